@@ -1,0 +1,1 @@
+"""The recorder: what runs inside the user's process. Standard library only, Python 3.9 and later."""

@@ -1,0 +1,376 @@
+"""The environment of a training process as flat facts, and the experiment trackers that it has loaded.
+
+Looks only at what is there: imports no framework, initialises no device, changes no thread count, draws no random number, opens no
+socket. Standard library only, Python 3.9 and later.
+
+A fact is about what bears on numbers and randomness. What differs from process to process by nature is not among the facts: process
+ids, ports and addresses, run ids of launchers, temporary folders, times. So two runs' facts can be compared key by key; between the
+ranks of one run only the keys in `OF_THE_RANK` may differ.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from . import variables
+
+TYPE_CHECKING = False  # importing `typing` would cost 10 ms where no framework has done so
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, Callable
+
+    Fact = tuple[str, object]
+    Probe = tuple[str, Callable[[], object]]
+
+_DEVICE_CHOICE = {"CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "ASCEND_DEVICE_ID", "ACCELERATE_TORCH_DEVICE"}
+OF_THE_RANK = frozenset(
+    {"cpu.affinity", "torch.cuda.current_device", "torch.npu.current_device"}
+    | {f"variable.{name}" for name in variables.RANK | _DEVICE_CHOICE}
+)
+"""Keys that may differ between the ranks of one run; between two runs of the same rank they may not."""
+
+
+def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None) -> dict[str, object]:
+    """The facts as JSON values under flat keys such as `python.version`, `package.numpy`, `variable.OMP_NUM_THREADS`, sorted by key.
+
+    `modules` are the modules looked at (default `sys.modules`); a framework that is not among them is not touched. `mask` hides
+    home, user and host names in texts (default: those of this process). Never raises: what cannot be read is left out.
+    """
+    loaded = sys.modules if modules is None else modules
+    hide = mask or _masker()
+    found: dict[str, object] = {}
+    for part in (_python, _machine, _packages, _variables):
+        found.update(_tolerant(part()))
+    for name, look in _FRAMEWORKS:
+        module = loaded.get(name)
+        if module is not None:
+            found.update(_tolerant(look(module)))
+    return {key: hide(value) if isinstance(value, str) else value for key, value in sorted(found.items()) if value is not None}
+
+
+# ------------------------------------------------------------------------------------------------------------------ parts
+
+
+def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
+    try:
+        yield from part
+    except Exception:  # an environment that cannot be read must never stop a training
+        return
+
+
+def _probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
+    """Each probe by itself: an interface that this version does not have costs one fact, not the rest."""
+    for key, probe in probes:
+        try:
+            yield prefix + key, _plain(probe())
+        except Exception:
+            continue
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _masker() -> Callable[[str], str]:
+    from .masking import identity, mask
+
+    names = identity()
+    return lambda text: mask(text, *names)
+
+
+def _python() -> Iterator[Fact]:
+    yield "python.version", "{}.{}.{}".format(*sys.version_info[:3])
+    yield "python.implementation", sys.implementation.name
+    yield "python.build", " ".join(sys.version.split()[1:])
+    yield "python.executable", sys.executable
+    yield "python.prefix", sys.prefix
+    yield "python.hash_seed", _hash_seed()
+    yield "python.optimize", sys.flags.optimize
+    gil = getattr(sys, "_is_gil_enabled", None)
+    yield "python.gil", gil() if gil else True
+
+
+def _hash_seed() -> str:
+    """The seed that string hashes really use: that of the environment this process was started with, whatever the script set later."""
+    if not sys.flags.hash_randomization:
+        return "0"
+    started_with = _started_with("PYTHONHASHSEED")
+    return started_with if started_with and started_with.isdigit() else "random"
+
+
+def _started_with(name: str) -> str | None:
+    block = _head("/proc/self/environ", 1 << 20)
+    if block is None:
+        return os.environ.get(name)
+    for item in block.split("\0"):
+        if item.startswith(name + "="):
+            return item[len(name) + 1 :]
+    return None
+
+
+def _machine() -> Iterator[Fact]:
+    system = os.uname()
+    yield "platform.system", system.sysname
+    yield "platform.machine", system.machine
+    yield "platform.kernel", system.release
+    yield "platform.libc", _libc()
+    yield "cpu.model", _cpu_model()
+    yield "cpu.count", os.cpu_count()
+    if hasattr(os, "sched_getaffinity"):
+        cores = os.sched_getaffinity(0)
+        yield "cpu.usable", len(cores)
+        yield "cpu.affinity", _ranges(sorted(cores))
+    driver = _head("/proc/driver/nvidia/version", 400)
+    yield "driver.nvidia", driver.splitlines()[0].strip() if driver else None
+    driver = _head("/usr/local/Ascend/driver/version.info", 400)
+    yield "driver.ascend", driver.splitlines()[0].strip() if driver else None
+    yield "cann.version", _cann_version()
+
+
+def _libc() -> str | None:
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _cpu_model() -> str | None:
+    head = _head("/proc/cpuinfo", 2048)  # the first core's entry: the whole file takes long on a machine with many
+    if not head:
+        return None
+    entry = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", head.split("\n\n")[0], re.MULTILINE))
+    if "model name" in entry:
+        return str(entry["model name"])
+    parts = [f"{key[4:]} {entry[key]}" for key in ("CPU implementer", "CPU part", "CPU variant") if key in entry]
+    return ", ".join(parts) or None
+
+
+def _cann_version() -> str | None:
+    home = os.environ.get("ASCEND_HOME_PATH")
+    if not home:
+        return None
+    for path in ("ascend_toolkit_install.info", f"{os.uname().machine}-linux/ascend_toolkit_install.info", "version.cfg"):
+        text = _head(os.path.join(home, path), 2000)
+        match = re.search(r"^(?:version|toolkit_installed_version)=\W*([\w.\-]+)", text, re.MULTILINE) if text else None
+        if match:
+            return match.group(1)
+    return None
+
+
+def _head(path: str, size: int) -> str | None:
+    """The first bytes of a file as text, None where it cannot be read. Reads by descriptor, not by a mocked `open`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, size).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`[0, 1, 2, 5]` as `0-2,5`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+
+
+def _packages() -> Iterator[Fact]:
+    """Installed packages by the names of their metadata folders: `importlib.metadata` would open every file."""
+    versions: dict[str, str] = {}
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in sorted(names):
+            if name.endswith((".dist-info", ".egg-info")):
+                package, _, version = name.rsplit(".", 1)[0].partition("-")
+                version = re.sub(r"-py\d.*$", "", version)
+                versions.setdefault(re.sub(r"[-_.]+", "-", package).lower(), version or "installed")
+    for package, version in versions.items():
+        yield f"package.{package}", version
+
+
+def _variables() -> Iterator[Fact]:
+    for name, value in os.environ.items():
+        if variables.allowed(name, value):
+            yield f"variable.{name}", value
+
+
+# ------------------------------------------------------------------------------------------------------------- frameworks
+
+
+def _numpy(numpy: Any) -> Iterator[Fact]:
+    def dependency(kind: str) -> str:
+        found = numpy.__config__.CONFIG["Build Dependencies"][kind]
+        return f"{found['name']} {found['version']}"
+
+    umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")
+    yield from _probed(
+        "numpy.",
+        (
+            ("version", lambda: numpy.__version__),
+            ("blas", lambda: dependency("blas")),
+            ("lapack", lambda: dependency("lapack")),
+            ("simd", lambda: " ".join(sorted(name for name, on in umath.__cpu_features__.items() if on)) if umath else None),
+        ),
+    )
+
+
+def _torch(torch: Any) -> Iterator[Fact]:
+    backends = torch.backends
+    yield from _probed(
+        "torch.",
+        (
+            ("version", lambda: torch.__version__),
+            ("git_version", lambda: torch.version.git_version),
+            ("build", lambda: _digest(torch.__config__.show())),
+            ("cuda_build", lambda: torch.version.cuda),
+            ("hip_build", lambda: torch.version.hip),
+            ("cpu_capability", lambda: backends.cpu.get_cpu_capability()),
+            ("threads", lambda: torch.get_num_threads()),
+            ("interop_threads", lambda: torch.get_num_interop_threads()),
+            ("default_dtype", lambda: torch.get_default_dtype()),
+            ("deterministic_algorithms", lambda: torch.are_deterministic_algorithms_enabled()),
+            ("deterministic_warn_only", lambda: torch.is_deterministic_algorithms_warn_only_enabled()),
+            ("fill_uninitialized_memory", lambda: torch.utils.deterministic.fill_uninitialized_memory),
+            ("float32_matmul_precision", lambda: torch.get_float32_matmul_precision()),
+            ("cudnn.enabled", lambda: backends.cudnn.enabled),
+            ("cudnn.benchmark", lambda: backends.cudnn.benchmark),
+            ("cudnn.deterministic", lambda: backends.cudnn.deterministic),
+            ("cudnn.tf32", lambda: _tf32(backends.cudnn, "conv")),
+            ("cuda.matmul.tf32", lambda: _tf32(backends.cuda.matmul)),
+            ("mkldnn.enabled", lambda: backends.mkldnn.enabled),
+            ("mkldnn.deterministic", lambda: backends.mkldnn.deterministic),
+        ),
+    )
+    for kind in ("cuda", "npu"):
+        device = getattr(torch, kind, None)
+        if device is not None and device.is_initialized():  # asking an uninitialised device anything would create a context
+            yield from _device(torch, kind, device)
+
+
+def _tf32(backend: Any, part: str = "") -> object:
+    """Newer versions warn or refuse when their old flag is read, so ask the new one first."""
+    new = getattr(backend, part, backend) if part else backend
+    precision = getattr(new, "fp32_precision", None)
+    return backend.allow_tf32 if precision is None else precision
+
+
+def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
+    count = device.device_count()
+    yield from _probed(
+        f"torch.{kind}.",
+        (
+            ("devices", lambda: ", ".join(device.get_device_name(index) for index in range(count))),
+            ("current_device", lambda: device.current_device()),
+            ("capability", lambda: device.get_device_capability() if kind == "cuda" else None),
+            ("cudnn", lambda: torch.backends.cudnn.version() if kind == "cuda" else None),
+            ("driver", lambda: torch._C._cuda_getDriverVersion() if kind == "cuda" else None),
+            ("nccl", lambda: ".".join(map(str, device.nccl.version())) if kind == "cuda" else None),
+        ),
+    )
+
+
+def _torch_npu(torch_npu: Any) -> Iterator[Fact]:
+    yield from _probed("torch_npu.", (("version", lambda: torch_npu.__version__), ("git_version", lambda: torch_npu.version.git_version)))
+
+
+def _mindspore(mindspore: Any) -> Iterator[Fact]:
+    def context(name: str) -> object:
+        return mindspore.get_context(name)
+
+    yield from _probed(
+        "mindspore.",
+        (
+            ("version", lambda: mindspore.__version__),
+            ("commit", lambda: sys.modules["mindspore.version"].__dict__.get("__commit_id__")),
+            ("mode", lambda: {0: "GRAPH_MODE", 1: "PYNATIVE_MODE"}.get(mindspore.get_context("mode"))),
+            ("device_target", lambda: context("device_target")),
+            ("deterministic", lambda: context("deterministic")),
+            ("jit_level", lambda: mindspore.get_context("jit_config").get("jit_level")),
+            ("seed", lambda: mindspore.get_seed()),
+            ("dataset_workers", lambda: sys.modules["mindspore.dataset"].config.get_num_parallel_workers()),
+        ),
+    )
+
+
+def _version_of(name: str) -> Callable[[Any], Iterator[Fact]]:
+    return lambda module: _probed(f"{name}.", (("version", lambda: module.__version__),))
+
+
+def _digest(text: str) -> str:
+    import hashlib
+
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
+
+
+_FRAMEWORKS: tuple[tuple[str, Callable[[Any], Iterator[Fact]]], ...] = (
+    ("numpy", _numpy),
+    ("torch", _torch),
+    ("torch_npu", _torch_npu),
+    ("mindspore", _mindspore),
+    *((name, _version_of(name)) for name in ("tensorflow", "keras", "jax", "jaxlib")),
+)
+
+# --------------------------------------------------------------------------------------------------------------- trackers
+
+_OFF = {"1", "true", "yes", "on"}
+_NO_NETWORK = {"offline", "disabled", "dryrun", "local", "debug"}
+
+# module, product, offline switch as one types it, variable and values that mean it is on already (lower case)
+_TRACKERS: tuple[tuple[str, str, str, str, set[str]], ...] = (
+    ("wandb", "Weights & Biases", "WANDB_MODE=offline", "WANDB_MODE", _NO_NETWORK),
+    ("mlflow", "MLflow", "MLFLOW_TRACKING_URI=sqlite:///mlflow.db", "", set()),
+    ("comet_ml", "Comet", "comet_ml.start(online=False)", "", set()),
+    ("neptune", "Neptune", "NEPTUNE_MODE=offline", "NEPTUNE_MODE", _NO_NETWORK),
+    ("neptune_scale", "Neptune", "NEPTUNE_MODE=offline", "NEPTUNE_MODE", _NO_NETWORK),
+    ("clearml", "ClearML", "CLEARML_OFFLINE_MODE=1", "CLEARML_OFFLINE_MODE", _OFF),
+    ("aim", "Aim", "a local path as its repo", "", set()),
+    ("swanlab", "SwanLab", "SWANLAB_MODE=offline", "SWANLAB_MODE", _NO_NETWORK),
+    ("huggingface_hub", "Hugging Face Hub", "HF_HUB_OFFLINE=1", "HF_HUB_OFFLINE", _OFF),
+)
+
+
+def trackers(modules: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
+    """Caveats (code, text) for the experiment trackers among `modules`; none for one whose offline switch is on.
+
+    Every library of Hugging Face loads its hub client, so the hub is named only where a token would let it upload.
+    """
+    loaded = sys.modules if modules is None else modules
+    caveats = []
+    for module, product, switch, variable, values in _TRACKERS:
+        if loaded.get(module) is None or (variable and os.environ.get(variable, "").lower() in values):
+            continue
+        if (module == "mlflow" and _local_mlflow()) or (module == "huggingface_hub" and not _hub_token()):
+            continue
+        text = (
+            f"{product} ({module}) is loaded: what it sends to a server, or reads from there, is not seen, and each run reports by "
+            f"itself. Offline: {switch}."
+        )
+        caveats.append((f"tracker-{module.replace('_', '-')}", text))
+    return caveats
+
+
+def _local_mlflow() -> bool:
+    uri = os.environ.get("MLFLOW_TRACKING_URI", "")
+    return uri.startswith(("file:", "sqlite:", "/", "."))
+
+
+def _hub_token() -> bool:
+    """Whether a token is there; its value is not read."""
+    if os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"):
+        return True
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
+    return os.path.exists(os.environ.get("HF_TOKEN_PATH") or os.path.join(home, "token"))

@@ -1,0 +1,114 @@
+"""Losses and weights of MindSpore as host values: every bit of a loss in its own dtype, checksums of weights around an update."""
+
+import math
+import zlib
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+_crc32, _fsum = zlib.crc32, math.fsum
+
+Reading = Callable[[bool], Tuple[List[float], Any]]
+
+
+class Values:
+    """Reads tensors; remembers what a loss scaler scaled until the gradient is taken."""
+
+    KEPT = 16
+
+    def __init__(self, mindspore: Any) -> None:
+        self.tensor = mindspore.Tensor
+        self.unscaled: Dict[int, Tuple[Any, Any]] = {}  # id of the scaled tensor -> (it, the loss before scaling)
+        self._names: Dict[Any, str] = {}
+
+    def dtype(self, tensor: Any) -> str:
+        """Name of the dtype in the spelling of numpy: `float32`, `bfloat16`."""
+        name = self._names.get(tensor.dtype)
+        if name is None:
+            name = self._names[tensor.dtype] = str(tensor.dtype).rsplit(".", 1)[-1].lower()
+        return name
+
+    def tensors(self, output: Any, depth: int = 4) -> List[Any]:
+        """The floating-point tensors in an output (a tensor, or nested tuples, lists and dictionaries), in order."""
+        if isinstance(output, self.tensor):
+            return [output] if "float" in self.dtype(output) else []
+        if depth and isinstance(output, dict):
+            output = list(output.values())
+        if depth and isinstance(output, (list, tuple)):
+            return [tensor for item in output for tensor in self.tensors(item, depth - 1)]
+        return []
+
+    def first(self, output: Any) -> List[Any]:
+        """The first floating-point tensor of an output as a list of one; empty where there is none."""
+        return self.tensors(output)[:1]
+
+    def scalar_first(self, output: Any) -> List[Any]:
+        """As `first`, but a tensor of one element before any other: a step function may return predictions and loss in any order."""
+        tensors = self.tensors(output)
+        return ([tensor for tensor in tensors if tensor.size == 1] or tensors)[:1]
+
+    def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
+        """Called with what a loss scaler was given and what it returned: a tensor, or tuples of tensors."""
+        for one, other in zip(self.tensors(outputs), self.tensors(scaled)):
+            while len(self.unscaled) >= self.KEPT:
+                del self.unscaled[next(iter(self.unscaled))]
+            self.unscaled[id(other)] = (other, one)
+
+    def before_scaling(self, tensor: Any) -> Any:
+        """The loss that `tensor` was scaled from, or `tensor`."""
+        if not self.unscaled:
+            return tensor
+        scaled, unscaled = self.unscaled.pop(id(tensor), (None, None))
+        return unscaled if scaled is tensor else tensor
+
+    def read(self, tensor: Any, scale: float = 1.0) -> float:
+        """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of its elements."""
+        array = tensor.asnumpy()
+        value = float(array.reshape(-1)[0]) if tensor.size == 1 else total(array)
+        return value if scale == 1.0 else value / scale
+
+    def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
+        """A reading that looks at device tensors when it is called; raises RuntimeError if one was changed in place by then."""
+        kept = [(tensor, getattr(tensor, "_version", None)) for tensor in tensors]
+
+        def read(wait: bool) -> Tuple[List[float], Any]:
+            for tensor, version in kept:
+                if getattr(tensor, "_version", None) != version:
+                    raise RuntimeError("a loss was changed in place before it was read")
+            return [self.read(tensor, scale) for tensor, _ in kept], dtypes
+
+        return read
+
+
+def total(array: Any) -> float:
+    """The sum of a numpy array's elements in float64, rounded once; infinities and NaN as IEEE 754 adds them."""
+    numbers = [float(number) for number in array.reshape(-1)] if array.dtype.kind == "V" else array.reshape(-1).astype("float64").tolist()
+    try:
+        return _fsum(numbers)
+    except (OverflowError, ValueError):  # inf - inf, or a partial sum out of range
+        return float(sum(numbers))
+
+
+def checksums(parameters: Any) -> Optional[List[int]]:
+    """CRC-32 of the bytes of each parameter; None where one has no data yet (it is filled when the graph is compiled)."""
+    found = []
+    for parameter in parameters:
+        if getattr(parameter, "has_init", False):
+            return None
+        found.append(_checksum(parameter))
+    return found
+
+
+def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
+    """Whether any parameter's checksum is not the one it had; None where that is not known. Stops at the first."""
+    if before is None:
+        return None
+    parameters = list(parameters)
+    if not parameters or len(parameters) != len(before):
+        return None
+    return any(_checksum(parameter) != old for parameter, old in zip(parameters, before))
+
+
+def _checksum(parameter: Any) -> int:
+    array = parameter.asnumpy()
+    if not array.flags["C_CONTIGUOUS"]:
+        array = array.copy()
+    return _crc32(array.reshape(-1).view("uint8")) if array.size else 0

@@ -1,0 +1,62 @@
+"""The value of a loss: before scaling, in its own dtype, with every bit, and read off a device without waiting for it."""
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+
+class Values:
+    """Reads losses of torch; remembers what a GradScaler scaled until its backward pass."""
+
+    KEPT = 16
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.unscaled: Dict[int, Tuple[Any, Any]] = {}  # id of the scaled tensor -> (it, the loss before scaling)
+
+    def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
+        """Called with what `GradScaler.scale` was given and what it returned: a tensor or an iterable of tensors."""
+        if isinstance(outputs, self.torch.Tensor):
+            if scaled is not outputs:
+                while len(self.unscaled) >= self.KEPT:
+                    del self.unscaled[next(iter(self.unscaled))]
+                self.unscaled[id(scaled)] = (scaled, outputs.detach())
+        elif isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
+            for one, other in zip(outputs, scaled):
+                self.remember_unscaled(one, other)
+
+    def loss(self, root: Any, gradient: Any) -> Any:
+        """A detached tensor of one element: the root, before scaling; of a root that is no scalar, sum(root * gradient) in float64."""
+        scaled, unscaled = self.unscaled.pop(id(root), (None, None))
+        value = unscaled if scaled is root else root.detach()
+        if hasattr(value, "to_local"):
+            value = value.to_local()
+        if value.numel() == 1:
+            return value
+        wide = value.double()
+        if gradient is not None:
+            wide = wide * gradient.detach().double()
+        return wide.sum()
+
+    def copy_aside(self, losses: List[Any], dtype: Any) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
+        """Start the copy of device scalars to the host; the reading says None until it has arrived, unless it is told to wait.
+
+        Where the device can, the copy goes to pinned memory with an event behind it, so that nothing is waited for; where it cannot,
+        a copy stays on the device until the reading.
+        """
+        try:
+            device = self.torch.get_device_module(losses[0].device)
+            copies = [self.torch.empty(loss.shape, dtype=loss.dtype, pin_memory=True) for loss in losses]
+            for copy, loss in zip(copies, losses):
+                copy.copy_(loss, non_blocking=True)
+            event = device.Event()
+            event.record()
+        except Exception:
+            copies, event = [loss.clone() for loss in losses], None
+
+        def read(wait: bool) -> Optional[Tuple[List[float], Any]]:
+            if event is not None and not event.query():
+                if not wait:
+                    return None
+                event.synchronize()
+            return [copy.item() for copy in copies], dtype
+
+        return read

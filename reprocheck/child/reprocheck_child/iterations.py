@@ -1,0 +1,251 @@
+"""Grouping of raw events into iterations: one pure state machine, used while recording (early stop) and when reading a trace.
+
+An iteration is one update of the weights. A loss belongs to the next update that follows it. An iteration closes when every
+live optimizer has stepped once, or just before one steps a second time; an optimizer that has not stepped by then is left
+behind and not waited for until it steps again. Where no optimizer exists, each backward pass is one iteration.
+
+Two refinements: an optimizer that is built between the updates of an open iteration closes it (a script that builds a new
+optimizer for each iteration); and where a script calls `log_loss` after the update, its losses belong to the update before them.
+
+Standard library only; the one module of the recorder that the parent process imports too.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+LOG, BACKWARD, GRAD = "log", "backward", "grad"
+_WEIGHT = {GRAD: 1, BACKWARD: 2, LOG: 3}
+
+IGNORED, COUNTED, COUNTED_FROM_HERE = 0, 1, 2
+"""What `Grouping.loss` says of the losses it was given; the last: they count, and all losses before them no longer do."""
+
+
+class Grouping:
+    """Iterations of one process. Feed it the events in order; it keeps counts, never values.
+
+    losses      number of losses that count so far
+    ends        ends[i] = number of losses in the closed iterations 1 … i+1
+    moved_at    number of losses before the first update that really changed weights, None until there was one
+    moved_in    the iteration (from 1) that holds that update
+    first_end   number of losses before the first update of any kind
+    unfinished  True if `finish` had to close the last iteration
+
+    Read `closed` after every event, not after updates only: with `log_loss` after the update, an iteration closes when the next begins.
+    """
+
+    def __init__(self) -> None:
+        self.losses = 0
+        self.ends: array[int] = array("q")
+        self.first_end: int | None = None
+        self.moved_at: int | None = None
+        self.moved_in: int | None = None
+        self.unchanged_updates = 0
+        self.weights_seen = False
+        self.skipped: list[int] = []
+        self.unordered: list[int] = []
+        self.unfinished = False
+        self._kind = ""
+        self._live: dict[int, None] = {}
+        self._stepped: set[int] = set()
+        self._attached = 0  # losses up to here belong to the open iteration or to closed ones; the rest awaits its update
+        self._threads: set[str] = set()  # of the losses that belong to the open iteration
+        self._waiting: set[str] = set()  # of the losses that await their update
+        self._optimizers = False
+        self._by_loss = 0  # iterations that closed with a loss, before there was an optimizer
+        self._unseen_update: int | None = None  # iteration of the first update of which nobody knows whether it changed weights
+        self._last: tuple[int, bool | None] | None = None  # the last update
+        self._late = False  # losses are logged after their update
+        self._held: tuple[int, bool | None] | None = None  # the update whose losses may still be logged
+
+    @property
+    def closed(self) -> int:
+        """Number of closed iterations."""
+        return len(self.ends)
+
+    def optimizer(self, index: int) -> None:
+        """An optimizer was built."""
+        self._release()
+        self._optimizers = True
+        if self._stepped and index not in self._live:
+            self._leave_behind()
+        self._live[index] = None
+
+    def loss(self, count: int, kind: str, thread: str = "") -> int:
+        """`count` losses of one backward pass (or one `log_loss` call): returns IGNORED, COUNTED or COUNTED_FROM_HERE."""
+        answer = COUNTED
+        if kind != self._kind:
+            answer = self._take_kind(kind)
+            if answer == IGNORED:
+                return IGNORED
+        self.losses += count
+        self._waiting.add(thread)
+        if not self._optimizers:
+            if self.first_end is None:
+                self.first_end = self.losses
+            self._by_loss += 1
+            self._attach()
+            self._close()
+        return answer
+
+    def update(self, index: int, changed: bool | None) -> None:
+        """Optimizer `index` has stepped; `changed`: whether its weights changed, None where that was not looked at."""
+        if self._late:
+            self._release()
+            self._held = (index, changed)
+        elif self.moved_at is None or self._stepped or len(self._live) != 1 or index not in self._live:
+            self._step(index, changed)
+        else:  # the bulk of a training with one optimizer: the same as _step, without its questions
+            self._last = (index, changed)
+            self._attached = self.losses
+            self.ends.append(self.losses)
+            if len(self._waiting) > 1:
+                self.unordered.append(len(self.ends))
+            self._waiting.clear()
+
+    def moved(self) -> None:
+        """Weights were seen to have changed without an update being reported: by hand, or inside a step that is under way.
+
+        Before the first loss that is how weights are initialised or loaded, not an update.
+        """
+        self._release()
+        self.weights_seen = True
+        if not self._kind:
+            return
+        if self.first_end is None:
+            self.first_end = self.losses
+        if self.moved_at is None:
+            under_way = self._stepped or self.losses > self._attached
+            self.moved_at = self.losses
+            self.moved_in = max(1, self.closed + (1 if under_way else 0))
+
+    def still(self) -> None:
+        """Weights were seen not to have changed since the last backward pass of a training without optimizer."""
+        self.weights_seen = True
+        if self.moved_at is None:
+            self.unchanged_updates += 1
+
+    def skip(self) -> None:
+        """A gradient scaler skipped an optimizer's step: the iteration goes on and is marked."""
+        self._release()
+        iteration = self.closed + 1
+        if not self.skipped or self.skipped[-1] != iteration:
+            self.skipped.append(iteration)
+
+    def finish(self) -> None:
+        """The trace ends: losses that await an update, and updates of an iteration that did not close, form a last iteration."""
+        self._release()
+        if self._optimizers and (self._stepped or self.losses > self._attached):
+            self.unfinished = True
+            self._attach()
+            self._close()
+        if self.moved_at is None and not self.weights_seen and self.closed and self.first_end is not None:
+            self.moved_at = self.first_end
+            self.moved_in = self._unseen_update or 1
+
+    def _step(self, index: int, changed: bool | None) -> None:
+        if not self._optimizers:
+            self._find_optimizer()
+        self._last = (index, changed)
+        if index in self._stepped:
+            self._leave_behind()
+        self._live[index] = None
+        self._stepped.add(index)
+        self._attach()
+        if self.first_end is None:
+            self.first_end = self.losses
+        if self.moved_at is None:
+            self._judge_update(changed, self.closed + 1)
+        if len(self._stepped) == len(self._live):
+            self._close()
+
+    def _find_optimizer(self) -> None:
+        """An optimizer steps that nobody saw being built: the losses so far awaited this update, unless weights moved by hand."""
+        self._optimizers = True
+        if self.moved_at is None:
+            self.ends = array("q")
+            self._attached = self._by_loss = 0
+            self.first_end = None
+
+    def _judge_update(self, changed: bool | None, iteration: int) -> None:
+        if changed is None:
+            self._unseen_update = self._unseen_update or iteration
+            return
+        self.weights_seen = True
+        if changed:
+            self.moved_at, self.moved_in = self.losses, iteration
+        else:
+            self.unchanged_updates += 1
+
+    def _attach(self) -> None:
+        self._attached = self.losses
+        if self._waiting:
+            self._threads |= self._waiting
+            self._waiting.clear()
+
+    def _close(self) -> None:
+        self.ends.append(self._attached)
+        if len(self._threads) > 1:
+            self.unordered.append(self.closed)
+        self._threads.clear()
+        self._stepped.clear()
+
+    def _leave_behind(self) -> None:
+        """The open iteration ends without the optimizers that have not stepped in it."""
+        for other in [o for o in self._live if o not in self._stepped]:
+            del self._live[other]
+        self._close()
+
+    def _take_kind(self, kind: str) -> int:
+        """Losses of another kind than those before: the kind that takes precedence stays."""
+        if kind not in _WEIGHT or (self._kind and _WEIGHT[kind] < _WEIGHT[self._kind]):
+            self._release()
+            return IGNORED
+        late = kind == LOG and self._last is not None and self.losses == self._attached
+        known, self._kind = bool(self._kind), kind
+        if known:
+            self._forget_losses()
+        if late:
+            self._reopen()
+        return COUNTED_FROM_HERE if known else COUNTED
+
+    def _forget_losses(self) -> None:
+        """The losses so far were not the script's losses after all, nor the iterations that they alone had closed."""
+        gone = self._by_loss
+        self.losses = self._attached = self._by_loss = 0
+        self.ends = array("q", [0] * (len(self.ends) - gone))
+        self._threads.clear()
+        self._waiting.clear()
+        self.unordered.clear()
+        self.skipped = [i - gone for i in self.skipped if i > gone]
+        if self._unseen_update is not None:
+            self._unseen_update = max(1, self._unseen_update - gone)
+        if self.moved_in is not None:
+            self.moved_in = self.moved_in - gone if self.moved_in > gone else None
+            self.moved_at = None if self.moved_in is None else 0
+        self.first_end = 0 if self.ends or self._stepped or self.moved_in else None
+
+    def _reopen(self) -> None:
+        """The first loss was logged after an update: take that update back, until the losses that follow it are known."""
+        index, changed = self._last or (0, None)
+        if self._stepped:
+            self._stepped.discard(index)
+        else:
+            self.ends.pop()
+            self._stepped = {other for other in self._live if other != index}
+        iteration = self.closed + 1
+        if iteration == 1:
+            self.first_end = None
+        if self.moved_in == iteration:
+            self.moved_at = self.moved_in = None
+            changed = True
+        elif self.moved_at is None and changed is False:
+            self.unchanged_updates -= 1
+        self._late = True
+        self._held = (index, changed)
+
+    def _release(self) -> None:
+        """The losses of the update that was held back are complete."""
+        if self._held is not None:
+            (index, changed), self._held = self._held, None
+            self._step(index, changed)

@@ -1,0 +1,142 @@
+"""Home folder, user name, host name and credentials in URLs are taken out of everything that reprocheck writes.
+
+Shared by the recorder and the parent process. Standard library only, Python 3.9, and no regular expressions: `re` is not imported
+into a script that does not use it.
+
+A name is masked where it stands as a whole word: no letter or digit before it, no letter, digit or underscore after it, so that
+`torchinductor_anna` is masked and `anna_model` is not. Names that are everyday words (`root`, `user`, `localhost`) tell nothing about
+anybody and stay.
+"""
+
+import os
+from typing import BinaryIO, List, Tuple
+
+_USERS = (
+    "root user users admin administrator ubuntu debian centos fedora ec2-user azureuser runner jenkins gitlab-runner circleci docker "
+    "nobody guest test tester dev developer build builder ci work worker app data model models train trainer training python torch "
+    "jovyan vagrant pi ma-user main node host server none null true false loss seed"
+)
+_HOSTS = "localhost localdomain host vm node server docker container ubuntu debian buildkitsandbox none null"
+EVERYDAY_USERS, EVERYDAY_HOSTS = frozenset(_USERS.split()), frozenset(_HOSTS.split())
+
+CREDENTIALS = "<credentials>"
+_END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
+_LONGEST_AUTHORITY = 1024
+_LINE = 1 << 20
+_BLOCK = 1 << 22
+
+
+def identity() -> Tuple[str, str, str]:
+    """Home folder, user name and host name of this process: what `mask` takes after the text. Empty where unknown."""
+    home = os.path.expanduser("~")
+    user = os.environ.get("LOGNAME") or os.environ.get("USER") or ""
+    if not user:
+        try:
+            import pwd
+
+            user = pwd.getpwuid(os.getuid()).pw_name
+        except (ImportError, KeyError, OSError):
+            user = os.path.basename(home)
+    return (home if home != "~" else "", user, os.uname().nodename)
+
+
+def mask(text: str, home: str, user: str, host: str) -> str:
+    """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as `<credentials>`."""
+    for needle, replacement, is_path in _needles(home, user, host):
+        if needle in text:
+            text = _replace(text, needle, replacement, is_path)
+    return _mask_credentials(text) if "://" in text and "@" in text else text
+
+
+def mask_bytes(data: bytes, home: str, user: str, host: str) -> bytes:
+    """`mask` for bytes of any encoding: every byte that is not masked stays as it is."""
+    return mask(data.decode("latin-1"), *_as_latin(home, user, host)).encode("latin-1")
+
+
+def mask_stream(source: BinaryIO, target: BinaryIO, home: str, user: str, host: str) -> None:
+    """Copies a log, masked line by line; a line of more than 1 MiB is taken in parts. Memory stays under 10 MB."""
+    names = _as_latin(home, user, host)
+    needles = [needle.encode("latin-1") for needle, _, _ in _needles(*names)] + [b"://"]
+    rest = b""
+    while True:
+        block = source.read(_BLOCK)
+        data = rest + block
+        cut = len(data) if not block else data.rfind(b"\n") + 1
+        if block and not cut and len(data) > _LINE:
+            seam = max(data.rfind(mark, len(data) - 4096) for mark in (b" ", b"\r", b"\t", b","))
+            cut = (seam if seam >= 0 else len(data) - 1) + 1  # an endless line, such as a progress bar
+        part, rest = data[:cut], data[cut:]
+        if any(needle in part for needle in needles):
+            part = mask(part.decode("latin-1"), *names).encode("latin-1")
+        target.write(part)
+        if not block:
+            return
+
+
+def holds_names(source: BinaryIO, home: str, user: str, host: str) -> bool:
+    """Whether a log may hold something to mask: a fast look before it is copied."""
+    needles = [needle.encode("latin-1") for needle, _, _ in _needles(*_as_latin(home, user, host))] + [b"://"]
+    longest = max(len(needle) for needle in needles)
+    seam = b""
+    while True:
+        block = source.read(_BLOCK)
+        if not block:
+            return False
+        data = seam + block
+        if any(needle in data for needle in needles):
+            return True
+        seam = data[-longest:]
+
+
+def _needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
+    """(what to find, what stands for it, whether it is a path), the longest first."""
+    found = []
+    home = home.rstrip("/")
+    if home.count("/") and len(home) > 1:
+        found.append((home, "~", True))
+    if user and user.lower() not in EVERYDAY_USERS and len(user) > 1:
+        found.append((user, "<user>", False))
+    for name in {host, host.split(".")[0]}:
+        if name and name.lower() not in EVERYDAY_HOSTS and len(name) > 1:
+            found.append((name, "<host>", False))
+    return sorted(found, key=lambda item: (-len(item[0]), item))
+
+
+def _replace(text: str, needle: str, replacement: str, is_path: bool) -> str:
+    parts, done, at = [], 0, text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        if _stands_alone(text, at, end, is_path):
+            parts += [text[done:at], replacement]
+            done = end
+        at = text.find(needle, end)
+    return "".join(parts) + text[done:]
+
+
+def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
+    before, after, later = text[start - 1 : start], text[end : end + 1], text[end + 1 : end + 2]
+    if before.isalnum() or after.isalnum() or after == "_":
+        return False
+    if is_path:
+        return before not in ("_", "-", ".", "~") and after != "-" and not (after == "." and later.isalnum())
+    return True
+
+
+def _mask_credentials(text: str) -> str:
+    parts, done, at = [], 0, text.find("://")
+    while at >= 0:
+        start = end = at + 3
+        limit = min(len(text), start + _LONGEST_AUTHORITY)
+        while end < limit and text[end] not in _END_OF_AUTHORITY:
+            end += 1
+        sign = text.rfind("@", start, end)
+        if sign > start:
+            parts += [text[done:start], CREDENTIALS]
+            done = sign
+        at = text.find("://", end)
+    return "".join(parts) + text[done:]
+
+
+def _as_latin(*names: str) -> Tuple[str, ...]:
+    """Names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
+    return tuple(name.encode("utf-8", "surrogateescape").decode("latin-1") for name in names)

@@ -1,0 +1,89 @@
+"""What all tests share: how to run reprocheck as a user does, and where the interpreters are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CHILD = ROOT / "reprocheck" / "child"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a user gets from `reprocheck run`: exit code, streams, the report folder and report.json."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    folder: Path | None
+    report: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The verdict in the words of the documentation."""
+        words = self.report["verdict"].replace("_", " ").upper()
+        return f"{words} ({self.report['failed_check']})" if self.report["verdict"] == "not_reproducible" else words
+
+    def losses(self, run: int = 1, rank: int = 0) -> list[list[float | None]]:
+        """The losses of each iteration."""
+        ranks = self.report["runs"][run - 1]["ranks"]
+        return [[loss["value"] for loss in iteration["losses"]] for iteration in ranks[rank]["iterations"]]
+
+    def log(self, stream: str = "stdout", run: int = 1) -> str:
+        """A log of a run."""
+        assert self.folder is not None
+        return (self.folder / f"run-{run}" / f"{stream}.log").read_text(encoding="utf-8", errors="replace")
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """The tests' environment without settings of reprocheck, and with the commands of this environment first on PATH."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("REPROCHECK_", "PYTEST_"))}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
+    return {**environment, **more}
+
+
+def reprocheck(*arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`reprocheck ARGUMENTS` as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "reprocheck", *map(str, arguments)],
+        cwd=cwd,
+        env=clean_environment(**environment),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        timeout=timeout,
+    )
+
+
+def check(*arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str) -> Outcome:
+    """`reprocheck run ARGUMENTS` in `cwd`; the report is read from the folder that it leaves."""
+    done = reprocheck("run", *arguments, cwd=cwd, timeout=timeout, **environment)
+    latest = cwd / "reports" / "latest"
+    folder = latest.resolve() if latest.exists() else None
+    report = json.loads((folder / "report.json").read_text()) if folder and (folder / "report.json").exists() else {}
+    return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
+
+
+def mindspore_python() -> str:
+    """The interpreter that has MindSpore; skips the test where there is none."""
+    python = os.environ.get("REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python"))
+    if not Path(python).exists():
+        pytest.skip("no interpreter with MindSpore: set REPROCHECK_TEST_MINDSPORE_PYTHON")
+    return python
+
+
+@pytest.fixture
+def workdir(tmp_path: Path) -> Path:
+    """An empty working directory."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
