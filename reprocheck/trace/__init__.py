@@ -1,0 +1,140 @@
+"""Traces back into runs: `read_run(folder, record)`. Imports the model, and the grouping that it shares with the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.model import Process, Run, RunRecord, Trace
+
+if TYPE_CHECKING:
+    from reprocheck.trace.process import Recorded
+
+__all__ = ["read_run"]
+
+_TAIL_BYTES, _TAIL_LINES = 8192, 40
+
+
+def read_run(folder: Path, record: RunRecord) -> Run:
+    """Read one run of the report folder. What is missing or damaged is left out, and said in `problems`; nothing is raised for it."""
+    from reprocheck.trace import ranks
+    from reprocheck.trace.process import read_process
+
+    found = [read_process(path) for path in _files(folder / record.trace)]
+    order = sorted(range(len(found)), key=lambda index: (found[index].process.time, index))
+    recorded = [found[index] for index in order]
+    by_rank = ranks.assign([one for one in recorded if one.trained])
+    stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
+    traces = tuple(_trace(rank, one, max(stops, default=None)) for rank, one in by_rank.items())
+    rank_of = {id(one): rank for rank, one in by_rank.items()}
+    first = [*by_rank.values(), *recorded]
+    return Run(
+        record=record,
+        traces=traces,
+        processes=tuple(_process(one, rank_of.get(id(one), one.rank)) for one in recorded),
+        opened=_opened(recorded),
+        environment=next((one.environment for one in first if one.environment), {}),
+        stdout_tail=_tail(folder / record.stdout),
+        stderr_tail=_tail(folder / record.stderr),
+        frameworks={name: version for one in reversed(first) for name, version in one.frameworks.items()},
+        changed_to_observe=_once(note for one in first for note in one.notes),
+        caveats=_once([*(text for one in first for text in one.caveats), *_missing_ranks(by_rank.values())]),
+        problems=_once(problem for one in first for problem in one.problems),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    """Trace files in order of the nanoseconds in their names, so that equal start times still have an order."""
+
+    def started(path: Path) -> tuple[int, str]:
+        digits = path.stem.rpartition("-")[2]
+        return (int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 30 else 0, path.name)
+
+    try:
+        return sorted(folder.glob("*.jsonl"), key=started)
+    except OSError:
+        return []
+
+
+def _trace(rank: int, recorded: Recorded, stopped_at: int | None) -> Trace:
+    from reprocheck.trace.process import checked, loss_series
+
+    own_stop = recorded.stopped_at if recorded.stopped_at is not None else stopped_at
+    grouping = recorded.grouping
+    losses = loss_series(recorded, own_stop)
+    shortened = len(losses) < len(grouping.ends)
+    forward, backward = checked(grouping, losses.ends)
+    return Trace(
+        rank=rank,
+        process=_process(recorded, rank),
+        losses=losses,
+        forward=forward,
+        backward=backward,
+        unchanged_updates=grouping.unchanged_updates,
+        weights_seen=grouping.weights_seen,
+        skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
+        unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
+        stopped_at=recorded.stopped_at if recorded.stopped_at is not None or not shortened else own_stop,
+        frameworks=dict(recorded.frameworks),
+        environment=dict(recorded.environment),
+        changed_to_observe=_once(recorded.notes),
+        caveats=_once(recorded.caveats),
+        problems=_once(recorded.problems),
+        cut=recorded.cut,
+        unfinished=grouping.unfinished and not shortened,
+    )
+
+
+def _process(recorded: Recorded, rank: int | None) -> Process:
+    said = recorded.process
+    return Process(pid=said.pid, ppid=said.ppid, argv=tuple(said.argv), python=said.python, name=said.name, rank=rank, ended=recorded.ended)
+
+
+def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
+    """Files that were read before the run wrote them: by the time of the event where it has one, else by the start of its process.
+
+    Appending is neither: what stood in the file before stays there to be read.
+    """
+    events = [
+        (event.time if event.time is not None else one.process.time, number, place, event)
+        for number, one in enumerate(recorded)
+        for place, event in enumerate(one.opened)
+    ]
+    events.sort(key=lambda entry: entry[:3])
+    written: set[str] = set()
+    read: set[str] = set()
+    for _, _, _, event in events:
+        if event.m == "w":
+            written.add(event.p)
+        elif event.m == "r" and event.p not in written:
+            read.add(event.p)
+    return tuple(sorted(read))
+
+
+def _missing_ranks(trainers: Iterable[Recorded]) -> list[str]:
+    trainers = list(trainers)
+    world = max((one.world or 0 for one in trainers), default=0)
+    if world <= len(trainers):
+        return []
+    return [f"{len(trainers)} of {world} ranks reported a loss or an update."]
+
+
+def _tail(path: Path) -> str:
+    """The last lines of a log, at most 40 and 8 KB."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL_BYTES))
+            data = file.read(_TAIL_BYTES)
+    except OSError:
+        return ""
+    if size > _TAIL_BYTES and b"\n" in data[:-1]:
+        data = data[data.index(b"\n") + 1 :]
+    lines = data.decode("utf-8", errors="replace").splitlines(keepends=True)
+    return "".join(lines[-_TAIL_LINES:])
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    """In order, without repetition."""
+    return tuple(dict.fromkeys(texts))

@@ -1,0 +1,180 @@
+"""The events of a trace file as typed structs, read in chunks. See `docs/reference/trace-format.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+CHUNK = 1 << 17
+"""Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
+LONGEST_LINE = 1 << 26
+"""Bytes. A longer stretch without a line end is no trace and is dropped."""
+
+
+class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):
+    """One line. Unknown keys are ignored."""
+
+
+class Process(Event):
+    pid: int = 0
+    ppid: int = 0
+    time: float = 0.0
+    argv: list[str] = []
+    executable: str = ""
+    python: str = ""
+    name: str = ""
+    how: str = "start"
+    rank: int | None = None
+    world: int | None = None
+
+
+class Framework(Event):
+    name: str
+    version: str = ""
+    hooks: dict[str, str] = {}
+
+
+class Rank(Event):
+    rank: int
+    world: int | None = None
+
+
+class Environment(Event):
+    facts: dict[str, object] = {}
+
+
+class Optimizer(Event):
+    o: int
+
+
+class Loss(Event):
+    v: list[float | str]
+    d: str | list[str] = "unknown"
+    k: str = "backward"
+    t: str = ""
+
+
+class Update(Event):
+    o: int = 0
+    c: bool | None = None
+
+
+class Moved(Event):
+    pass
+
+
+class Still(Event):
+    pass
+
+
+class Skip(Event):
+    pass
+
+
+class Open(Event):
+    p: str
+    m: str = "r"
+    time: float | None = None
+
+
+class Note(Event):
+    code: str = ""
+    text: str = ""
+
+
+class Caveat(Event):
+    code: str = ""
+    text: str = ""
+
+
+class Problem(Event):
+    where: str = ""
+    error: str = ""
+
+
+class Stop(Event):
+    i: int
+
+
+class Exit(Event):
+    pass
+
+
+AnyEvent: TypeAlias = (
+    Process
+    | Framework
+    | Rank
+    | Environment
+    | Optimizer
+    | Loss
+    | Update
+    | Moved
+    | Still
+    | Skip
+    | Open
+    | Note
+    | Caveat
+    | Problem
+    | Stop
+    | Exit
+)
+_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
+_DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
+_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known of a file once it has been read: `cut` in mid-line, and how many lines were no events."""
+
+    cut: bool = False
+    garbage: int = 0
+
+
+def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
+    """The events of a file in order, a chunk at a time. Lines that are no known events are left out. Raises OSError."""
+    rest = b""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            chunk = rest + chunk if rest else chunk
+            end = chunk.rfind(b"\n") + 1
+            rest = chunk[end:]
+            if len(rest) > LONGEST_LINE:
+                reading.garbage += 1
+                rest = b""
+            if end:
+                yield _decode(chunk[:end], reading)
+    if rest.strip():
+        reading.cut = True
+        yield _decode(rest, Reading())
+
+
+def _decode(chunk: bytes, reading: Reading) -> list[AnyEvent]:
+    try:
+        return _DECODER.decode_lines(chunk)
+    except _ERRORS:
+        return list(_decode_each(chunk, reading))
+
+
+def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
+    for line in chunk.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            yield _DECODER.decode(line)
+        except _ERRORS:
+            if not _is_unknown_event(line):
+                reading.garbage += 1
+
+
+def _is_unknown_event(line: bytes) -> bool:
+    try:
+        kind = _HEAD.decode(line).get("e")
+    except _ERRORS:
+        return False
+    return isinstance(kind, str) and kind not in _KNOWN

@@ -1,0 +1,42 @@
+"""Which rank a training process is. The answer never depends on process ids, which differ from run to run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reprocheck.trace.process import Recorded
+
+
+def assign(trainers: Sequence[Recorded]) -> dict[int, Recorded]:
+    """Rank -> process, in rank order. `trainers` are in order of their start.
+
+    A process keeps the rank that it said it had. Where two say the same, or none was said, further ranks are given in order
+    of process name and start; each process that got one for that reason says so in its caveats.
+    """
+    ordered = sorted(trainers, key=lambda recorded: _natural(recorded.process.name))
+    ranks: dict[int, Recorded] = {}
+    left: list[Recorded] = []
+    for recorded in ordered:
+        if recorded.rank is not None and recorded.rank not in ranks:
+            ranks[recorded.rank] = recorded
+        else:
+            left.append(recorded)
+    left.sort(key=lambda recorded: -1 if recorded.rank is None else recorded.rank)
+    for recorded in left:
+        rank = max(ranks, default=-1) + 1
+        if recorded.rank is not None:
+            recorded.caveats.append(
+                f"A second process trained as rank {recorded.rank}; it is reported as rank {rank} (in order of process name and start)."
+            )
+        elif ranks:
+            recorded.caveats.append(
+                f"Several processes trained without saying their rank; one is reported as rank {rank} (in order of process name and start)."
+            )
+        ranks[rank] = recorded
+    return dict(sorted(ranks.items()))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """`Process-10` after `Process-9`."""
+    return [(int(digits), text) if digits else (-1, text) for text, digits in re.findall(r"(\D*)(\d{0,18})", name)]

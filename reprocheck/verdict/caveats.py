@@ -1,0 +1,95 @@
+"""What a reader must know beside the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reprocheck.model import Bitwise, Comparison, Divergence, Run, Trace, VerdictName
+from reprocheck.verdict import words
+from reprocheck.verdict.checks import traces
+
+_WIDE = 0.1
+"""A tolerance is called wide from this share of the loss on."""
+
+
+def caveats(
+    runs: Sequence[Run],
+    rows: Sequence[Comparison],
+    bitwise: Bitwise,
+    divergence: Divergence | None,
+    verdict: VerdictName,
+    dtype: str | None,
+) -> tuple[str, ...]:
+    """In the order of importance, without repetition."""
+    found: list[str] = []
+    if verdict == "reproducible":
+        found += _loose_pass(rows, bitwise, divergence, dtype)
+    if runs and verdict not in ("script_failed", "timed_out"):
+        found += _endings(runs)
+    for run in runs:
+        for trace in run.traces:
+            found += _weights(run, trace, traces(runs[0]).get(trace.rank))
+    found += _lengths(runs)
+    return tuple(dict.fromkeys(found))
+
+
+def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None, dtype: str | None) -> Iterator[str]:
+    if bitwise.equal is False:
+        size = f", by up to {bitwise.ulp} ULP of {dtype}" if bitwise.ulp is not None and dtype else ""
+        where = f"the first difference is in iteration {bitwise.first_iteration}{size}"
+        yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
+    if divergence is not None and divergence.value is not None and divergence.reference is not None:
+        value, reference = words.numbers(divergence.value, divergence.reference)
+        yield (
+            f"After the checks the losses leave the tolerance: in iteration {divergence.iteration} run {divergence.run} has {value} "
+            f"where run 1 has {reference}."
+        )
+    if bitwise.equal is False:
+        for row in rows:
+            if row.passed and row.allowed is not None and row.reference is not None and row.allowed >= _WIDE * abs(row.reference):
+                yield (
+                    f"The tolerance is wide for a loss of {words.number(row.reference)}: {row.allowed:.3g} is allowed "
+                    f"({row.kind} check, run {row.run}); a smaller --atol sees more."
+                )
+                break
+
+
+def _endings(runs: Sequence[Run]) -> Iterator[str]:
+    for run in runs:
+        if run.record.ended in ("failed", "timed_out", "interrupted"):
+            iterations = max((len(trace.losses) for trace in run.traces), default=0)
+            yield f"Run {run.number} {words.ending(run)}, after {iterations} recorded iteration(s)."
+
+
+def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
+    who = f"run {run.number}, rank {trace.rank}"
+    checked, ruling = trace.backward, None if reference is None else reference.backward
+    if checked is not None and not trace.weights_seen:
+        yield f"Whether updates change the weights could not be seen (rank {trace.rank}); the first update is taken to be a real one."
+    if reference is trace and checked is not None and checked.iteration > 2:
+        unchanged = (
+            f"The first {trace.unchanged_updates} update(s) did not change the weights"
+            if trace.unchanged_updates
+            else "No earlier change was seen"
+        )
+        yield f"{unchanged} (rank {trace.rank}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
+    if reference is not trace and ruling is not None and (checked is None or checked.iteration != ruling.iteration):
+        own = "do not change in the recorded iterations" if checked is None else f"first change in iteration {checked.iteration - 1}"
+        if len(trace.losses) >= ruling.iteration:
+            first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
+            yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
+    last = ruling.iteration if ruling is not None else 2
+    for iteration in trace.skipped:
+        if iteration <= last:
+            yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
+
+
+def _lengths(runs: Sequence[Run]) -> Iterator[str]:
+    if not runs:
+        return
+    references = traces(runs[0])
+    for run in runs[1:]:
+        for rank, trace in traces(run).items():
+            if rank in references and len(trace.losses) != len(references[rank].losses):
+                counts = len(trace.losses), len(references[rank].losses)
+                yield f"Run {run.number} recorded {counts[0]} iteration(s) of rank {rank}, run 1 recorded {counts[1]}."

@@ -1,0 +1,136 @@
+"""Whole loss series side by side: the first iteration that differs, bitwise and at the tolerance. Vectorised."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.model import LossSeries, Tolerance
+from reprocheck.verdict.ulp import ulp_distances
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aligned:
+    """The losses of a rank in a run (`values`) and in run 1 (`reference`), up to where the numbers of losses are the same.
+
+    values, reference  float64, one a loss
+    same_dtype         bool, one a loss
+    ends               int64, number of losses up to the end of each iteration that both have
+    breaks_at          first iteration that has another number of losses or exists in one run only
+    """
+
+    values: NDArray[np.float64]
+    reference: NDArray[np.float64]
+    same_dtype: NDArray[np.bool_]
+    ends: NDArray[np.int64]
+    breaks_at: int | None
+
+    def iteration(self, index: int) -> int:
+        """The iteration (from 1) that holds the loss at `index`."""
+        return int(self.ends.searchsorted(index, side="right")) + 1
+
+    def span(self, iteration: int) -> slice:
+        """The losses of an iteration (from 1)."""
+        return slice(int(self.ends[iteration - 2]) if iteration > 1 else 0, int(self.ends[iteration - 1]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unequal:
+    """The first iteration that is not equal in every bit, and the largest distance in it."""
+
+    iteration: int
+    ulp: int | None
+    dtype: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outside:
+    """The first loss outside the tolerance; without values where the numbers of losses differ."""
+
+    iteration: int
+    reference: float | None
+    value: float | None
+
+
+def column(values: array[Any], dtype: str) -> NDArray[Any]:
+    """A column of a LossSeries as a numpy array, without a copy."""
+    import numpy as np
+
+    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
+
+
+def align(series: LossSeries, reference: LossSeries) -> Aligned:
+    """Put the losses of the same iterations side by side."""
+    import numpy as np
+
+    ends, reference_ends = column(series.ends, "int64"), column(reference.ends, "int64")
+    common = min(len(ends), len(reference_ends))
+    different = np.flatnonzero(ends[:common] != reference_ends[:common])
+    good = int(different[0]) if len(different) else common
+    breaks_at = good + 1 if good < max(len(ends), len(reference_ends)) else None
+    count = int(ends[good - 1]) if good else 0
+    return Aligned(
+        values=column(series.values, "float64")[:count],
+        reference=column(reference.values, "float64")[:count],
+        same_dtype=_same_dtype(series, reference, count),
+        ends=ends[:good],
+        breaks_at=breaks_at,
+    )
+
+
+def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
+    """The first iteration that is not equal in every bit: value, sign of zero and dtype. All NaN are one value."""
+    import numpy as np
+
+    pair = align(series, reference)
+    equal = (pair.values.view(np.int64) == pair.reference.view(np.int64)) | (np.isnan(pair.values) & np.isnan(pair.reference))
+    equal &= pair.same_dtype
+    if equal.all():
+        return None if pair.breaks_at is None else Unequal(iteration=pair.breaks_at, ulp=None, dtype=None)
+    iteration = pair.iteration(int(np.argmin(equal)))
+    span = pair.span(iteration)
+    indexes = np.flatnonzero(~equal[span]) + span.start
+    dtypes = {series.dtype(int(index)) for index in indexes}
+    if len(dtypes) > 1 or not pair.same_dtype[indexes].all():
+        return Unequal(iteration=iteration, ulp=None, dtype=None)
+    dtype = dtypes.pop()
+    distances = ulp_distances(pair.values[indexes], pair.reference[indexes], dtype)
+    return Unequal(iteration=iteration, ulp=None if distances is None else int(distances.max()), dtype=dtype)
+
+
+def first_outside(series: LossSeries, reference: LossSeries, tolerance: Tolerance) -> Outside | None:
+    """The first loss that is outside the tolerance, or finite in one run only, or without a partner."""
+    import numpy as np
+
+    pair = align(series, reference)
+    outside = differs(pair.values, pair.reference, tolerance)
+    if outside.any():
+        index = int(np.argmax(outside))
+        return Outside(iteration=pair.iteration(index), reference=float(pair.reference[index]), value=float(pair.values[index]))
+    return None if pair.breaks_at is None else Outside(iteration=pair.breaks_at, reference=None, value=None)
+
+
+def differs(values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance) -> NDArray[np.bool_]:
+    """|a - b| > atol + rtol * |b|, or finite on one side only. Where both are not finite, nothing is said: False."""
+    import numpy as np
+
+    finite, reference_finite = np.isfinite(values), np.isfinite(reference)
+    with np.errstate(over="ignore", invalid="ignore"):
+        within = np.abs(values - reference) <= tolerance.atol + tolerance.rtol * np.abs(reference)
+    return np.asarray((finite & reference_finite & ~within) | (finite != reference_finite))
+
+
+def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArray[np.bool_]:
+    import numpy as np
+
+    codes, reference_codes = column(series.dtype_of, "uint8")[:count], column(reference.dtype_of, "uint8")[:count]
+    if series.dtypes != reference.dtypes:
+        names = {name: code for code, name in enumerate(reference.dtypes)}
+        table = np.array([names.get(name, -1) for name in series.dtypes] or [-1], dtype=np.int16)
+        return np.asarray(table[codes] == reference_codes)
+    return np.asarray(codes == reference_codes)
