@@ -1,0 +1,13 @@
+"""Starts the user's command N times and records how it went. Imports model, settings, record and errors, and the recorder's masking.
+
+entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check
+check        all runs -> CheckRecord, in that folder      Observer what is told on the way
+"""
+
+from reprocheck.launch.check import check
+from reprocheck.launch.entry_point import entry_point, find_python
+from reprocheck.launch.folder import prepare, publish
+from reprocheck.launch.observer import Observer, Quiet
+from reprocheck.launch.tail import Output
+
+__all__ = ["Observer", "Output", "Quiet", "check", "entry_point", "find_python", "prepare", "publish"]

@@ -1,0 +1,160 @@
+"""From what the user typed to the command that is started, with the mistakes that can be seen before it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from reprocheck.errors import EntryPointError
+from reprocheck.model import EntryPoint
+
+OLDEST_PYTHON = (3, 9)
+LONGEST_NAME = 60
+_ASK = "import sys; print('python', *sys.version_info[:2])"
+
+
+def entry_point(
+    *,
+    script: str | None = None,
+    module: str | None = None,
+    command: Sequence[str] = (),
+    args: Sequence[str] = (),
+    python: str | None = None,
+    cwd: Path | None = None,
+) -> EntryPoint:
+    """The entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of the three is given.
+
+    `python`: path or name of the interpreter for script and module; without it, the one that runs reprocheck.
+    Raises EntryPointError where it cannot be started.
+    """
+    here = cwd or Path.cwd()
+    if command:
+        return _from_command(tuple(command), python, here)
+    interpreter = find_python(python, here)
+    ours = python is None or os.path.realpath(interpreter) == os.path.realpath(sys.executable)
+    if module is not None:
+        _check_module(module, here, ours=ours)
+        return EntryPoint(command=(interpreter, "-m", module, *args), kind="module", name=_name(module.rpartition(".")[2]))
+    if script is None:
+        raise EntryPointError("There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`.")
+    _check_script(script, here, ours=ours)
+    return EntryPoint(command=(interpreter, script, *args), kind="script", name=_name((here / script).resolve().stem))
+
+
+def find_python(python: str | None, cwd: Path) -> str:
+    """The interpreter's absolute path, links kept. EntryPointError where it is none, or older than Python 3.9."""
+    if python is None:
+        return sys.executable
+    fix = "Name an interpreter with --python, such as --python .venv/bin/python."
+    path = str(cwd / Path(python).expanduser()) if os.sep in python else shutil.which(python)
+    if path is None or not Path(path).exists():
+        raise EntryPointError(f"--python {python}: there is no such interpreter.", fix)
+    if Path(path).is_dir() or not os.access(path, os.X_OK):
+        raise EntryPointError(f"--python {python} is not a program.", fix)
+    path = os.path.normpath(cwd / path)
+    try:
+        answer = subprocess.run([path, "-I", "-S", "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        words = answer.stdout.split()
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        words = []
+    if len(words) != 3 or words[0] != "python":
+        raise EntryPointError(f"--python {python} is not a Python interpreter.", fix)
+    if (int(words[1]), int(words[2])) < OLDEST_PYTHON:
+        raise EntryPointError(f"--python {python} is Python {words[1]}.{words[2]}; the recorder needs 3.9 or later.", fix)
+    return path
+
+
+def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> EntryPoint:
+    program = command[0]
+    if python is not None:
+        raise EntryPointError("--python cannot be used with a command after `--`.", "Name the interpreter in the command itself.")
+    found = str(cwd / program) if os.sep in program else shutil.which(program)
+    if found is None or not Path(found).exists():
+        hint = f"Did you mean `reprocheck run {program}`?" if program.endswith(".py") else "Check its name and PATH."
+        raise EntryPointError(f"There is no program {program!r}.", hint)
+    if Path(found).is_dir() or not os.access(found, os.X_OK):
+        fix = f"Start it with its interpreter: `-- {_interpreter_for(program)} {program}`."
+        raise EntryPointError(f"{program} cannot be executed.", fix)
+    script = next((word for word in command if word.endswith(".py")), program)
+    return EntryPoint(command=command, kind="command", name=_name(Path(script).stem))
+
+
+def _interpreter_for(program: str) -> str:
+    return "bash" if program.endswith((".sh", ".bash")) else "python"
+
+
+def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
+    path = cwd / script
+    if script == "-":
+        raise EntryPointError("A script from standard input cannot be run twice.", "Write it to a file.")
+    if not path.exists():
+        meant = f"Did you mean {script}.py?" if path.with_name(path.name + ".py").exists() else "Check the path."
+        raise EntryPointError(f"There is no script {script}.", meant)
+    if path.is_dir():
+        if not (path / "__main__.py").exists():
+            raise EntryPointError(f"{script} is a folder.", "Name the script in it, or give it a __main__.py.")
+        return
+    if path.suffix == ".ipynb":
+        raise EntryPointError(f"{script} is a notebook.", f"Convert it first: `jupyter nbconvert --to script {script}`.")
+    if path.suffix == ".pyc":
+        return
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise EntryPointError(f"{script} cannot be read: {error.strerror}.", "Name a script that can be read.") from None
+    if b"\0" in source:
+        if not zipfile.is_zipfile(path):
+            raise EntryPointError(f"{script} is not a Python script: it holds binary data.", "To start a program, write it after `--`.")
+        return
+    if ours and not zipfile.is_zipfile(path):
+        _check_syntax(script, source)
+
+
+def _check_syntax(script: str, source: bytes) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, script, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = f"{script}:{error.lineno}" if error.lineno else script
+        line = f"  {error.text.strip()}" if error.text else ""
+        first = source[:80].split(b"\n", 1)[0]
+        fix = "Correct the line, or name the interpreter that it is written for with --python."
+        if first.startswith(b"#!") and b"python" not in first:
+            fix = f"To start a script in another language, write it after `--`: `-- {_interpreter_for(script)} {script}`."
+        raise EntryPointError(f"{place}: {error.msg}.{line}", fix) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise EntryPointError(f"{script} is not a Python script: {error}.", "Name a Python script.") from None
+
+
+def _check_module(module: str, cwd: Path, *, ours: bool) -> None:
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise EntryPointError(f"-m {module}: that is not the name of a module.", "Name it as in an import: -m package.module.")
+    path = cwd.joinpath(*module.split("."))
+    if module.endswith(".py") and path.parent.with_suffix(".py").exists():
+        raise EntryPointError(f"-m {module}: a module's name has no .py.", f"Use `-m {module[:-3]}`, or `reprocheck run {module}`.")
+    if ours and not _exists(module.partition(".")[0], cwd):
+        raise EntryPointError(f"There is no module {module}.", "Check its name, and that it can be imported from here.")
+
+
+def _exists(top: str, cwd: Path) -> bool:
+    """Whether a top-level module can be found from `cwd`, without importing anything."""
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
+    try:
+        return PathFinder.find_spec(top, [str(cwd)]) is not None or find_spec(top) is not None
+    except (ImportError, ValueError):
+        return True
+
+
+def _name(stem: str) -> str:
+    """A name for the report folder: letters, digits, dot, dash and underscore."""
+    return re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:LONGEST_NAME] or "check"

@@ -1,0 +1,79 @@
+"""The folder of a check below the output folder: made before the first run, linked as `latest`, old ones removed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+
+FIX = "Name a folder that can be written and has space with --output."
+PROBE = 1 << 20
+_SNAPSHOT = "snapshot"
+
+
+def prepare(output: Path, name: str) -> Path:
+    """Makes `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it, absolute.
+
+    Raises ReportError where it cannot be written or is full.
+    """
+    output = output.expanduser().absolute()
+    stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        folder = _make_new(output, stem)
+        probe = folder / ".probe"
+        with probe.open("wb") as file:
+            file.write(bytes(PROBE))
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+    except OSError as error:
+        raise ReportError(f"The report cannot be written to {output}: {error.strerror or error}.", FIX) from None
+    return folder
+
+
+def publish(folder: Path, keep: int | None = None) -> None:
+    """Points `latest` at the folder, and removes the oldest reports of the same name so that `keep` remain (None: all)."""
+    link = folder.parent / "latest"
+    if link.is_symlink() or not link.exists():
+        new = folder.parent / f".latest-{os.getpid()}-{folder.name}"
+        with contextlib.suppress(OSError):  # a file system without links: the folder is there all the same
+            new.symlink_to(folder.name)
+            new.replace(link)
+    if keep is not None:
+        for old in reports_of_same_name(folder)[:-keep]:
+            if old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def reports_of_same_name(folder: Path) -> list[Path]:
+    """Finished report folders beside this one with the same name, the oldest first.
+
+    A folder that still holds a snapshot of the user's files is not among them.
+    """
+    match = re.fullmatch(r"(.+)-\d{8}-\d{6}(?:-\d+)?", folder.name)
+    if match is None:
+        return []
+    pattern = re.compile(re.escape(match[1]) + r"-(\d{8}-\d{6})(?:-(\d+))?")
+    found = []
+    for path in folder.parent.iterdir():
+        same = pattern.fullmatch(path.name)
+        if same and not path.is_symlink() and (path / "record.json").is_file() and not (path / _SNAPSHOT).exists():
+            found.append((same[1], int(same[2] or 1), path))
+    return [path for _, _, path in sorted(found)]
+
+
+def _make_new(output: Path, stem: str) -> Path:
+    number = 1
+    while True:
+        folder = output / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            number += 1

@@ -1,0 +1,241 @@
+"""The guard: a small process between reprocheck and the user's command, so that nothing of a run outlives it.
+
+Started as `python -I -S guard.py CONTROL STATUS`; imports no module of reprocheck, and of the standard library only what costs
+nothing (`signal`, `json` and `subprocess` take longer to import than this file takes to do its work).
+
+It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command unchanged in a session of its own with its output in two
+files, waits for it, then ends everything that is left of the tree, whatever session it fled to. CONTROL is a pipe from reprocheck:
+first the job, then a byte for each request to end the tree (the second one cuts the graces short); its end of file means that
+reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`, `done KILLED`.
+"""
+
+# Neither pathlib nor contextlib: their import costs more than the guard itself.
+# ruff: noqa: PTH123, PTH208, SIM105
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # the part of signal that is needed, without its enumerations
+import marshal
+import os
+import select
+import sys
+import time
+
+TYPE_CHECKING = False  # not from typing, whose import takes longer than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PR_SET_CHILD_SUBREAPER = 36
+SETTLE = 0.1
+"""Seconds in which helpers that end by themselves once the command has ended may do so."""
+GRACES = {
+    "left": ((0, SETTLE), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
+    "asked": ((_signal.SIGINT, 2.0), (_signal.SIGTERM, 2.0)),
+}
+"""Signals and the seconds given after each, before SIGKILL: for what the command left behind, and for a command that is to end."""
+LAST_RESORT = 10.0
+"""Seconds of SIGKILL after which what is still there (another user's process, a hanging device) is left alone."""
+WAKING = (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
+
+
+class Guard:
+    """One run: the command, its descendants, and the two pipes."""
+
+    def __init__(self, control: int, status: int) -> None:
+        self.control, self.status = control, status
+        self.command = 0
+        self.running = False
+        self.asked = False  # the tree is to end
+        self.hurry = False  # and without graces
+        self.orphaned = False  # reprocheck has died
+        self.killed: set[int] = set()
+        self.poll = select.poll()
+        self.poll.register(control, select.POLLIN)
+        self.wake, wake_write = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(wake_write, False)
+        self.poll.register(self.wake, select.POLLIN)
+        for number in WAKING:
+            if _signal.getsignal(number) != _signal.SIG_IGN:  # what nohup ignores is ignored by the run, too
+                _signal.signal(number, lambda *_: None)
+        _signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+
+    def run(self, job: dict[str, object]) -> None:
+        """Starts the command, waits for it and ends what is left."""
+        adopt_orphans()
+        try:
+            self.command = start(job)
+        except OSError as error:
+            self.say(f"error {error.strerror or error}")
+            return
+        self.running = True
+        self.say(f"pid {self.command}")
+        while self.running and not self.asked:
+            self.listen(None)
+            self.reap()
+        self.end_tree()
+        self.say(f"done {len(self.killed)}")
+        self.listen(0)
+
+    def say(self, line: str) -> None:
+        """Writes one line to reprocheck; nobody may be there to read it."""
+        try:
+            os.write(self.status, (line + "\n").encode("utf-8", "replace"))
+        except OSError:
+            self.orphaned = True
+
+    def listen(self, seconds: float | None) -> None:
+        """Waits for a child to end, a signal, or word from reprocheck, at most so long."""
+        for fd, _ in self.poll.poll(None if seconds is None else max(0.0, seconds) * 1000):
+            if fd == self.wake:
+                if any(number != _signal.SIGCHLD for number in os.read(fd, 4096)):
+                    self.asked = True
+                continue
+            if not os.read(fd, 1):
+                self.orphaned = True
+                self.poll.unregister(fd)
+            self.asked, self.hurry = True, self.asked and not self.orphaned
+
+    def reap(self) -> bool:
+        """Collects children that have ended, adopted ones included; False if there are none left at all."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            if pid == self.command:
+                self.running = False
+                self.say(f"exit {os.waitstatus_to_exitcode(status)}")
+
+    def end_tree(self) -> None:
+        """INT, TERM, KILL to every descendant, until there is none."""
+        for number, grace in GRACES["asked" if self.asked else "left"]:
+            if not self.hurry:
+                self.signal(number)
+                if self.ended_within(grace):
+                    return
+        deadline = time.monotonic() + LAST_RESORT
+        while time.monotonic() < deadline:
+            self.signal(_signal.SIGKILL)
+            if self.ended_within(0.02):
+                return
+
+    def ended_within(self, seconds: float) -> bool:
+        """Waits until no descendant is left; False after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while self.reap():
+            left = deadline - time.monotonic()
+            if left <= 0 or self.hurry:
+                return False
+            self.listen(left)
+        return True
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to every descendant; SIGKILL also to their process groups, which no fork can outrun."""
+        if not number:
+            return
+        groups = set()
+        for pid, group in descendants(os.getpid()):
+            if pid != self.command:
+                self.killed.add(pid)
+            groups.add(group)
+            quietly(os.kill, pid, number)
+        if number == _signal.SIGKILL:
+            for group in groups - {os.getpgrp(), 0}:
+                quietly(os.killpg, group, number)
+
+
+def quietly(send: object, target: int, number: int) -> None:
+    """Sends a signal to a process or group that may be gone or another user's."""
+    try:
+        send(target, number)  # type: ignore[operator]
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def descendants(root: int) -> list[tuple[int, int]]:
+    """(pid, process group) of all living descendants of `root`, from /proc."""
+    children: dict[int, list[tuple[int, int]]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                state, parent, leader = file.read().rpartition(b")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        dead = state in (b"Z", b"X")
+        children.setdefault(int(parent), []).append((int(name), -1 if dead else int(leader)))
+    waiting = [root]
+    found: list[tuple[int, int]] = []
+    while waiting:
+        for pid, group in children.get(waiting.pop(), ()):
+            waiting.append(pid)
+            if group >= 0:
+                found.append((pid, group))
+    return found
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of every orphan below it (Linux), so that none can leave the tree."""
+    arguments = (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        import _ctypes  # the part of ctypes that is needed, without its Python half
+
+        _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"), arguments)  # type: ignore[arg-type]
+    except (ImportError, AttributeError, TypeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(*arguments)
+
+
+def start(job: dict[str, object]) -> int:
+    """Starts the command in a new session: stdin empty, stdout and stderr to files, signals as reprocheck found them. Its pid."""
+    command: Sequence[str] = job["command"]  # type: ignore[assignment]
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, job["stdout"], flags, 0o644),
+        (os.POSIX_SPAWN_OPEN, 2, job["stderr"], flags, 0o644),
+    ]
+    defaults = [_signal.SIGPIPE, _signal.SIGXFSZ]  # Python ignores these two for itself
+    environment: dict[str, str] = job["environment"]  # type: ignore[assignment]
+    return os.posix_spawnp(command[0], list(command), environment, file_actions=files, setsid=True, setsigdef=defaults)
+
+
+def read_job(control: int) -> dict[str, object]:
+    """The job from the control pipe: eight bytes of length, then a marshalled dict. EOFError if reprocheck died."""
+
+    def exactly(size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = os.read(control, size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    job: dict[str, object] = marshal.loads(exactly(int.from_bytes(exactly(8), "little")))
+    return job
+
+
+def main() -> None:
+    """Guards one run; if reprocheck died meanwhile, becomes the process that puts the user's files back."""
+    control, status = int(sys.argv[1]), int(sys.argv[2])
+    os.set_inheritable(control, False)
+    os.set_inheritable(status, False)
+    guard = Guard(control, status)
+    try:
+        job = read_job(control)
+    except EOFError:
+        return
+    guard.run(job)
+    after: Sequence[str] = job["after_death"]  # type: ignore[assignment]
+    if guard.orphaned and after:
+        os.execv(after[0], list(after))
+
+
+if __name__ == "__main__":
+    main()

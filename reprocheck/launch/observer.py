@@ -1,0 +1,36 @@
+"""What a check tells while it is under way."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from reprocheck.model import RunRecord
+
+
+class Observer(Protocol):
+    """Hears of the runs. With `--jobs` the methods are called from several threads, never two at a time."""
+
+    def run_started(self, number: int, of: int) -> None:
+        """Run `number` of `of` starts."""
+
+    def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
+        """Run `number` has closed `iteration` iterations; `loss`: the last one recorded; `seconds` since its start."""
+
+    def silent(self, number: int, seconds: float) -> None:
+        """Run `number` has recorded nothing for so many seconds (called every 60)."""
+
+    def run_ended(self, record: RunRecord) -> None:
+        """A run has ended and its record is written."""
+
+    def message(self, text: str) -> None:
+        """Something that the user should know: a file that cannot be put back, a snapshot of an earlier check."""
+
+
+class Quiet:
+    """An observer that listens to nothing."""
+
+    def run_started(self, number: int, of: int) -> None: ...
+    def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None: ...
+    def silent(self, number: int, seconds: float) -> None: ...
+    def run_ended(self, record: RunRecord) -> None: ...
+    def message(self, text: str) -> None: ...

@@ -1,0 +1,132 @@
+"""The parent's side of the guard: starts it, listens to it, and asks it to end the run."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from reprocheck.errors import EntryPointError, ReprocheckError
+
+GUARD = Path(__file__).with_name("guard.py")
+
+
+class GuardedProcess:
+    """The user's command under its guard. A context manager: at its end nothing of the run is alive.
+
+    `pid` and `started` once it runs, `exit_status` (negative for a signal) and `ended` once it has ended, `killed` once its tree is gone.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdout: Path,
+        stderr: Path,
+        after_death: Sequence[str] = (),
+    ) -> None:
+        self.command = tuple(command)
+        self.pid: int | None = None
+        self.exit_status: int | None = None
+        self.started = self.ended = time.monotonic()
+        self.killed = 0
+        self.done = False
+        self._text = b""
+        job = {
+            "command": list(command),
+            "environment": dict(environment),
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+            "after_death": list(after_death),
+        }
+        control_read, self._control = os.pipe()
+        self._status, status_write = os.pipe()
+        try:
+            self._guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(GUARD), str(control_read), str(status_write)],
+                cwd=cwd,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(control_read, status_write),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._control)
+            os.close(self._status)
+            raise
+        finally:
+            os.close(control_read)
+            os.close(status_write)
+        data = marshal.dumps(job)
+        self._send(len(data).to_bytes(8, "little") + data)
+
+    def wait(self, seconds: float) -> bool:
+        """Listens for at most so long; True once the command and everything it started are gone.
+
+        Raises EntryPointError if the command could not be started.
+        """
+        if self.done:
+            return True
+        if select.select([self._status], [], [], seconds)[0]:
+            data = os.read(self._status, 65536)
+            *lines, self._text = (self._text + data).split(b"\n")
+            for line in lines:
+                self._hear(line.decode("utf-8", "replace"))
+            if not data and not self.done:
+                self._lost()
+        return self.done
+
+    def end(self) -> None:
+        """Asks for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at once."""
+        self._send(b"e")
+
+    def __enter__(self) -> GuardedProcess:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not self.done:
+            self.end()
+            with contextlib.suppress(ReprocheckError):
+                while not self.wait(1.0):
+                    pass
+        self._guard.wait()
+        os.close(self._control)  # not before: to the guard, this is our death
+        os.close(self._status)
+
+    def _send(self, data: bytes) -> None:
+        while data:
+            try:
+                data = data[os.write(self._control, data) :]
+            except BrokenPipeError:
+                return
+
+    def _hear(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        if word == "pid":
+            self.pid, self.started = int(rest), time.monotonic()
+        elif word == "exit":
+            self.exit_status, self.ended = int(rest), time.monotonic()
+        elif word == "done":
+            self.killed, self.done = int(rest), True
+        elif word == "error":
+            raise EntryPointError(
+                f"{self.command[0]} cannot be started: {rest}",
+                "Name a program that can be executed, such as `python train.py` or `bash train.sh`.",
+            )
+
+    def _lost(self) -> None:
+        """The guard itself was killed: end the session of the command, and say so."""
+        if self.pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, 9)
+        raise ReprocheckError("The process that guards the run was killed.", "Start the check again.")

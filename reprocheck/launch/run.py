@@ -1,0 +1,188 @@
+"""One run: from the environment it gets to the record of how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reprocheck.child.reprocheck_child.masking import holds_names, mask_stream
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.process import GuardedProcess
+from reprocheck.launch.tail import LogTail, Output, TraceTail
+from reprocheck.launch.workdir import Workdir
+from reprocheck.model import Ended, FileChanges, RunRecord
+
+POLL = 0.1
+SILENT = 60.0
+STOP_WAIT = 60
+"""Seconds for which a rank that has come to its stop waits for the others."""
+STOP_GRACE = 10.0
+"""Seconds for which the command may go on once its ranks have stopped."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """What one run needs. `names`: home, user and host, to be masked. `hidden`: a folder of ours, never a file of the script."""
+
+    number: int
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    workdir: Workdir
+    tmpdir: Path
+    folder: Path
+    hidden: Path
+    names: tuple[str, str, str]
+    steps: int | None
+    level: str
+    timeout: float | None
+    after_death: Sequence[str] = ()
+    output: Output | None = None
+
+    @property
+    def home(self) -> Path:
+        """`run-N` in the folder of the check."""
+        return self.folder / f"run-{self.number}"
+
+    @property
+    def trace(self) -> Path:
+        """The folder that the recorder writes to."""
+        return self.home / "trace"
+
+
+def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
+    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked.
+
+    KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises EntryPointError if it cannot be started.
+    """
+    _prepare(job)
+    started = datetime.now(UTC)
+    watch = _Watch(job, observer)
+    process = GuardedProcess(
+        job.command,
+        cwd=job.workdir.path,
+        environment=job.environment,
+        stdout=job.home / "stdout.log",
+        stderr=job.home / "stderr.log",
+        after_death=job.after_death,
+    )
+    with process:
+        try:
+            _follow(process, watch, halt)
+        except KeyboardInterrupt:
+            watch.ending = "interrupted"
+            _finish(process)
+    watch.look(time.monotonic())
+    mask_log(job.home / "stdout.log", job.names)
+    mask_log(job.home / "stderr.log", job.names)
+    return RunRecord(
+        number=job.number,
+        ended=watch.how_it_ended(process.exit_status),
+        exit_status=process.exit_status,
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(process.ended - process.started, 3),
+        trace=f"run-{job.number}/trace",
+        stdout=f"run-{job.number}/stdout.log",
+        stderr=f"run-{job.number}/stderr.log",
+        files=FileChanges(),
+        killed=process.killed,
+    )
+
+
+def mask_log(path: Path, names: tuple[str, str, str]) -> None:
+    """Takes names and credentials out of a log, in place; a log without any is not written again."""
+    masked = path.with_name(path.name + ".masked")
+    with contextlib.suppress(FileNotFoundError):
+        with path.open("rb") as source:
+            if not holds_names(source, *names):
+                return
+            source.seek(0)
+            with masked.open("wb") as target:
+                mask_stream(source, target, *names)
+        masked.replace(path)
+
+
+class _Watch:
+    """Looks at a run from outside: what it records and prints, how long it takes, and why it has to end."""
+
+    def __init__(self, job: Job, observer: Observer) -> None:
+        self.job, self.observer = job, observer
+        self.ending: Ended | None = None
+        self.trace = TraceTail(job.trace)
+        self.logs = LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output) if job.output else None
+        self.start = self.grown = time.monotonic()
+        self.spoken = 0
+
+    def look(self, now: float) -> None:
+        """Reads what is new and passes it on."""
+        if self.trace.look():
+            self.grown, self.spoken = now, 0
+            self.observer.progress(self.job.number, self.trace.iteration, self.trace.loss, now - self.start)
+        if self.logs:
+            self.logs.look()
+        silent = now - self.grown
+        if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped:
+            self.spoken += 1
+            self.observer.silent(self.job.number, silent)
+
+    def must_end(self, now: float) -> bool:
+        """Whether the run has to be ended from outside: its time is over, or its ranks have stopped and it goes on."""
+        if self.job.timeout is not None and now - self.start >= self.job.timeout:
+            self.ending = None if self.trace.all_stopped else "timed_out"
+            return True
+        grace = STOP_GRACE if self.trace.all_stopped else STOP_WAIT + STOP_GRACE
+        return bool(self.trace.stopped) and now - self.grown >= grace
+
+    def how_it_ended(self, exit_status: int | None) -> Ended:
+        """`stopped` wherever a process stopped itself, whatever its launcher made of that."""
+        if self.ending:
+            return self.ending
+        if self.trace.stopped:
+            return "stopped"
+        return "completed" if exit_status == 0 else "failed"
+
+
+def _prepare(job: Job) -> None:
+    job.trace.mkdir(parents=True)
+    home, user, host = job.names
+    settings = {
+        "steps": job.steps,
+        "level": job.level,
+        "workdir": str(job.workdir.path),
+        "output": str(job.hidden),
+        "stop_wait": STOP_WAIT,
+        "mask": {"home": home, "user": user, "host": host},
+    }
+    (job.trace / "recorder.json").write_text(json.dumps(settings))
+    shutil.rmtree(job.tmpdir, ignore_errors=True)
+    job.tmpdir.mkdir(parents=True, mode=0o700)
+
+
+def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> None:
+    asked = False
+    while not process.wait(POLL):
+        now = time.monotonic()
+        watch.look(now)
+        if not asked and halt.is_set():
+            watch.ending = "interrupted"
+        if not asked and process.exit_status is None and (watch.ending or watch.must_end(now)):
+            asked = True
+            process.end()
+
+
+def _finish(process: GuardedProcess) -> None:
+    """Ends the tree after an interrupt; each further interrupt cuts the graces short."""
+    process.end()
+    while True:
+        try:
+            while not process.wait(POLL):
+                pass
+            return
+        except KeyboardInterrupt:
+            process.end()

@@ -1,0 +1,123 @@
+"""Following a run while it is under way: its trace files and its logs, each read once as they grow."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+LAST_LINES = 20
+MOST_AT_ONCE = 16 << 20
+
+Output = Callable[[str, bytes], None]
+"""Takes the name of a stream (`stdout`, `stderr`) and what a run wrote to it."""
+
+
+class TraceTail:
+    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes stopped themselves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.iteration = 0
+        self.loss: float | None = None
+        self.training: set[str] = set()
+        self.stopped: set[str] = set()
+        self._offsets: dict[str, int] = {}
+        self._cut: dict[str, bytes] = {}
+        self._losses: dict[str, int] = {}
+        self._closed: dict[str, int] = {}
+        self._with_optimizer: set[str] = set()
+
+    @property
+    def all_stopped(self) -> bool:
+        """Whether every process that recorded a loss or an update has stopped itself."""
+        return bool(self.stopped) and self.training <= self.stopped
+
+    def look(self) -> bool:
+        """Reads what is new; True if anything was."""
+        grown = False
+        try:
+            entries = [(entry.name, entry.stat().st_size) for entry in os.scandir(self.folder) if entry.name.endswith(".jsonl")]
+        except OSError:
+            return False
+        for name, size in entries:
+            while size > self._offsets.get(name, 0):
+                before = self._offsets.get(name, 0)
+                self._read(name)
+                if self._offsets.get(name, 0) == before:
+                    break
+                grown = True
+        return grown
+
+    def _read(self, name: str) -> None:
+        try:
+            with (self.folder / name).open("rb") as file:
+                file.seek(self._offsets.get(name, 0))
+                data = file.read(MOST_AT_ONCE)
+        except OSError:
+            return
+        self._offsets[name] = self._offsets.get(name, 0) + len(data)
+        *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
+        losses = sum(b'"loss"' in line for line in lines)
+        self._losses[name] = self._losses.get(name, 0) + losses
+        if losses or any(b'"update"' in line for line in lines):
+            self.training.add(name)
+        if any(b'"optimizer"' in line for line in lines):
+            self._with_optimizer.add(name)
+        self._progress(name, lines[-LAST_LINES:])
+        if any(event.get("e") == "stop" for event in _events(line for line in lines if b'"stop"' in line)):
+            self.stopped.add(name)
+
+    def _progress(self, name: str, lines: list[bytes]) -> None:
+        for event in _events(lines):
+            closed = event.get("i")
+            if event.get("e") == "update" and isinstance(closed, int):
+                self._closed[name] = closed
+            elif event.get("e") == "loss":
+                self.loss = _number(event.get("v"))
+        by_losses = 0 if name in self._with_optimizer else self._losses[name]
+        self.iteration = max(self.iteration, self._closed.get(name, by_losses))
+
+
+class LogTail:
+    """Passes on what a run writes to its two logs."""
+
+    def __init__(self, stdout: Path, stderr: Path, output: Output) -> None:
+        self._files = {"stdout": stdout, "stderr": stderr}
+        self._offsets = {"stdout": 0, "stderr": 0}
+        self._output = output
+
+    def look(self) -> None:
+        """Passes on what is new."""
+        for stream, path in self._files.items():
+            try:
+                with path.open("rb") as file:
+                    file.seek(self._offsets[stream])
+                    while data := file.read(1 << 20):
+                        self._offsets[stream] += len(data)
+                        self._output(stream, data)
+            except FileNotFoundError:
+                continue
+
+
+def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
+    found = []
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            found.append(event)
+    return found
+
+
+def _number(value: Any) -> float | None:
+    values = value if isinstance(value, list) else [value]
+    try:
+        return math.fsum(float(item) for item in values)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,123 @@
+"""The working directory as a list of entries, and what changed between two such lists."""
+
+# Paths are text here: a tree may have a hundred thousand.
+# ruff: noqa: PTH115, PTH118
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.model import FileChanges
+
+SKIPPED_FOLDERS = frozenset({"__pycache__", ".git", ".hg", ".svn", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+MOST_ENTRIES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file, symbolic link (never followed) or folder. `size` in bytes, `mtime` in nanoseconds, `mode` the permission bits."""
+
+    kind: Literal["file", "link", "folder"]
+    size: int
+    mtime: int
+    inode: int
+    mode: int
+    uid: int
+    gid: int
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Entries by path relative to the root, nearest to the root first. `complete` is False where there were more than the limit."""
+
+    entries: Mapping[str, Entry]
+    unreadable: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    complete: bool = True
+
+
+def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
+    """Lists everything below `root` but caches, version control, virtual environments and `leave_out` (absolute paths)."""
+    entries: dict[str, Entry] = {}
+    unreadable: list[str] = []
+    skipped: list[str] = []
+    excluded = {str(path) for path in leave_out}
+    waiting = deque([""])
+    while waiting:
+        folder = waiting.popleft()
+        try:
+            found = sorted(os.scandir(os.path.join(root, folder)), key=lambda item: item.name)
+        except OSError:
+            unreadable.append(folder or ".")
+            continue
+        if folder and not ENVIRONMENT_MARKS.isdisjoint(item.name for item in found):
+            skipped.append(folder)
+            del entries[folder]
+            continue
+        for item in found:
+            path = os.path.join(folder, item.name)
+            if os.path.join(root, path) in excluded:
+                continue
+            if len(entries) >= limit:
+                return Tree(entries, tuple(unreadable), tuple(skipped), complete=False)
+            entry = entry_of(item)
+            if entry is None:
+                continue
+            if entry.kind == "folder":
+                if item.name in SKIPPED_FOLDERS:
+                    skipped.append(path)
+                    continue
+                waiting.append(path)
+            entries[path] = entry
+    return Tree(entries, tuple(unreadable), tuple(skipped))
+
+
+def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
+    """What stands at a path; None for nothing, and for sockets, pipes and devices."""
+    try:
+        facts = path.stat(follow_symlinks=False)
+        kind: Literal["file", "link", "folder"]
+        target = None
+        if stat.S_ISDIR(facts.st_mode):
+            kind = "folder"
+        elif stat.S_ISREG(facts.st_mode):
+            kind = "file"
+        elif stat.S_ISLNK(facts.st_mode):
+            kind, target = "link", os.readlink(path)
+        else:
+            return None
+    except OSError:
+        return None
+    return Entry(
+        kind=kind,
+        size=0 if kind == "folder" else facts.st_size,
+        mtime=facts.st_mtime_ns,
+        inode=facts.st_ino,
+        mode=stat.S_IMODE(facts.st_mode),
+        uid=facts.st_uid,
+        gid=facts.st_gid,
+        target=target,
+    )
+
+
+def file_changes(before: Tree, after: Tree) -> FileChanges:
+    """Files and links that are new, other or gone. Of a tree that was too large to list whole, only what was listed before."""
+    old, new = dict(_files(before)), dict(_files(after))
+    whole = before.complete and after.complete
+    return FileChanges(
+        created=tuple(sorted(new.keys() - old.keys())) if whole else (),
+        changed=tuple(sorted(path for path in old.keys() & new.keys() if old[path] != new[path])),
+        deleted=tuple(sorted(old.keys() - new.keys())) if whole else (),
+    )
+
+
+def _files(tree: Tree) -> Iterator[tuple[str, Entry]]:
+    return ((path, entry) for path, entry in tree.entries.items() if entry.kind != "folder")

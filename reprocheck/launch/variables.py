@@ -1,0 +1,67 @@
+"""The environment of a run: the user's own, and a closed list of variables of ours.
+
+REPROCHECK_CHILD  the run's trace folder, which also holds `recorder.json`
+PYTHONPATH        the recorder's folder before the user's entries
+TMPDIR            a folder at the same path for all runs, emptied between them
+MASTER_PORT…      a free port, only where the user's environment names one for this machine
+PWD               only with `--workdir copy`, where the user's environment has it
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+RECORDER = Path(__file__).resolve().parent.parent / "child"
+PORTS = {"MASTER_PORT": "MASTER_ADDR", "PET_MASTER_PORT": "PET_MASTER_ADDR", "MS_SCHED_PORT": "MS_SCHED_HOST"}
+"""Variables that name a port to listen on, and the variable that names the machine it is on.
+
+Launchers that are given no port (torchrun, `accelerate launch`, msrun) take a free one or their default, which is free again after
+each run, since nothing of a run outlives it; a variable of ours would change the kind of rendezvous that torchrun chooses.
+"""
+
+
+def users_environment() -> dict[str, str]:
+    """The environment as the user's shell gave it to reprocheck: without LC_CTYPE where Python itself put it there (PEP 538)."""
+    environment = dict(os.environ)
+    if "LC_CTYPE" in environment:
+        try:
+            original = Path("/proc/self/environ").read_bytes()
+        except OSError:
+            return environment
+        if not any(item.startswith(b"LC_CTYPE=") for item in original.split(b"\0")):
+            del environment["LC_CTYPE"]
+    return environment
+
+
+def added_variables(user: Mapping[str, str], *, trace: Path, tmpdir: Path, pwd: Path | None = None) -> dict[str, str]:
+    """The variables of ours for one run, over those of the user."""
+    theirs = user.get("PYTHONPATH")
+    added = {
+        "REPROCHECK_CHILD": str(trace),
+        "PYTHONPATH": str(RECORDER) + (os.pathsep + theirs if theirs else ""),
+        "TMPDIR": str(tmpdir),
+    }
+    if pwd is not None and "PWD" in user:
+        added["PWD"] = str(pwd)
+    names = [name for name in PORTS if _is_local_port(user, name)]
+    return added | dict(zip(names, map(str, free_ports(len(names))), strict=True))
+
+
+def free_ports(count: int) -> list[int]:
+    """Different TCP ports on which nobody listens right now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) for _ in range(count)]
+        for each in sockets:
+            each.bind(("", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _is_local_port(user: Mapping[str, str], name: str) -> bool:
+    if user.get(name, "") in ("", "0"):
+        return False
+    address = user.get(PORTS[name]) or user.get("MASTER_ADDR") or "localhost"
+    return address in ("localhost", "127.0.0.1", "::1", "0.0.0.0", socket.gethostname())

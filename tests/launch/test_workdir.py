@@ -1,0 +1,212 @@
+"""A check costs the user no file: what stood in the working directory stands there afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from reprocheck.errors import UsageError
+from reprocheck.launch import cleanup, snapshot
+from reprocheck.launch.tree import file_changes, read_tree
+from tests.launch.conftest import Place
+
+
+def facts(folder: Path) -> dict[str, object]:
+    """Everything below a folder but its reports: content, mode and modification time of files, targets of links."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        if "reports" in path.parts:
+            continue
+        status = path.lstat()
+        if path.is_symlink():
+            found[str(path.relative_to(folder))] = ("link", str(path.readlink()))
+        elif path.is_file():
+            found[str(path.relative_to(folder))] = (path.read_bytes(), status.st_mode, status.st_mtime_ns)
+        else:
+            found[str(path.relative_to(folder))] = ("folder", status.st_mode)
+    return found
+
+
+MESS = """
+    import os, shutil
+    from pathlib import Path
+    Path("overwritten.txt").write_text("run")
+    with open("large.bin", "r+b") as file: file.write(b"run")
+    if Path("deleted.txt").exists(): Path("deleted.txt").unlink()
+    shutil.rmtree("folder", ignore_errors=True)
+    os.chmod("mode.sh", 0o600)
+    os.utime("touched.txt")
+    if os.path.lexists("link"): os.unlink("link")
+    os.makedirs("out", exist_ok=True)
+    with open("out/log.txt", "a") as file: file.write("epoch\\n")
+"""
+
+
+def fill(folder: Path) -> None:
+    (folder / "overwritten.txt").write_text("mine")
+    (folder / "deleted.txt").write_text("mine")
+    (folder / "large.bin").write_bytes(os.urandom(3 << 16))
+    (folder / "folder" / "deep").mkdir(parents=True)
+    (folder / "folder" / "deep" / "file").write_text("mine")
+    (folder / "folder").chmod(0o750)
+    (folder / "mode.sh").write_text("#!/bin/sh")
+    (folder / "mode.sh").chmod(0o755)
+    (folder / "touched.txt").write_text("mine")
+    (folder / "link").symlink_to("deleted.txt")
+    (folder / "loop").symlink_to(".")
+    for name in ("overwritten.txt", "deleted.txt", "touched.txt", "large.bin"):
+        os.utime(folder / name, (1_600_000_000, 1_600_000_000.5))
+
+
+def test_what_was_there_is_put_back_and_what_is_new_stays(place: Place) -> None:
+    fill(place.path)
+    place.script(MESS)
+    before = facts(place.path)
+    result = place.check(MESS)
+    after = facts(place.path)
+    assert (place.path / "out" / "log.txt").read_text() == "epoch\nepoch\n"
+    new = {"out", "out/log.txt"}
+    same = set(before) - {"train.py"}
+    assert {key: after[key] for key in same} == {key: before[key] for key in same}
+    assert set(after) == set(before) | new
+    assert result.runs[0].files.created == ("out/log.txt",)
+    assert result.runs[0].files.changed == ("large.bin", "mode.sh", "overwritten.txt", "touched.txt")
+    assert result.runs[0].files.deleted == ("deleted.txt", "folder/deep/file", "link")
+    assert result.runs[1].files.created == ()
+    assert "out/log.txt" in result.runs[1].files.changed
+    assert not (place.folder / "snapshot").exists()
+    assert place.heard.messages == []
+
+
+def test_state_of_run_1_reaches_run_2_and_is_not_hidden(place: Place) -> None:
+    (place.path / "counter").write_text("0")
+    place.check("n = int(open('counter').read()); print(n); open('counter', 'w').write(str(n + 1))")
+    assert (place.folder / "run-2" / "stdout.log").read_text() == "1\n"
+    assert (place.path / "counter").read_text() == "0"
+
+
+def test_a_copy_leaves_the_users_folder_alone(place: Place) -> None:
+    fill(place.path)
+    (place.path / "env").mkdir()
+    (place.path / "env" / "pyvenv.cfg").write_text("home = /usr/bin")
+    (place.path / "shared").symlink_to("../elsewhere")
+    text = (
+        MESS
+        + """
+    print(os.getcwd(), os.path.abspath(__file__), Path("env/pyvenv.cfg").exists(), os.readlink("shared"))
+    """
+    )
+    place.script(text)
+    before = facts(place.path)
+    result = place.check(text, workdir="copy")
+    after = facts(place.path)
+    assert {k: v for k, v in after.items() if k != "train.py"} == {k: v for k, v in before.items() if k != "train.py"}
+    assert set(after) == set(before)
+    said = [(place.folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)]
+    assert said[0] == said[1]
+    cwd, script, has_environment, shared = said[0]
+    assert Path(cwd).name == "workdir" and script == f"{cwd}/train.py"
+    assert has_environment == "True"
+    assert shared == str(place.path.parent / "elsewhere")
+    assert result.runs[0].files == result.runs[1].files
+    assert result.runs[1].files.created == ("out/log.txt",)
+    assert not Path(cwd).exists()
+    assert "The working directory of each run is a copy." in result.changed_to_observe
+
+
+def test_an_absolute_script_path_leads_into_the_copy(place: Place) -> None:
+    from reprocheck import launch
+    from reprocheck.settings import Settings
+
+    place.script("from pathlib import Path; (Path(__file__).parent / 'beside').touch()")
+    entry = launch.entry_point(script=str(place.path / "train.py"))
+    launch.check(entry, Settings(workdir="copy"), launch.prepare(place.path / "reports", entry.name), place.heard)
+    assert not (place.path / "beside").exists()
+
+
+def test_runs_side_by_side(place: Place) -> None:
+    result = place.check("import os; open('made', 'x').close(); print(os.getcwd())", workdir="copy", jobs=2, runs=3)
+    assert [run.number for run in result.runs] == [1, 2, 3]
+    assert {run.ended for run in result.runs} == {"completed"}
+    assert not list(place.folder.glob("workdir*"))
+    with pytest.raises(UsageError, match="side by side"):
+        place.check("pass", jobs=2)
+
+
+def test_too_large_files_are_named_before_the_runs(tmp_path: Path) -> None:
+    root, store = tmp_path / "root", tmp_path / "store"
+    root.mkdir()
+    (root / "small").write_bytes(b"s" * 10)
+    (root / "large").write_bytes(b"l" * 100_000)
+    can_share = snapshot.clone(root / "large", tmp_path / "probe")
+    assert snapshot.keep(root, read_tree(root), store, limit=50) == (() if can_share else ("large",))
+    (root / "small").write_bytes(b"x")
+    (root / "large").write_bytes(b"x")
+    result = snapshot.restore(store)
+    assert "small" in result.back and (root / "small").read_bytes() == b"s" * 10
+    if not can_share:
+        assert result.lost == ("large",)
+        assert store.exists()
+
+
+def test_a_snapshot_left_behind_is_named_and_can_be_put_back(place: Place) -> None:
+    (place.path / "data").write_text("mine")
+    killed = place.path / "reports" / "train-20200101-000000"
+    snapshot.keep(place.path, read_tree(place.path, [place.path / "reports"]), killed / "snapshot")
+    owner = killed / "snapshot" / "owner.json"
+    owner.write_text(json.dumps({**json.loads(owner.read_text()), "pid": 2**22 + 1}))
+    (place.path / "data").write_text("run")
+    place.check("pass")
+    assert any("cleanup" in text and str(killed) in text for text in place.heard.messages)
+    assert (place.path / "data").read_text() == "run"
+    cleanup.clean_up(killed)
+    assert (place.path / "data").read_text() == "mine"
+    assert not (killed / "snapshot").exists()
+
+
+def test_caches_environments_and_reports_are_not_listed(tmp_path: Path) -> None:
+    for name in (
+        "__pycache__/a.pyc",
+        ".git/HEAD",
+        "env/pyvenv.cfg",
+        "env/lib/x",
+        "conda/conda-meta/h",
+        "node_modules/m",
+        "reports/r",
+        "src/a",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    os.mkfifo(tmp_path / "pipe")
+    tree = read_tree(tmp_path, [tmp_path / "reports"])
+    assert set(tree.entries) == {"src", "src/a"}
+    assert set(tree.skipped) == {"__pycache__", ".git", "env", "conda", "node_modules"}
+
+
+def test_a_tree_over_the_limit_is_said_to_be_incomplete(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / f"{number}").touch()
+    before = read_tree(tmp_path, limit=5)
+    assert not before.complete and len(before.entries) == 5
+    (tmp_path / "00").touch()
+    assert file_changes(before, read_tree(tmp_path, limit=5)).created == ()
+
+
+def test_git_facts(place: Place) -> None:
+    import subprocess
+
+    from reprocheck.launch.environment import git
+
+    assert git(place.path) == {}
+    run = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    place.script("pass")
+    for arguments in (["init", "-q"], ["add", "train.py"], ["commit", "-qm", "x"]):
+        subprocess.run([*run, *arguments], check=True, cwd=place.path)
+    result = place.check("pass")
+    assert len(str(result.environment["git.commit"])) == 40
+    assert result.environment["git.dirty"] is False
+    (place.path / "train.py").write_text("1")
+    assert git(place.path)["git.dirty"] is True
