@@ -2,6 +2,7 @@
 
 Syntax that any Python 2.7 or 3 can read: scripts start other interpreters too. It never fails and never prints.
 """
+
 import os
 import sys
 

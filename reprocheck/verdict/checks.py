@@ -123,9 +123,11 @@ def _element(trace: Trace, reference: Trace, pair: Pair, run: int, place: int, p
     difference = abs(a - b) if math.isfinite(a) and math.isfinite(b) else None
     detail = "" if dtype == reference_dtype else f"{dtype} in run {run}, {reference_dtype} in run 1"
     if passed is None:
+        kinds = _finiteness(b), _finiteness(a)
+        both = f"{kinds[0]} in both runs" if kinds[0] == kinds[1] else f"{kinds[0]} in run 1 and {kinds[1]} in run {run}"
         detail = (
-            f"the loss of iteration {iteration} is {_finiteness(b)} in run 1 and {_finiteness(a)} in run {run}, "
-            "and two losses that are not finite cannot be compared; find where it stops being finite first"
+            f"the loss of iteration {iteration} is {both}, and losses that are not finite cannot be compared; "
+            "find out first where it stops being finite"
         )
     return Comparison(
         iteration=iteration,
@@ -187,6 +189,11 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
     if count < 2:
         return _too_few(trace, run, 2)
     more = "" if trace.stopped_at is None else f"; record more than {count} iterations with --steps"
+    if trace.unchanged_updates >= count:
+        return (
+            f"none of the {trace.unchanged_updates} recorded updates of run {run} changed the weights {rank}, so nothing is known of the "
+            f"backward pass; look at the learning rate and at what is frozen, or{more[1:] or ' train for more iterations'}"
+        )
     if trace.unchanged_updates:
         return (
             f"no loss was seen after an update that changed the weights in the {count} recorded iterations of run {run} {rank}, "

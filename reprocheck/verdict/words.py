@@ -35,8 +35,8 @@ def difference(row: Comparison, ranks: int) -> str:
     sizes = f"run {row.run} has loss {value} where run 1 has {reference}"
     if row.max_difference is None:
         both = isfinite(row.value) and isfinite(row.reference)
-        return f"in {place(row, ranks)} {sizes}: {'too far apart for a number' if both else 'finite in one run only'}"
-    return f"in {place(row, ranks)} {sizes}, a difference of {row.max_difference:.3g} where {row.allowed or 0.0:.3g} is allowed"
+        return f"in {place(row, ranks)}, {sizes}: {'too far apart for a number' if both else 'finite in one run only'}"
+    return f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where {row.allowed or 0.0:.3g} is allowed"
 
 
 def ending(run: Run) -> str:

@@ -29,7 +29,13 @@ class Recording:
 
 
 def record(
-    source: str, folder: Path, *arguments: str, steps: int | None = None, python: str = sys.executable, flags: tuple[str, ...] = (), **variables: str
+    source: str,
+    folder: Path,
+    *arguments: str,
+    steps: int | None = None,
+    python: str = sys.executable,
+    flags: tuple[str, ...] = (),
+    **variables: str,
 ) -> Recording:
     """Write `source` to a script in `folder` and run it there with the recorder."""
     trace = folder / "trace"

@@ -19,7 +19,9 @@ LOG_THREE = "import reprocheck\nfor value in (3.0, float('nan'), 1 / 3):\n    re
 def interpreters() -> list[str]:
     """Pythons of other versions on this machine, 3.9 to 3.13."""
     places = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
-    found = [str(python) for place in places for python in sorted(place.glob("3.*/bin/python")) if 9 <= int(python.parts[-3].split(".")[1]) <= 13]
+    found = [
+        str(python) for place in places for python in sorted(place.glob("3.*/bin/python")) if 9 <= int(python.parts[-3].split(".")[1]) <= 13
+    ]
     return found + [path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found]
 
 
@@ -38,7 +40,10 @@ def test_every_supported_interpreter_records_without_the_package_installed(pytho
 
 
 def test_early_stop_ends_the_process_past_a_bare_except_and_flushes_output(tmp_path: Path) -> None:
-    source = "import reprocheck\nfor step in range(50):\n    try:\n        print('step', step)\n        reprocheck.log_loss(step)\n    except:\n        pass\n"
+    source = (
+        "import reprocheck\nfor step in range(50):\n    try:\n        print('step', step)\n        reprocheck.log_loss(step)\n"
+        "    except:\n        pass\n"
+    )
     recording = record(source, tmp_path, steps=4)
     assert recording.done.stdout.split() == ["step", "0", "step", "1", "step", "2", "step", "3"]
     assert recording.done.returncode == 0
@@ -79,7 +84,8 @@ def test_a_fork_writes_a_trace_of_its_own_and_counts_its_own_iterations(tmp_path
 def test_a_nested_python_and_a_spawned_worker_are_recorded(tmp_path: Path) -> None:
     source = (
         "import multiprocessing, subprocess, sys\ndef work():\n    import reprocheck\n    reprocheck.log_loss(5)\n"
-        "if __name__ == '__main__':\n    worker = multiprocessing.get_context('spawn').Process(target=work)\n    worker.start(); worker.join()\n"
+        "if __name__ == '__main__':\n    worker = multiprocessing.get_context('spawn').Process(target=work)\n"
+        "    worker.start(); worker.join()\n"
         "    subprocess.run([sys.executable, '-c', 'import reprocheck; reprocheck.log_loss(6)'], check=True)\n"
     )
     assert sorted(record(source, tmp_path).losses()) == [5.0, 6.0]
@@ -109,7 +115,7 @@ def test_a_module_that_provides_reprocheck_is_not_shadowed(tmp_path: Path) -> No
 
 
 def test_files_of_the_working_directory_are_recorded_in_order(tmp_path: Path) -> None:
-    source = "open('new.txt', 'w').close()\nopen('new.txt').close()\nopen('old.txt').close()\nopen('old.txt').close()\nopen('/etc/hosts').close()\n"
+    source = "open('new.txt', 'w').close()\nopen('new.txt').close()\n" + 2 * "open('old.txt').close()\n" + "open('/etc/hosts').close()\n"
     (tmp_path / "old.txt").write_text("old")
     opened = [(event["p"], event["m"]) for event in record(source, tmp_path).events("open")]
     assert opened == [("new.txt", "w"), ("new.txt", "r"), ("old.txt", "r")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from reprocheck_child import events, files, import_hook, jsontext
+from . import events, files, import_hook, jsontext
 
 FRAMEWORKS = {
     "torch": "reprocheck_child.frameworks.torch",

@@ -13,8 +13,8 @@ from _collections import deque
 from _thread import RLock, get_ident
 from time import time_ns
 
-from reprocheck_child import jsontext, stop
-from reprocheck_child.iterations import BACKWARD, LOG, Grouping
+from . import jsontext, stop
+from .iterations import BACKWARD, LOG, Grouping
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ class Recorder:
     def problem(self, where: str, error: BaseException | str) -> None:
         """An error of the recorder's own, written once a place and kind."""
         said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
-        if ("problem", where, said[:40]) not in self._said:
-            self._said.add(("problem", where, said[:40]))  # type: ignore[arg-type]
+        if "problem" + where + said[:40] not in self._said:
+            self._said.add("problem" + where + said[:40])
             self.emit({"e": "problem", "where": where, "error": self.masked(said[:2000])})
 
     def log(self, value: Any) -> None:
@@ -163,7 +163,7 @@ class Recorder:
         """Prepare the first line of this process's file; after a fork it is written with the first event only."""
         self._path = os.path.join(self.folder, "%d-%d.jsonl" % (_getpid(), time_ns()))
         processes = sys.modules.get("multiprocessing.process")
-        name = processes.current_process().name if processes else "MainProcess"  # type: ignore[attr-defined]
+        name = processes.current_process().name if processes else "MainProcess"
         argv = [self.masked(str(argument)[:500]) for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
         facts = {"e": "process", "v": FORMAT_VERSION, "pid": _getpid(), "ppid": _getppid(), "time": time_ns() / 1e9, "argv": argv}
         facts.update(executable=self.masked(sys.executable or ""), python="%d.%d.%d" % sys.version_info[:3], name=name, how=how)
@@ -209,7 +209,7 @@ class Recorder:
             found = find()
             if found:
                 self.rank(*found)
-        from reprocheck_child import environment
+        from . import environment
 
         self.emit({"e": "environment", "facts": environment.facts()})
         for code, text in environment.trackers():
@@ -230,7 +230,7 @@ class Recorder:
     def masked(self, text: str) -> str:
         """`text` without the names of home, user and host."""
         if self._mask and ("://" in text or any(name and name in text for name in self._mask.values())):
-            from reprocheck_child.masking import mask
+            from .masking import mask
 
             return mask(text, **self._mask)
         return text
@@ -285,7 +285,7 @@ class Recorder:
         if get_ident() == self._main:
             return ""
         threads = sys.modules.get("threading")
-        return str(threads.current_thread().name) if threads else "thread"  # type: ignore[attr-defined]
+        return str(threads.current_thread().name) if threads else "thread"
 
     def _flush_greeting(self) -> None:
         greeting, self._greeting = self._greeting, None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from time import time_ns
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def _hook(recorder: Any, workdir: str, output: str) -> Any:
     inside, own = os.path.join(workdir, ""), os.path.join(output, "")
     seen: dict[tuple[str, str], None] = {}
     busy: set[int] = set()
+    now = time_ns
     getcwd, join, normalise, fspath, thread = os.getcwd, os.path.join, os.path.normpath, os.fspath, recorder.thread
 
     def record(path: Any, mode: Any, flags: Any) -> None:
@@ -44,7 +46,7 @@ def _hook(recorder: Any, workdir: str, output: str) -> Any:
         seen[(path, kind)] = None
         relative = path[len(inside) :]
         if not any(part in _ignored_names for part in relative.split("/")):
-            recorder.emit({"e": "open", "p": relative, "m": kind})
+            recorder.emit({"e": "open", "p": relative, "m": kind, "time": now() / 1e9})
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open":

@@ -25,7 +25,7 @@ class _Plain:
 try:
     from _json import encode_basestring_ascii, make_encoder, make_scanner
 
-    _scan = make_scanner(_Plain)
+    _scan = make_scanner(_Plain)  # type: ignore[arg-type]
     _encode = make_encoder(None, repr, encode_basestring_ascii, None, ":", ",", False, False, True)
 
     def loads(text: str) -> Any:

@@ -16,8 +16,8 @@ def look(name, read):
 
 
 seen = {}
-import torch  # noqa: E402
 import numpy  # noqa: E402
+import torch  # noqa: E402
 
 torch.manual_seed(3)
 random.seed(3)

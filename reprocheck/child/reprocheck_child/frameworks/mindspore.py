@@ -8,9 +8,9 @@ PyNative mode, and the execution of a compiled cell or function (the last two in
 import functools
 from typing import Any, Callable, Dict, List, Optional
 
-from reprocheck_child.frameworks.mindspore_record import Before, Recording
-from reprocheck_child.frameworks.mindspore_steps import Compiled, Gradients, say_captures
-from reprocheck_child.iterations import BACKWARD
+from ..iterations import BACKWARD
+from .mindspore_record import Before, Recording
+from .mindspore_steps import Compiled, Gradients, say_captures
 
 NAME = "mindspore"
 MINIMUM = (2, 3)

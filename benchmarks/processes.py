@@ -1,0 +1,56 @@
+"""A child process and what it used. CPU time is user and system time of the process and of the children that it waited for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CHILD = ROOT / "reprocheck" / "child"
+SCRIPTS = Path(__file__).resolve().parent / "scripts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Used:
+    """What a process used: seconds of CPU and wall time, and what it printed."""
+
+    cpu: float
+    wall: float
+    stdout: str
+
+
+def run(command: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Used:
+    """Run a command to its end. Raises RuntimeError with its stderr where it fails."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("REPROCHECK_", "PYTHONPATH", "PYTHONDONTWRITE"))}
+    env.update({"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})})
+    started = time.perf_counter()
+    with subprocess.Popen(command, env=env, cwd=cwd or ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        stdout, stderr = process.stdout, process.stderr
+        assert stdout is not None
+        assert stderr is not None
+        said, complained = stdout.read(), stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - started
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {complained[-2000:]}")
+    return Used(cpu=usage.ru_utime + usage.ru_stime, wall=wall, stdout=said)
+
+
+def python(*arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Used:
+    """Run this interpreter."""
+    return run([sys.executable, *arguments], environment=environment, cwd=cwd)
+
+
+def hooked(trace: Path, *, steps: int | None = None) -> dict[str, str]:
+    """The environment of a process that records into the folder `trace`, as `reprocheck run` sets it."""
+    trace.mkdir(parents=True, exist_ok=True)
+    settings = {"steps": steps, "level": "loss", "workdir": str(trace), "stop_wait": 60, "mask": {}}
+    (trace / "recorder.json").write_text(json.dumps(settings), encoding="utf-8")
+    return {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": f"{CHILD}{os.pathsep}{ROOT}"}

@@ -1,0 +1,143 @@
+"""What the user waits for: `reprocheck --help`, a check against two plain runs, comparing and reporting a million iterations."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.processes import SCRIPTS, Used, python
+from benchmarks.table import Row, median
+from reprocheck import record
+from reprocheck.model import CheckRecord, EntryPoint, RunRecord, Tolerance
+
+HELPS = 9
+PAIRS = 3
+MILLION = 1_000_000
+
+
+def help_page(folder: Path) -> list[Row]:
+    """CPU time of `reprocheck --help`."""
+    python("-m", "reprocheck", "--help")
+    times = [python("-m", "reprocheck", "--help").cpu for _ in range(HELPS)]
+    bare = median([python("-c", "pass").cpu for _ in range(HELPS)])
+    how = f"CPU time, median of {HELPS}"
+    return [
+        Row(
+            what="`reprocheck --help`",
+            value=1e3 * median(times),
+            allowed=120,
+            unit="ms",
+            plain=f"{1e3 * bare:.1f} ms (`python -c pass`)",
+            how=how,
+        )
+    ]
+
+
+def end_to_end(folder: Path) -> list[Row]:
+    """`reprocheck run` of a script against two plain runs of it, taking turns. The script's ten iterations are those of the check."""
+    script = str(SCRIPTS / "training.py")
+    check = ("-m", "reprocheck", "run", "--quiet", "--output", str(folder / "reports"), script)
+    python(*check, cwd=folder)
+    ratios, plains, cpus = [], [], []
+    for pair in range(PAIRS):
+        if pair % 2:
+            checked, plain = python(*check, cwd=folder), _twice(script, folder)
+        else:
+            plain, checked = _twice(script, folder), python(*check, cwd=folder)
+        ratios.append(checked.wall / plain.wall)
+        cpus.append(checked.cpu / plain.cpu)
+        plains.append(plain.wall)
+    how = f"wall time with all reports, {PAIRS} pairs taking turns, median of the ratios"
+    return [
+        Row(
+            what="`reprocheck run` against two plain runs",
+            value=median(ratios),
+            allowed=1.10,
+            unit="×",
+            plain=f"{median(plains):.1f} s",
+            how=how,
+        ),
+        Row(what="the same in CPU time", value=median(cpus), allowed=None, unit="×", how="of all processes"),
+    ]
+
+
+def _twice(script: str, folder: Path) -> Used:
+    first, second = python(script, cwd=folder), python(script, cwd=folder)
+    return Used(cpu=first.cpu + second.cpu, wall=first.wall + second.wall, stdout=first.stdout)
+
+
+def million(folder: Path) -> list[Row]:
+    """Compare two runs of a million iterations and write all reports, against the same for ten."""
+    few, many = _recorded(folder / "ten", 10), _recorded(folder / "million", MILLION)
+    ten, said = (json.loads(python(str(SCRIPTS / "draw.py"), str(recorded)).stdout) for recorded in (few, many))
+    if said["verdict"] != "REPRODUCIBLE":
+        raise RuntimeError(f"the recorded pair was judged {said['verdict']}")
+    seconds = said["compare"] + said["report"]
+    parts = f"wall time: {said['compare']:.1f} s read and compared, {said['report']:.1f} s drawn; {said['cpu']:.1f} s of CPU"
+    plain = f"{ten['compare'] + ten['report']:.1f} s for 10"
+    return [
+        Row(what="a million iterations in two runs, compared and reported", value=seconds, allowed=15, unit="s", plain=plain, how=parts),
+        Row(what="its page", value=said["page"], allowed=3, unit="MB", plain=f"{ten['page']:.2f} MB for 10", how="report.html"),
+        Row(
+            what="memory of comparing and reporting, from 10 iterations to a million",
+            value=said["peak"] - ten["peak"],
+            allowed=100,
+            unit="MB",
+            plain=f"{ten['peak']:.0f} MB for 10",
+            how="peak resident memory",
+        ),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------------ a check
+
+
+def _recorded(folder: Path, iterations: int) -> Path:
+    """A report folder as `reprocheck run` leaves it, of two runs that part in the last bits from some iteration on."""
+    runs = []
+    for number in (1, 2):
+        trace = folder / f"run-{number}" / "trace"
+        trace.mkdir(parents=True)
+        with (trace / f"{1000 + number}-{number}.jsonl").open("w", encoding="ascii") as file:
+            file.writelines(_events(number, iterations))
+        (trace.parent / "stdout.log").write_text("", encoding="ascii")
+        (trace.parent / "stderr.log").write_text("", encoding="ascii")
+        runs.append(
+            RunRecord(
+                number=number,
+                ended="completed",
+                exit_status=0,
+                started="2026-01-01T00:00:00+00:00",
+                seconds=1.0,
+                trace=f"run-{number}/trace",
+                stdout=f"run-{number}/stdout.log",
+                stderr=f"run-{number}/stderr.log",
+            )
+        )
+    entry = EntryPoint(command=("python", "train.py"), kind="script", name="train")
+    made = CheckRecord(
+        reprocheck_version="0",
+        entry_point=entry,
+        started="2026-01-01T00:00:00+00:00",
+        tolerance=Tolerance(),
+        settings=(),
+        runs=tuple(runs),
+    )
+    record.write(folder, made)
+    return folder
+
+
+def _events(number: int, iterations: int) -> Iterator[str]:
+    hello = {"e": "process", "v": 1, "pid": 1000 + number, "ppid": 1, "time": 1.0, "argv": ["python", "train.py"], "executable": "python"}
+    hello.update(python="3.11.0", name="MainProcess", how="start", rank=None, world=None)
+    yield json.dumps(hello) + "\n"
+    yield '{"e":"framework","name":"torch","version":"2","hooks":{}}\n{"e":"optimizer","o":0,"class":"SGD"}\n'
+    for iteration in range(1, iterations + 1):
+        loss = 2.0 / (1.0 + 1e-4 * iteration) + 0.1 * math.sin(iteration)
+        if number == 2 and iteration > iterations // 3:
+            loss *= 1.0 + 1e-7
+        changed = "true" if iteration == 1 else "null"
+        yield f'{{"e":"loss","k":"backward","v":[{loss!r}],"d":"float64"}}\n{{"e":"update","o":0,"c":{changed},"i":{iteration}}}\n'
+    yield '{"e":"exit"}\n'

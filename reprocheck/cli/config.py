@@ -1,0 +1,43 @@
+"""`reprocheck config`: each setting, its value, and where the value comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reprocheck.cli.parameters import with_settings
+from reprocheck.errors import UsageError
+from reprocheck.settings import OPTIONS
+
+
+@with_settings(*(option.name for option in OPTIONS))
+def config(
+    flags: dict[str, object],
+    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print the settings.")] = "text",
+) -> int:
+    """Prints the settings that hold here; with flags, those that `run` would use with them."""
+    import json
+
+    from reprocheck import settings
+    from reprocheck.cli.terminal import standard_output
+
+    if format not in ("text", "json"):
+        raise UsageError(f"--format {format}: config has no such format.", "Take text or json.")
+    held = settings.load(flags, Path.cwd())
+    out = standard_output(held.color)
+    if format == "json":
+        rows = {setting.name: {"value": setting.value, "origin": setting.origin} for setting in held.provenance}
+        out.line(json.dumps(rows, indent=2))
+        return 0
+    names = max(len(option.key) for option in OPTIONS)
+    values = max(len(_shown(setting.value)) for setting in held.provenance)
+    for option, setting in zip(OPTIONS, held.provenance, strict=True):
+        row = f"{option.key:<{names}}  {_shown(setting.value):<{values}}  "
+        out.line(row + out.style(setting.origin, "dim" if setting.origin == "default" else "bold"))
+    return 0
+
+
+def _shown(value: object) -> str:
+    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

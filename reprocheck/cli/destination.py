@@ -1,0 +1,111 @@
+"""`--format` and `-o`: which report goes where besides the report folder."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import ReportError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.model import Check
+
+STDOUT = "-"
+SUFFIXES = {".html": "html", ".md": "md", ".json": "json", ".xml": "junit", ".csv": "csv", ".svg": "svg", ".png": "png"}
+NAMES = ("html", "md", "json", "junit", "csv")
+"""The formats that `--format` completes and its help names; report.FORMATS holds all of them."""
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", metavar="|".join(NAMES), help="Print this report instead, or write it to -o.", autocompletion=_complete),
+]
+OutputOption = Annotated[
+    str | None,
+    typer.Option("-o", metavar="FILE|-", help="File to write the report to, its format taken from the name; -: stdout."),
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Destination:
+    """A format of report.FORMATS, and the file it goes to; None: stdout."""
+
+    format: str
+    file: Path | None
+
+    @property
+    def is_stdout(self) -> bool:
+        """Whether stdout holds data and nothing else."""
+        return self.file is None
+
+    def write(self, check: Check) -> None:
+        """Draws the report and writes it. Raises ReportError where the file cannot be written."""
+        from reprocheck.report import FORMATS
+
+        data = FORMATS[self.format].render(check)
+        if self.file is None:
+            _to_stdout(data)
+            return
+        try:
+            self.file.write_bytes(data)
+        except OSError as error:
+            raise _unwritable(self.file, error) from None
+
+
+def destination(format: str | None, output: str | None) -> Destination | None:
+    """What `--format` and `-o` ask for; None where neither is given.
+
+    A file is opened for appending, so that one that cannot be written is known before the first run. Raises UsageError, ReportError.
+    """
+    if format is None and output is None:
+        return None
+    file = None if output in (None, STDOUT) else Path(str(output))
+    if format is None:
+        format = SUFFIXES.get(file.suffix.lower()) if file else None
+        if format is None:
+            raise UsageError(f"-o {output} does not say which report is meant.", f"Add --format {'|'.join(NAMES)}.")
+    _known(format)
+    if file is not None:
+        try:
+            with file.open("ab"):
+                pass
+        except OSError as error:
+            raise _unwritable(file, error) from None
+    return Destination(format=format, file=file)
+
+
+def _known(format: str) -> None:
+    from reprocheck.settings import nearest
+
+    known = (*NAMES, *(name for name in SUFFIXES.values() if name not in NAMES))
+    if format not in known:
+        meant = nearest(format, known)
+        fix = (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(NAMES)}."
+        raise UsageError(f"--format {format}: there is no such format.", fix)
+
+
+def _to_stdout(data: bytes) -> None:
+    from reprocheck.cli.terminal import silence
+
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode())
+        return
+    try:
+        sys.stdout.flush()
+        buffer.write(data)
+        buffer.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+
+
+def _unwritable(file: Path, error: OSError) -> ReportError:
+    return ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.")

@@ -1,0 +1,84 @@
+"""The one place that prints errors and chooses the exit code for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from reprocheck.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, ReprocheckError
+
+
+class Interrupted(Exception):  # noqa: N818 - an event, not an error
+    """The user, or the system (SIGTERM), ended the check. `kept` says what of it is there.
+
+    No KeyboardInterrupt, since typer answers that one itself.
+    """
+
+    def __init__(self, kept: str) -> None:
+        super().__init__(kept)
+        self.kept = kept
+
+
+def guarded(call: Callable[[], int], *, verbose: bool = False) -> int:
+    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit code, never a traceback."""
+    try:
+        code = call()
+        sys.stdout.flush()
+    except ReprocheckError as error:
+        print_error(error.message, error.fix)
+        return error.exit_code
+    except Interrupted as interrupted:
+        print_error("interrupted.", interrupted.kept)
+        return EXIT_INTERRUPTED
+    except KeyboardInterrupt:
+        print_error("interrupted.")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except Exception as error:
+        return _internal(error, verbose=verbose)
+    return code
+
+
+def print_error(message: str, fix: str = "") -> None:
+    """`error: what happened` and `fix: what to do`, on stderr."""
+    from reprocheck.cli.terminal import standard_error
+
+    stream = standard_error()
+    stream.labelled("error:", message, "bold red")
+    if fix:
+        stream.labelled("fix:", fix, "bold")
+
+
+def _silence_stdout() -> None:
+    from reprocheck.cli.terminal import silence
+
+    silence(sys.stdout)
+
+
+def _internal(error: Exception, *, verbose: bool) -> int:
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    if verbose:
+        sys.stderr.write(text)
+    where = _save(text)
+    print_error(
+        f"reprocheck itself failed: {type(error).__name__}: {error}".rstrip(": "),
+        f"Please report it, with the traceback in {where}." if where else "Run it again with -v, and report the traceback.",
+    )
+    return EXIT_INTERNAL
+
+
+def _save(text: str) -> str | None:
+    import tempfile
+
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="reprocheck-traceback-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return None
+    return name

@@ -1,0 +1,83 @@
+"""`reprocheck --help` and `--version`: text that needs no parser. The commands are listed once, here."""
+
+from __future__ import annotations
+
+import sys
+
+from reprocheck import __version__
+
+COMMANDS = {
+    "run": "Run a training script and say whether it is reproducible.",
+    "report": "Draw the reports of a recorded check again, without running.",
+    "config": "Print each setting and where its value comes from.",
+    "demo": "Check two small trainings, one clean and one not.",
+}
+OPTIONS = {
+    "--version": "Print the version.",
+    "--install-completion": "Install completion for this shell.",
+    "--show-completion": "Print the completion script.",
+    "-h, --help": "Print this text; `reprocheck COMMAND --help` says more.",
+}
+EXAMPLES = (
+    "reprocheck run train.py --epochs 1",
+    "reprocheck run --runs 5 -m package.train",
+    "reprocheck run -- torchrun --nproc-per-node 2 train.py",
+)
+EXIT_CODES = {
+    "0": "reproducible",
+    "1": "not reproducible",
+    "2": "usage or settings error",
+    "3": "inconclusive",
+    "4": "the script failed",
+    "5": "timed out",
+    "70": "internal error",
+    "130": "interrupted",
+}
+
+
+def help_text() -> str:
+    """The overview, 80 columns wide."""
+    return "\n".join(
+        [
+            "Usage: reprocheck [OPTIONS] COMMAND [ARGS]...",
+            "",
+            "  Runs a training script twice, as it is, and says whether the runs agree:",
+            "  verdict, loss curves, first difference.",
+            "",
+            "Commands:",
+            *_table(COMMANDS),
+            "",
+            "Options:",
+            *_table(OPTIONS),
+            "",
+            "Examples:",
+            *(f"  {example}" for example in EXAMPLES),
+            "",
+            "Exit codes:",
+            *_pairs(EXIT_CODES),
+        ]
+    )
+
+
+def print_help() -> int:
+    """Prints the overview."""
+    sys.stdout.write(help_text() + "\n")
+    return 0
+
+
+def print_version() -> int:
+    """Prints name and version."""
+    sys.stdout.write(f"reprocheck {__version__}\n")
+    return 0
+
+
+def _table(rows: dict[str, str]) -> list[str]:
+    width = max(map(len, rows))
+    return [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+
+
+def _pairs(rows: dict[str, str]) -> list[str]:
+    """Two entries a line, the first half of them on the left."""
+    cells = [f"{name:>4}  {text}" for name, text in rows.items()]
+    half = (len(cells) + 1) // 2
+    return [f"{left:<32}{right}".rstrip() for left, right in zip(cells[:half], [*cells[half:], ""], strict=False)]

@@ -1,0 +1,157 @@
+"""`reprocheck run`: N runs of the user's command, the verdict, the report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.errors import EntryPointError, ReprocheckError
+from reprocheck.settings import OPTIONS
+
+if TYPE_CHECKING:
+    from reprocheck.cli.console import Console
+    from reprocheck.model import Check, EntryPoint
+    from reprocheck.settings import Settings
+
+LAUNCHERS = ("torchrun", "accelerate", "msrun", "mpirun", "deepspeed", "python", "python3", "bash", "sh", "uv", "poetry", "conda", "srun")
+EXAMPLE = (
+    "Name what to run, for example:\nreprocheck run train.py --epochs 1\nreprocheck run -m package.train\n"
+    "reprocheck run -- torchrun --nproc-per-node 2 train.py"
+)
+
+
+@with_settings(*(option.name for option in OPTIONS))
+def run(ctx: typer.Context, flags: dict[str, object], format: FormatOption = None, output_file: OutputOption = None) -> int:
+    """Runs the user's command and returns the exit code of the verdict."""
+    from reprocheck import settings
+    from reprocheck.cli.console import Console
+
+    held = settings.load(flags, Path.cwd())
+    words = entry_words(ctx.meta[ENTRY])
+    target = destination(format, output_file)
+    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    return perform(words, held, console, target)
+
+
+def perform(
+    words: Mapping[str, object], held: Settings, console: Console, target: Destination | None = None, *, shown_from: Path | None = None
+) -> int:
+    """One check from the entry point to the report; returns its exit code.
+
+    `shown_from`: the folder that printed paths start from where that is not the working directory; no next command is printed then.
+    """
+    from reprocheck import launch
+    from reprocheck.cli import summary
+    from reprocheck.cli.failure import Interrupted
+
+    python = held.python if "command" not in words or _typed(held, "python") else None
+    entry = launch.entry_point(**words, python=python)  # type: ignore[arg-type]
+    folder = launch.prepare(held.output, entry.name)
+    console.begin(_title(entry))
+    try:
+        check = _record(entry, held, folder, console)
+        summary.print_verdict(check, console)
+        written = _write(check, folder, console, target)
+    except KeyboardInterrupt:
+        raise Interrupted(_kept(folder)) from None
+    finally:
+        console.clear()
+    summary.print_place(console, Path(os.path.relpath(folder, shown_from)), written=written)
+    if shown_from is None:
+        summary.print_next(check, console)
+    return check.verdict.exit_code
+
+
+def entry_words(words: Sequence[str]) -> dict[str, object]:
+    """The words from the entry point on, as the arguments of `launch.entry_point`. Raises EntryPointError where there is none."""
+    if not words:
+        raise EntryPointError("There is nothing to run.", EXAMPLE)
+    first, *rest = words
+    if first == "--":
+        if not rest:
+            raise EntryPointError("There is no command after `--`.", EXAMPLE)
+        return {"command": tuple(rest)}
+    if first.startswith("-m"):
+        module, args = (first[2:], rest) if len(first) > 2 else (rest[0] if rest else "", rest[1:])
+        if not module:
+            raise EntryPointError("There is no module after -m.", EXAMPLE)
+        return {"module": module, "args": tuple(args)}
+    if first == "-":
+        raise EntryPointError("A script on standard input can be read only once.", "Save it in a file, and name that.")
+    if first in LAUNCHERS and not Path(first).exists():
+        raise EntryPointError(f"{first} is a command, not a Python script.", f"Write it after `--`: reprocheck run -- {' '.join(words)}")
+    return {"script": first, "args": tuple(rest)}
+
+
+def _typed(held: Settings, name: str) -> bool:
+    """Whether a setting was given as a flag."""
+    return any(setting.name == name and setting.origin.startswith("--") for setting in held.provenance)
+
+
+def _title(entry: EntryPoint) -> str:
+    import shlex
+
+    return shlex.join(entry.command if entry.kind == "command" else ("python", *entry.command[1:]))
+
+
+def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
+    """The runs, read back. Libraries that only the report needs are loaded meanwhile."""
+    import threading
+
+    from reprocheck import launch
+
+    warming = threading.Thread(target=_warm_up, daemon=True)
+    warming.start()
+    try:
+        launch.check(entry, held, folder, console, output=console.output)
+        console.clear()
+        console.status("comparing the runs")
+        from reprocheck import check
+
+        return check.load(folder)
+    finally:
+        console.clear()
+        warming.join()
+
+
+def _warm_up() -> None:
+    """Loads what drawing needs; what goes wrong here goes wrong again, and is reported, when it is used."""
+    with suppress(Exception):
+        from reprocheck import report
+
+        report.warm_up()
+
+
+def _kept(folder: Path) -> str:
+    shown = os.path.relpath(folder)
+    return f"What was recorded is kept in {shown}; `reprocheck report {shown}` draws it."
+
+
+def _write(check: Check, folder: Path, console: Console, target: Destination | None) -> bool:
+    """Writes the reports. One that cannot be written is an error on stderr; the verdict, its exit code and the traces stand."""
+    from reprocheck import report
+    from reprocheck.cli.failure import print_error
+
+    console.status("drawing the report")
+    written = True
+    try:
+        report.write(check, folder)
+    except ReprocheckError as error:
+        console.clear()
+        print_error(error.message, error.fix)
+        written = False
+    try:
+        if target is not None:
+            target.write(check)
+    except ReprocheckError as error:
+        console.clear()
+        print_error(error.message, error.fix)
+    console.clear()
+    return written

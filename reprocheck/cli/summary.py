@@ -1,0 +1,210 @@
+"""The verdict on the terminal: the numbers, what limits them, and what to type next. The sentences are those of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.cli.terminal import Stream
+from reprocheck.model import Check, Comparison, Run, VerdictName
+
+if TYPE_CHECKING:
+    from reprocheck.cli.console import Console
+
+STYLES: dict[VerdictName, str] = {
+    "reproducible": "bold green",
+    "not_reproducible": "bold red",
+    "inconclusive": "bold yellow",
+    "script_failed": "bold red",
+    "timed_out": "bold yellow",
+}
+LABEL = 19
+TAIL_LINES, TAIL_CHARACTERS = 12, 2000
+MOST_FILES = 5
+HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
+
+
+def print_verdict(check: Check, console: Console) -> None:
+    """Prints the verdict and its numbers to the console's `out`."""
+    from reprocheck.report import text
+
+    out = console.out
+    if console.quiet:
+        out.line(f"{check.verdict.title}: {text.line(check.verdict.reason)}")
+        return
+    if out.tty and console.err.tty:
+        out.line()
+    out.line(check.verdict.title, STYLES[check.verdict.verdict])
+    out.paragraph(text.line(check.verdict.reason), indent=2)
+    out.line()
+    _print_checks(check, out, every=console.verbose)
+    for label, sentence in _facts(check):
+        out.labelled(label, sentence, "dim", indent=2, label_width=LABEL)
+    for label, sentences in _remarks(check, verbose=console.verbose):
+        style = "yellow" if label == "caveats" else "dim"
+        for number, sentence in enumerate(sentences):
+            out.labelled("" if number else label, text.line(sentence), style, indent=2, label_width=LABEL)
+    _print_tails(check, out)
+
+
+def print_place(console: Console, folder: Path, *, written: bool) -> None:
+    """Prints where the report is, or the traces where it could not be written. `folder`: relative to the working directory."""
+    from reprocheck.report import FORMATS
+
+    if console.quiet:
+        return
+    place = folder / FORMATS["html"].filename if written else folder
+    console.out.line()
+    console.out.labelled("report" if written else "recorded", _near(place), "dim", indent=2, label_width=LABEL)
+
+
+def print_next(check: Check, console: Console) -> None:
+    """Prints the next command to type, on a row of its own so that it can be copied."""
+    from reprocheck.report import next_command
+
+    if console.quiet:
+        return
+    why, command = next_command(check)
+    console.out.labelled("next", why, "dim", indent=2, label_width=LABEL)
+    console.out.line("    " + console.out.style(command, "cyan"))
+
+
+def _near(path: Path) -> str:
+    """A relative path, unless it leads up and away."""
+    return str(path.absolute()) if path.parts[:2] == ("..", "..") else str(path)
+
+
+# ---------------------------------------------------------------------------------------------------------------- numbers
+
+
+def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
+    """One row for each of the two checks, the worst of it; all rows where `every`."""
+    from reprocheck.report import words
+
+    rows = check.verdict.comparisons if every else _worst(check.verdict.comparisons)
+    if not rows:
+        return
+    head = list(HEAD)
+    others = {row.run for row in rows}
+    runs, ranks = len(check.runs) > 2, words.rank_count(check) > 1
+    if len(others) == 1:
+        head[3] = f"run {others.pop()}"
+    cells = [head, *(_cells(row, runs=runs, ranks=ranks) for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEAD))]
+    gap = "  " if sum(widths) + 2 * len(widths) <= out.width else " "
+    for number, row in enumerate(cells):
+        drawn = gap.join(cell.ljust(widths[i]) if i in (0, 6) else cell.rjust(widths[i]) for i, cell in enumerate(row))
+        out.line(f"  {drawn}".rstrip(), "dim" if not number else {True: "green", False: "red", None: "yellow"}[rows[number - 1].passed])
+    moved = words.moved(check)
+    if moved:
+        out.paragraph(moved, indent=2)
+    out.line()
+
+
+def _cells(row: Comparison, *, runs: bool, ranks: bool) -> list[str]:
+    from reprocheck.report import text, words
+
+    numbers = [
+        _loss(row.reference) if row.reference is not None or row.passed is not None else "–",
+        _loss(row.value) if row.value is not None or row.passed is not None else "–",
+        text.number(row.max_difference),
+        text.number(row.allowed),
+    ]
+    place = ", ".join([*([f"run {row.run}"] if runs else []), *([f"rank {row.rank}"] if ranks else [])])
+    where = f" ({place})" if place else ""
+    return [row.kind, f"{row.iteration:,}", *numbers, words.result(row) + where]
+
+
+def _loss(value: float | None) -> str:
+    from reprocheck.report import text
+
+    return text.number(value) if value is None or value != value or value in (float("inf"), float("-inf")) else f"{value:.8g}"
+
+
+def _worst(rows: Iterable[Comparison]) -> list[Comparison]:
+    """Of each check, the row that decides: a failure before one that could not be made before a pass, then the largest excess."""
+    worst: dict[str, Comparison] = {}
+    for row in rows:
+        if row.kind not in worst or _badness(row) > _badness(worst[row.kind]):
+            worst[row.kind] = row
+    return list(worst.values())
+
+
+def _badness(row: Comparison) -> tuple[int, float]:
+    excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
+    return ({False: 2, None: 1, True: 0}[row.passed], excess if excess == excess else float("inf"))
+
+
+def _facts(check: Check) -> list[tuple[str, str]]:
+    from reprocheck.report import words
+
+    facts = [("recorded", words.subtitle(check))]
+    if check.verdict.comparisons:
+        facts += [
+            (label, f"{headline}: {detail}")
+            for label, (headline, detail) in (
+                ("bitwise", words.bitwise(check)),
+                ("first divergence", words.divergence(check)),
+            )
+        ]
+    if check.verdict.verdict in ("reproducible", "not_reproducible"):
+        facts.append(("sample", check.verdict.outcomes.statement))
+    return [(label, sentence) for label, sentence in facts if sentence]
+
+
+def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
+    """Caveats and the like, in the words of the report; those that are empty are left out."""
+    from reprocheck.report import text, words
+
+    files = check.state_left[:MOST_FILES]
+    more = len(check.state_left) - len(files)
+    state = [", ".join(files) + (f" and {text.count(more, 'file')} more" if more else "")] if files else []
+    differences = [
+        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run {item.run}"
+        for item in check.environment_differences
+    ]
+    silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
+    coverage = check.coverage if verbose or silent else ()
+    settings = [f"{item.name} = {item.value} ({item.origin})" for item in check.record.settings if verbose and item.origin != "default"]
+    caveats = [caveat for caveat in words.caveats(check) if not (state and caveat.startswith("State left by run 1"))]
+    remarks: list[tuple[str, Sequence[str]]] = [
+        ("environment", differences),
+        ("state left by run 1", state),
+        ("caveats", caveats),
+        ("coverage", coverage),
+        ("settings", settings),
+        ("changed to observe", [" ".join(check.changed_to_observe)] if check.changed_to_observe else []),
+    ]
+    return [(label, sentences) for label, sentences in remarks if sentences]
+
+
+# ---------------------------------------------------------------------------------------------------------------- tails
+
+
+def _print_tails(check: Check, out: Stream) -> None:
+    """The end of stderr of the runs that failed or were ended, where that is the verdict."""
+    if check.verdict.verdict not in ("script_failed", "timed_out"):
+        return
+    from reprocheck.report import words
+
+    for run in check.runs:
+        if run.record.ended in ("failed", "timed_out"):
+            out.line()
+            out.paragraph(f"Run {run.number} {words.ending(run)}. The end of its log:", indent=2)
+            for row in _tail(run, out.width - 6):
+                out.line("  " + out.style(out.fit("│ "), "dim") + row)
+            return
+
+
+def _tail(run: Run, width: int) -> list[str]:
+    """The last rows of stderr, of stdout where that is empty, cut to the width."""
+    import textwrap
+
+    from reprocheck.report import text
+
+    log = text.tail(run.stderr_tail, TAIL_LINES, TAIL_CHARACTERS) or text.tail(run.stdout_tail, TAIL_LINES, TAIL_CHARACTERS)
+    rows: list[str] = []
+    for line in log.expandtabs(4).split("\n"):
+        rows += textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]
+    return rows if log else ["(nothing)"]

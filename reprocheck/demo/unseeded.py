@@ -1,0 +1,21 @@
+"""The same training with the usual mistake: `random` is seeded, and the batches come from a generator of their own that is not."""
+
+import random
+import time
+
+import reprocheck
+
+random.seed(0)
+points = [(x / 10, 3 * x / 10 + 1 + random.gauss(0, 0.1)) for x in range(40)]
+shuffler = random.Random()  # no seed: `random.seed` does not reach it
+
+slope, offset = random.random(), 0.0
+for step in range(10):
+    batch = shuffler.sample(points, 8)
+    errors = [(slope * x + offset - y, x) for x, y in batch]
+    loss = sum(error**2 for error, _ in errors) / len(batch)
+    reprocheck.log_loss(loss)
+    slope -= 0.02 * sum(2 * error * x for error, x in errors) / len(batch)
+    offset -= 0.02 * sum(2 * error for error, _ in errors) / len(batch)
+    print(f"step {step}: loss {loss:.4f}")
+    time.sleep(0.02)

@@ -1,0 +1,18 @@
+"""Renderers: a check -> bytes. One table of formats; numpy, pandas, matplotlib and jinja2 are imported on first use.
+
+    FORMATS              name -> Format(name, filename, render(check) -> bytes)
+    write(check, folder) all of them into a folder
+    to_json(check)       report.json as a dictionary
+    next_command(check)  (why, command) to type next
+    warm_up()            load what drawing needs
+
+Imports reprocheck.model and reprocheck.errors only.
+"""
+
+from __future__ import annotations
+
+from reprocheck.report.document import to_json
+from reprocheck.report.formats import FORMATS, Format, warm_up, write
+from reprocheck.report.words import next_command
+
+__all__ = ["FORMATS", "Format", "next_command", "to_json", "warm_up", "write"]

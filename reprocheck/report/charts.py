@@ -1,0 +1,262 @@
+"""Loss and difference charts as SVG and PNG: matplotlib Figures, never pyplot, the same bytes for the same check."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.report.curves import Curve, Curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID, PAPER, LIMIT, MARK = "#1d2430", "#5b6575", "#e3e7ed", "#fefefe", "#c22f3d", "#8a5a00"
+RUNS = ("#2563c9", "#d9680f", "#17845c", "#8b45c4", "#b3286b", "#00809d", "#7a6a00", "#5a5f6b")
+DASHES = ("solid", "dashed", "dotted", "dashdot")
+ROLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--panel", LIMIT: "--limit", MARK: "--mark"} | {
+    colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)
+}
+_SIZE = (9.2, 3.5)
+_MARGINS = {"left": 0.092, "right": 0.985, "top": 0.9, "bottom": 0.135}
+_FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
+
+
+def loss_figure(curves: Curves) -> Figure:
+    """Loss of every run and rank over the iterations, with the tolerance band around run 1."""
+    figure, axes = _figure("loss")
+    for band in curves.bands:
+        name = "allowed around run 1" if band is curves.bands[0] else None
+        axes.fill_between(curves.iterations, band.low, band.high, color=RUNS[0], alpha=0.16, linewidth=0, label=name)
+    for curve in curves.losses:
+        _draw(axes, curves, curve, label(curve, curves))
+    _mark(axes, curves)
+    if logarithmic(curves):
+        low = min(_positive([curve.values for curve in curves.losses]))
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=low / 3)
+    _crosses(axes, curves)
+    _finish(axes, curves, empty="no loss was recorded")
+    return figure
+
+
+def difference_figure(curves: Curves) -> Figure:
+    """|loss − loss of run 1| of every later run on a log scale, with what is allowed. Zero has a line of its own at the bottom."""
+    import numpy as np
+
+    figure, axes = _figure("|difference from run 1|")
+    bottom = floor(curves)
+    for curve in curves.allowed:
+        values = np.where(curve.values <= 0, bottom, curve.values)
+        name = "allowed" if curve is curves.allowed[0] else None
+        axes.plot(curves.iterations, values, color=LIMIT, linewidth=1.4, linestyle=(0, (5, 2)), label=name, zorder=4)
+    for curve in curves.differences:
+        raised = Curve(run=curve.run, rank=curve.rank, values=np.where(curve.values <= 0, bottom, curve.values))
+        _draw(axes, curves, raised, label(curve, curves))
+    axes.set_yscale("log")
+    _zero_line(axes, curves, bottom)
+    _mark(axes, curves)
+    _crosses(axes, curves)
+    _finish(axes, curves, empty="nothing to compare")
+    return figure
+
+
+def label(curve: Curve, curves: Curves) -> str:
+    """`run 2`, or `run 2, rank 1` where several ranks are shown."""
+    return f"run {curve.run}, rank {curve.rank}" if curves.ranks_total > 1 else f"run {curve.run}"
+
+
+def logarithmic(curves: Curves) -> bool:
+    """Whether the losses are drawn on a log scale: all positive, over more than three decades."""
+    import numpy as np
+
+    finite = [curve.values[np.isfinite(curve.values)] for curve in curves.losses]
+    every = np.concatenate(finite) if finite else np.empty(0)
+    return bool(len(every)) and float(every.min()) > 0 and float(every.max()) / float(every.min()) > 1000
+
+
+def floor(curves: Curves) -> float:
+    """Where zero is drawn on the log scale: a decade below the smallest difference, and well below what is allowed."""
+    import math
+
+    least = _positive([curve.values for curve in curves.differences], default=None)
+    most = _positive([curve.values for curve in curves.allowed], default=None)
+    anchor = min([*([min(least)] if least else []), *([min(most) * 1e-3] if most else [])], default=1e-6)
+    return float(10.0 ** (math.floor(math.log10(max(anchor, 1e-300))) - 1))
+
+
+def decade(exponent: int) -> str:
+    """`1e-3`, `0.1`, `1`, `10`, `1e2`."""
+    return {-1: "0.1", 0: "1", 1: "10"}.get(exponent, f"1e{exponent}")
+
+
+def svg(figure: Figure) -> str:
+    """The figure as an SVG document with text as text."""
+    import matplotlib
+
+    buffer = BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "reprocheck"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue().decode()
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as PNG, 1196 pixels wide."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=130, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+    return buffer.getvalue()
+
+
+def inline(document: str, name: str, title: str) -> str:
+    """An SVG document as an element for a page: colours of its theme, its font, ids of its own, a title for screen readers."""
+    body = document[document.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{name}-', body)
+    body = re.sub(r"url\(#", f"url(#{name}-", body)
+    body = re.sub(r'href="#', f'href="#{name}-', body)
+    for colour, role in ROLES.items():
+        body = body.replace(colour, f"var({role})")
+    body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
+    return re.sub(r"<svg ([^>]*?)(?:width|height)=\"[^\"]*pt\"([^>]*)>", _opening(name, title), body, count=1)
+
+
+def warm_up() -> None:
+    """Draw and throw away a figure, so that fonts and back ends are loaded."""
+    import numpy as np
+
+    line = Curve(run=1, rank=0, values=np.array([1.0, 0.5]))
+    sample = Curves(
+        iterations=np.array([1, 2]), total=2, losses=(line,), bands=(), differences=(line,), allowed=(line,), not_finite=(),
+        first_divergence=None, ranks=(0,), ranks_total=1,
+    )  # fmt: skip
+    png(difference_figure(sample))
+    svg(loss_figure(sample))
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+
+
+def _figure(quantity: str) -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_SIZE, facecolor=PAPER)
+    axes = figure.add_subplot()
+    figure.subplots_adjust(**_MARGINS)
+    axes.set_facecolor(PAPER)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(GRID)
+    axes.grid(color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=MUTED, labelsize=9, length=0)
+    axes.tick_params(which="minor", length=0, labelsize=0)
+    axes.set_xlabel("iteration", color=MUTED, fontsize=9)
+    axes.set_ylabel(quantity, color=MUTED, fontsize=9)
+    return figure, axes
+
+
+def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
+    """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both seen."""
+    few = len(curves.iterations) <= 60
+    position = curves.ranks.index(curve.rank)
+    axes.plot(
+        curves.iterations,
+        curve.values,
+        color=RUNS[(curve.run - 1) % len(RUNS)],
+        linewidth=3.4 if curve.run == 1 else 1.5,
+        alpha=0.55 if curve.run == 1 else 1.0,
+        linestyle=DASHES[position % len(DASHES)],
+        marker="o" if few else None,
+        markersize=5.5 if curve.run == 1 else 3.6,
+        label=name,
+        zorder=2 + 0.01 * curve.run,
+        solid_capstyle="round",
+    )
+
+
+def _mark(axes: Axes, curves: Curves) -> None:
+    """A line at the first divergence, with its name beside it."""
+    where = curves.first_divergence
+    if where is not None:
+        axes.axvline(where, color=MARK, linewidth=1.2, linestyle=(0, (1, 2)), zorder=1)
+        left = where > 0.6 * curves.total
+        axes.annotate(
+            f"first divergence: iteration {where:,}",
+            xy=(where, 1.0),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(-6 if left else 6, -9),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            color=MARK,
+            fontsize=9,
+        )
+
+
+def _crosses(axes: Axes, curves: Curves) -> None:
+    """A cross near the top for each loss that is NaN or infinite, a row for each run: the curve has a gap there."""
+    for row, run in enumerate(sorted({run for _, run, _ in curves.not_finite})):
+        where = [iteration for iteration, of, _ in curves.not_finite if of == run]
+        axes.plot(
+            where,
+            [0.9 - 0.05 * (row % 4)] * len(where),
+            "x",
+            transform=axes.get_xaxis_transform(),
+            color=RUNS[(run - 1) % len(RUNS)],
+            markersize=6,
+            markeredgewidth=1.6,
+            label=None if row else "NaN or infinite",
+        )
+
+
+def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
+    """Names the line of zero, thins the decades to those that fit, and leaves room above."""
+    import math
+
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    values = _positive([curve.values for curve in (*curves.differences, *curves.allowed)], default=[1e-3]) or [1e-3]
+    top = math.ceil(math.log10(max(values)) + 0.2)
+    lowest = round(math.log10(bottom))
+    step = max(1, math.ceil((top - lowest) / 7))
+    decades = [10.0**exponent for exponent in range(lowest + step, top + 1, step)]
+    axes.set_ylim(bottom / 2, 10.0**top)
+    axes.yaxis.set_major_locator(FixedLocator([bottom, *decades]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value == bottom else decade(round(math.log10(value)))))
+    axes.axhline(bottom, color=GRID, linewidth=1.6, zorder=0.5)
+
+
+def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    handles, labels = axes.get_legend_handles_labels()
+    if not len(curves.iterations) or not any(line for line in axes.lines if len(line.get_xdata())):  # type: ignore[arg-type]
+        axes.text(0.5, 0.5, empty, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=11)
+    elif labels:
+        if len(labels) > 5:
+            axes.figure.subplots_adjust(top=0.84)
+        axes.legend(
+            handles[:10], labels[:10], loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(5, len(labels)), frameon=False, fontsize=9,
+            labelcolor=INK, handlelength=1.8, columnspacing=1.4, borderaxespad=0.2,
+        )  # fmt: skip
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    last = max(curves.total, 1)
+    axes.set_xlim(1 - max(0.02 * (last - 1), 0.15), last + max(0.02 * (last - 1), 0.15))
+
+
+def _positive(series: list[Any], default: Any = ()) -> Any:
+    """The least and largest value above zero of several arrays, as a list; `default` where there is none."""
+    import numpy as np
+
+    found = [values[np.isfinite(values) & (values > 0)] for values in series]
+    every = np.concatenate(found) if found else np.empty(0)
+    return [float(every.min()), float(every.max())] if len(every) else default
+
+
+def _opening(name: str, title: str) -> str:
+    width, height = _SIZE[0] * 72, _SIZE[1] * 72
+    return f'<svg class="chart-static" role="img" aria-label="{title}" viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'

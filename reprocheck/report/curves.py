@@ -1,0 +1,308 @@
+"""What the charts show: the losses of all runs, the tolerance band, the differences, at no more than about 2,000 iterations.
+
+Every point is a recorded iteration at its place. Long trainings are thinned: the first iterations and those that the verdict names are
+kept, and of each of some hundred stretches the lowest and the highest loss, the largest difference, and the first loss that is not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from reprocheck.model import Check, LossSeries, Tolerance, Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+LIMIT = 2000
+HEAD = 200
+MOST_RANKS = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """One value for each iteration shown, NaN where there is none. Losses: the sum of an iteration's list."""
+
+    run: int
+    rank: int
+    values: Array
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Band:
+    """What is allowed around run 1's loss."""
+
+    rank: int
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curves:
+    """Curves of all runs over `iterations`; `total` is the number of iterations of the longest run."""
+
+    iterations: Whole
+    total: int
+    losses: tuple[Curve, ...]
+    bands: tuple[Band, ...]
+    differences: tuple[Curve, ...]
+    allowed: tuple[Curve, ...]
+    not_finite: tuple[tuple[int, int, int], ...]
+    """(iteration, run, rank) of losses that are NaN or infinite, among the iterations shown."""
+    first_divergence: int | None
+    ranks: tuple[int, ...]
+    ranks_total: int
+
+    @property
+    def thinned(self) -> bool:
+        """Whether iterations are left out."""
+        return len(self.iterations) < self.total
+
+
+def curves(check: Check) -> Curves:
+    """The curves of a check."""
+    import numpy as np
+
+    shown, ranks_total = _ranks(check)
+    traces = [(run.number, trace) for run in check.runs for trace in run.traces if trace.rank in shown]
+    reference = {trace.rank: trace for trace in check.runs[0].traces if trace.rank in shown} if check.runs else {}
+    total = max((len(trace.losses) for _, trace in traces), default=0)
+    divergence = check.verdict.first_divergence
+    picks = _picks(check, traces, reference, total) if total else np.empty(0, np.int64)
+    losses = tuple(Curve(run=run, rank=trace.rank, values=_at(trace.losses, picks)) for run, trace in traces)
+    differences, allowed = _differences(check, traces, reference, picks)
+    return Curves(
+        iterations=picks,
+        total=total,
+        losses=tuple(Curve(run=c.run, rank=c.rank, values=_finite(c.values)) for c in losses),
+        bands=_bands(check, losses, reference, picks),
+        differences=differences,
+        allowed=allowed,
+        not_finite=tuple(_not_finite(traces, losses, picks)),
+        first_divergence=divergence.iteration if divergence else None,
+        ranks=shown,
+        ranks_total=ranks_total,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------- windows
+
+
+def sums(series: LossSeries, first: int, last: int) -> Array:
+    """Sum of the losses of the iterations first … last (from 1), NaN where an iteration was not recorded or has no loss."""
+    import numpy as np
+
+    values, counts = _window(series, first, last)
+    if len(counts) == last - first + 1 and len(values) == len(counts) and (counts == 1).all():
+        return values
+    answer = np.full(last - first + 1, np.nan)
+    some = np.flatnonzero(counts)
+    if len(some):
+        starts = np.cumsum(counts) - counts
+        with np.errstate(all="ignore"):
+            answer[some] = np.add.reduceat(values, starts[some])
+    return answer
+
+
+def gaps(reference: Trace, other: Trace, tolerance: Tolerance, first: int, last: int) -> tuple[Array, Array]:
+    """|a - b| and what is allowed, for the iterations first … last, of the loss with the largest difference against what is allowed.
+
+    NaN where the iteration is missing in a run, or the numbers of losses differ, or no difference is finite.
+    """
+    import numpy as np
+
+    b, counts = _window(reference.losses, first, last)
+    a, others = _window(other.losses, first, last)
+    size = min(len(counts), len(others))
+    usable = (counts[:size] == others[:size]) & (counts[:size] > 0)
+    b = b[: int(counts[:size].sum())][np.repeat(usable, counts[:size])]
+    a = a[: int(others[:size].sum())][np.repeat(usable, others[:size])]
+    where = np.flatnonzero(usable)
+    a, b = _ordered(a, b, np.repeat(where + first, counts[where]), {*reference.unordered, *other.unordered})
+    difference, allowed = np.full(last - first + 1, np.nan), np.full(last - first + 1, np.nan)
+    with np.errstate(all="ignore"):
+        d, most = np.abs(a - b), tolerance.atol + tolerance.rtol * np.abs(b)
+        worst = _worst(d - most, counts[where])
+    difference[where], allowed[where] = d[worst], most[worst]
+    return _finite(difference), _finite(allowed)
+
+
+def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
+    """The losses of the iterations first … last as far as recorded, and how many each iteration has. Views, not copies."""
+    import numpy as np
+
+    ends = np.asarray(series.ends)[first - 1 : last]
+    start = series.ends[first - 2] if 1 < first <= len(series) + 1 else 0
+    if not len(ends):
+        return np.empty(0), np.empty(0, np.int64)
+    counts: Any = np.diff(ends, prepend=start)
+    return np.asarray(series.values)[start : int(ends[-1])], counts
+
+
+def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tuple[Array, Array]:
+    """Losses of several threads in one iteration have no order of their own: they are compared sorted."""
+    import numpy as np
+
+    if not unordered:
+        return a, b
+    free = np.isin(iteration_of, list(unordered))
+    return tuple(np.where(free, x[np.lexsort((x, iteration_of))], x) for x in (a, b))  # type: ignore[return-value]
+
+
+def _worst(excess: Array, counts: Whole) -> Whole:
+    """Index of the first largest excess in each segment; segments hold at least one element."""
+    import numpy as np
+
+    if len(excess) == len(counts):
+        return np.arange(len(excess))
+    excess = np.where(np.isnan(excess), -np.inf, excess)
+    starts = np.cumsum(counts) - counts
+    hits = np.flatnonzero(excess == np.repeat(np.maximum.reduceat(excess, starts), counts))
+    segment = np.repeat(np.arange(len(counts)), counts)[hits]
+    return hits[np.unique(segment, return_index=True)[1]]
+
+
+def _finite(values: Array) -> Array:
+    import numpy as np
+
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+# ---------------------------------------------------------------------------------------------------------------- what is shown
+
+
+def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
+    """The ranks to draw, those that differ most first to be kept, and how many there are."""
+    ranks = sorted({trace.rank for run in check.runs for trace in run.traces})
+    excess = dict.fromkeys(ranks, float("-inf"))
+    for row in check.verdict.comparisons:
+        if row.max_difference is not None and row.allowed is not None and row.rank in excess:
+            excess[row.rank] = max(excess[row.rank], row.max_difference - row.allowed)
+    divergence = check.verdict.first_divergence
+    named = {ranks[0]} if ranks else set()
+    if divergence:
+        named.add(divergence.rank)
+    first = sorted(ranks, key=lambda rank: (rank not in named, -excess[rank], rank))
+    return tuple(sorted(first[:MOST_RANKS])), len(ranks)
+
+
+def _named(check: Check, total: int) -> Iterator[int]:
+    """Iterations that the verdict names, with their neighbours."""
+    named = [row.iteration for row in check.verdict.comparisons] + [total]
+    if check.verdict.first_divergence:
+        named.append(check.verdict.first_divergence.iteration)
+    if check.verdict.bitwise.first_iteration:
+        named.append(check.verdict.bitwise.first_iteration)
+    for iteration in set(named):
+        yield from (i for i in (iteration - 1, iteration, iteration + 1) if 1 <= i <= total)
+
+
+def _picks(check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], total: int) -> Whole:
+    """The iterations to show, ascending."""
+    import numpy as np
+
+    limit = max(300, min(LIMIT, 24_000 // len(traces)))
+    if total <= limit:
+        return np.arange(1, total + 1)
+    head = min(HEAD, limit // 4)
+    chosen = set(range(1, head + 1)).union(_named(check, total))
+    edges = np.linspace(head + 1, total + 1, (limit - head) // 4 + 1).astype(int)
+    for first, last in zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), strict=True):
+        chosen.update(first + offset for offset in _extremes(check.record.tolerance, traces, reference, first, last))
+    return np.array(sorted(chosen))
+
+
+def _extremes(tolerance: Tolerance, traces: list[tuple[int, Trace]], reference: dict[int, Trace], first: int, last: int) -> Iterable[int]:
+    """Offsets in first … last of the lowest and highest loss, the largest difference, and the first loss that is not finite."""
+    import numpy as np
+
+    shape = last - first + 1
+    low, high, apart, lost = np.full(shape, np.inf), np.full(shape, -np.inf), np.full(shape, -1.0), np.zeros(shape, bool)
+    for _, trace in traces:
+        loss = sums(trace.losses, first, last)
+        good = np.isfinite(loss)
+        recorded = max(0, min(last, len(trace.losses)) - first + 1)
+        lost[:recorded] |= ~good[:recorded]
+        low = np.minimum(low, np.where(good, loss, np.inf))
+        high = np.maximum(high, np.where(good, loss, -np.inf))
+        base = reference.get(trace.rank)
+        if base is not None and base is not trace:
+            apart = np.fmax(apart, gaps(base, trace, tolerance, first, last)[0])
+    return {int(low.argmin()), int(high.argmax()), int(apart.argmax()), *([int(lost.argmax())] if lost.any() else [])}
+
+
+def _at(series: LossSeries, picks: Whole) -> Array:
+    """Loss sums at the iterations `picks`."""
+    import numpy as np
+
+    if len(picks) and int(picks[-1]) == len(picks):
+        return sums(series, 1, len(picks))
+    return np.array([sums(series, i, i)[0] if i <= len(series) else np.nan for i in picks.tolist()], dtype=float)
+
+
+def _differences(
+    check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], picks: Whole
+) -> tuple[tuple[Curve, ...], tuple[Curve, ...]]:
+    """Difference of every later run from run 1, and what was allowed, one curve a rank (of the run that is furthest beyond it)."""
+    import numpy as np
+
+    differences, allowed, excess = [], {}, {}
+    for run, trace in traces:
+        base = reference.get(trace.rank)
+        if base is None or base is trace:
+            continue
+        apart, most = _gaps_at(base, trace, check.record.tolerance, picks)
+        differences.append(Curve(run=run, rank=trace.rank, values=apart))
+        with np.errstate(all="ignore"):
+            beyond = np.where(np.isnan(apart - most), -np.inf, apart - most)
+        if trace.rank not in allowed:
+            allowed[trace.rank], excess[trace.rank] = most, beyond
+            continue
+        take = np.isnan(allowed[trace.rank]) | (beyond > excess[trace.rank])
+        allowed[trace.rank] = np.where(take, most, allowed[trace.rank])
+        excess[trace.rank] = np.maximum(beyond, excess[trace.rank])
+    return tuple(differences), tuple(Curve(run=1, rank=rank, values=values) for rank, values in sorted(allowed.items()))
+
+
+def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> tuple[Array, Array]:
+    import numpy as np
+
+    if len(picks) and int(picks[-1]) == len(picks):
+        return gaps(base, trace, tolerance, 1, len(picks))
+    pairs = [gaps(base, trace, tolerance, i, i) for i in picks.tolist()]
+    return np.array([d[0] for d, _ in pairs], dtype=float), np.array([m[0] for _, m in pairs], dtype=float)
+
+
+def _bands(check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole) -> tuple[Band, ...]:
+    """The tolerance around run 1: the sum of what is allowed of each loss in an iteration's list."""
+    import numpy as np
+
+    tolerance, wanted, bands = check.record.tolerance, picks.tolist(), []
+    for curve in losses:
+        if not check.runs or curve.run != check.runs[0].number:
+            continue
+        series = reference[curve.rank].losses
+        ends = np.asarray(series.ends)
+        counts = np.array([ends[i - 1] - (ends[i - 2] if i > 1 else 0) if i <= len(ends) else 1 for i in wanted], dtype=float)
+        with np.errstate(all="ignore"):
+            size = np.abs(curve.values)
+            if (counts > 1).any():
+                size = np.array([np.abs(np.asarray(series.losses(i))).sum() if i <= len(ends) else np.nan for i in wanted])
+            half = tolerance.atol * counts + tolerance.rtol * size
+            bands.append(Band(rank=curve.rank, low=_finite(curve.values - half), high=_finite(curve.values + half)))
+    return tuple(bands)
+
+
+def _not_finite(traces: list[tuple[int, Trace]], losses: tuple[Curve, ...], picks: Whole) -> Iterator[tuple[int, int, int]]:
+    import numpy as np
+
+    for (run, trace), curve in zip(traces, losses, strict=True):
+        for index in np.flatnonzero(~np.isfinite(curve.values)).tolist():
+            iteration = int(picks[index])
+            if iteration <= len(trace.losses) and len(trace.losses.losses(iteration)):
+                yield iteration, run, trace.rank

@@ -1,0 +1,129 @@
+"""report.json: the machine-readable result. Its schema is `report.schema.json` beside this module.
+
+`docs/reference/report-json.md` describes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from reprocheck.model import Check, LossSeries, Run, Trace
+from reprocheck.report import words
+from reprocheck.report.text import valid
+
+ITERATIONS = 1000
+"""How many iterations of each rank stand in `runs`; the diverging one is added, all are in losses.csv."""
+
+
+def to_json(check: Check) -> dict[str, Any]:
+    """The check as a dictionary that `json.dumps` takes: keys as documented, numbers finite or null, no lone surrogates."""
+    record, verdict = check.record, check.verdict
+    document = {
+        "schema_version": record.schema_version,
+        "reprocheck_version": record.reprocheck_version,
+        "verdict": verdict.verdict,
+        "failed_check": verdict.failed_check,
+        "reason": verdict.reason,
+        "exit_code": verdict.exit_code,
+        "command": record.entry_point.command,
+        "started": record.started,
+        "checks": _checks(check),
+        "tolerance": {"rtol": record.tolerance.rtol, "atol": record.tolerance.atol},
+        "bitwise": {"equal": verdict.bitwise.equal, "first_iteration": verdict.bitwise.first_iteration, "ulp": verdict.bitwise.ulp},
+        "first_divergence": verdict.first_divergence.iteration if verdict.first_divergence else None,
+        "stopped_early": check.stopped_early,
+        "outcomes": _outcomes(check),
+        "ladder": None,
+        "causes": [],
+        "controls": None,
+        "scan": None,
+        "state_left": check.state_left,
+        "changed_to_observe": check.changed_to_observe,
+        "caveats": words.caveats(check),
+        "coverage": check.coverage,
+        "environment": _environment(check),
+        "settings": {setting.name: {"value": setting.value, "origin": setting.origin} for setting in record.settings},
+        "runs": _runs(check),
+    }
+    answer: dict[str, Any] = _plain(document)
+    return answer
+
+
+def render(check: Check) -> bytes:
+    """report.json."""
+    return (json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _checks(check: Check) -> list[dict[str, object]]:
+    names = ("iteration", "kind", "run", "rank", "loss_index", "passed", "max_difference", "allowed", "ulp")
+    return [{name: getattr(row, name) for name in names} for row in check.verdict.comparisons]
+
+
+def _outcomes(check: Check) -> dict[str, object]:
+    outcomes = check.verdict.outcomes
+    names = ("iteration", "rank", "mean", "standard_deviation")
+    return {
+        "groups": [group.runs for group in outcomes.groups],
+        "bound": outcomes.bound,
+        "statement": outcomes.statement,
+        "statistics": [{name: getattr(row, name) for name in names} for row in outcomes.statistics],
+    }
+
+
+def _environment(check: Check) -> dict[str, object]:
+    names = ("key", "run", "reference", "value")
+    return {
+        "facts": facts(check),
+        "differences": [{name: getattr(row, name) for name in names} for row in check.environment_differences],
+    }
+
+
+def facts(check: Check) -> dict[str, object]:
+    """Facts of the environment: of the check, of run 1, and of run 1's first rank, later ones winning."""
+    run = check.runs[0] if check.runs else None
+    first = run.traces[0].environment if run and run.traces else {}
+    return {**check.record.environment, **(run.environment if run else {}), **first}
+
+
+def _runs(check: Check) -> list[dict[str, object]]:
+    divergence = check.verdict.first_divergence
+    return [_run(run, divergence.iteration if divergence else None) for run in check.runs]
+
+
+def _run(run: Run, diverging: int | None) -> dict[str, object]:
+    return {
+        "number": run.number,
+        "exit_status": run.record.exit_status,
+        "seconds": round(run.record.seconds, 6),
+        "ranks": [{"rank": trace.rank, "iterations": _iterations(trace, diverging)} for trace in run.traces],
+    }
+
+
+def _iterations(trace: Trace, diverging: int | None) -> list[dict[str, object]]:
+    series = trace.losses
+    chosen = list(range(1, min(len(series), ITERATIONS) + 1))
+    if diverging is not None and len(chosen) < diverging <= len(series):
+        chosen.append(diverging)
+    return [{"iteration": iteration, "losses": _losses(series, iteration)} for iteration in chosen]
+
+
+def _losses(series: LossSeries, iteration: int) -> list[dict[str, object]]:
+    start, end = series.span(iteration)
+    return [{"value": series.values[i], "hex": series.values[i].hex(), "dtype": series.dtype(i)} for i in range(start, end)]
+
+
+def _plain(value: Any) -> Any:
+    """`value` in JSON's types: non-finite numbers null, tuples lists, keys and other objects strings."""
+    if isinstance(value, str):
+        return valid(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {valid(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    return valid(str(value))

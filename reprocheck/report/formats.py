@@ -1,0 +1,119 @@
+"""The table of formats, and writing them into a report folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.errors import ReportError
+from reprocheck.model import Check
+from reprocheck.report import charts, document, junit, losses, markdown, page
+from reprocheck.report.curves import Curves, curves
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Sheet:
+    """A check with what several formats draw from it, computed once."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Curves of all runs."""
+        return curves(self.check)
+
+    @cached_property
+    def loss(self) -> Figure:
+        """The loss chart."""
+        return charts.loss_figure(self.curves)
+
+    @cached_property
+    def difference(self) -> Figure:
+        """The difference chart."""
+        return charts.difference_figure(self.curves)
+
+    @cached_property
+    def loss_svg(self) -> str:
+        """loss.svg."""
+        return charts.svg(self.loss)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Format:
+    """A report format: its name, the file it is written to, and how it is drawn, in pieces."""
+
+    name: str
+    filename: str
+    chunks: Callable[[Sheet], Iterable[bytes]]
+
+    def render(self, check: Check) -> bytes:
+        """The whole file. No clock, no environment, no network: the same bytes for the same check."""
+        return b"".join(self.chunks(Sheet(check)))
+
+
+_ALL = (
+    Format(name="json", filename="report.json", chunks=lambda sheet: [document.render(sheet.check)]),
+    Format(name="junit", filename="junit.xml", chunks=lambda sheet: [junit.render(sheet.check)]),
+    Format(name="md", filename="report.md", chunks=lambda sheet: [markdown.render(sheet.check)]),
+    Format(name="csv", filename="losses.csv", chunks=lambda sheet: losses.chunks(sheet.check)),
+    Format(name="svg", filename="loss.svg", chunks=lambda sheet: [sheet.loss_svg.encode()]),
+    Format(name="png", filename="loss.png", chunks=lambda sheet: [charts.png(sheet.loss)]),
+    Format(name="difference", filename="difference.png", chunks=lambda sheet: [charts.png(sheet.difference)]),
+    Format(
+        name="html",
+        filename="report.html",
+        chunks=lambda sheet: [page.render(sheet.check, sheet.curves, sheet.loss_svg, charts.svg(sheet.difference))],
+    ),
+)
+FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
+"""Name of a format -> the format. To add one, add a line above."""
+
+
+def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> None:
+    """Write the formats (names in FORMATS, all by default) into an existing folder.
+
+    Nothing is replaced before everything is written. Raises ReportError where the folder cannot be written or the disk is full.
+    """
+    sheet = Sheet(check)
+    done: list[tuple[Path, Path]] = []
+    try:
+        for name in FORMATS if formats is None else formats:
+            form = FORMATS[name]
+            draft = folder / f".{form.filename}.{os.getpid()}"
+            done.append((draft, folder / form.filename))
+            with draft.open("wb") as file:
+                file.writelines(form.chunks(sheet))
+        for draft, final in done:
+            draft.replace(final)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReportError(f"the report cannot be written to {folder}: {reason}", _FIX) from None
+    finally:
+        for draft, _ in done:
+            _discard(draft)
+
+
+_FIX = "Free some space or choose another folder with --output; the recorded traces are kept, `reprocheck report` draws them again."
+
+
+def _discard(draft: Path) -> None:
+    try:
+        draft.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def warm_up() -> None:
+    """Import numpy, pandas, matplotlib and jinja2 and draw a throw-away figure: to be called in a thread while runs are under way."""
+    import numpy  # noqa: F401
+    import pandas  # noqa: F401
+
+    page.environment()
+    charts.warm_up()

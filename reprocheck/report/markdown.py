@@ -1,0 +1,120 @@
+"""report.md: to paste into an issue. Whatever stands in logs, paths and arguments cannot break out of its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from reprocheck.model import Check, Run
+from reprocheck.report import tables, words
+from reprocheck.report.tables import Table
+from reprocheck.report.text import line, moment, tail
+
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]|~])")
+_CALLS = re.compile(r"([@#])(?=\w)")
+_BLOCK = re.compile(r"^(?:[-+=#](?=[-=\s]|$)|\d+[.)](?=\s|$))")
+
+
+def render(check: Check) -> bytes:
+    """report.md."""
+    return ("\n".join(_lines(check)).rstrip("\n") + "\n").encode()
+
+
+def prose(text: str) -> str:
+    """Text in one line with everything escaped that Markdown, HTML or a forge would read as more than text."""
+    text = line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _CALLS.sub(r"\1<!-- -->", _PUNCTUATION.sub(r"\\\1", text))
+    text = text.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
+    return _BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], text)
+
+
+def code(text: str) -> str:
+    """A code span in one line, also within a table."""
+    text = line(text).replace("|", "\\|")
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def block(text: str, language: str = "text") -> list[str]:
+    """A fenced block with a fence longer than any in the text."""
+    fence = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    return [fence + language, *text.split("\n"), fence]
+
+
+def _lines(check: Check) -> Iterator[str]:
+    verdict, record = check.verdict, check.record
+    yield f"## reprocheck: {verdict.title}"
+    yield from ("", f"**{prose(verdict.reason)}**", "", *(prose(sentence) for sentence in words.meaning(check)), "")
+    yield from _table(_numbers(check))
+    table = tables.checks(check)
+    yield from _section(table, "", f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())
+    for table in tables.losses(check):
+        yield from _section(table, prose(table.note))
+    yield from _section(tables.runs(check), prose(verdict.outcomes.statement))
+    if len(verdict.outcomes.groups) > 1 and len(check.runs) > 2:
+        yield from _section(tables.outcomes(check))
+    yield from _section(tables.environment_differences(check))
+    yield from _list("State left by run 1", check.state_left, literal=True)
+    yield from _list("Changed to observe", check.changed_to_observe)
+    yield from _list("Caveats", words.caveats(check))
+    yield from _list("Coverage", check.coverage)
+    for run in check.runs:
+        yield from _log(check, run)
+    yield from _folded("Environment", _table(tables.environment(check)))
+    yield from _folded("Settings", _table(tables.settings(check)))
+    yield from ("### Command", "", *block(words.command(check), "sh"), "")
+    why, command = words.next_command(check)
+    yield from ("### Next", "", prose(why), "", *block(command, "sh"), "")
+    yield f"<sub>reprocheck {prose(record.reprocheck_version)}, {prose(moment(record.started))}</sub>"
+
+
+def _numbers(check: Check) -> Table:
+    named = (("largest difference", words.largest(check)), ("bitwise", words.bitwise(check)), ("first divergence", words.divergence(check)))
+    rows = [*((name, headline, detail) for name, (headline, detail) in named), ("recorded", words.subtitle(check), words.frameworks(check))]
+    return Table(title="", heads=("", "", ""), rows=tuple(rows))
+
+
+def _section(table: Table, *after: str) -> Iterator[str]:
+    if table.rows:
+        yield from (f"### {table.title}", "")
+        yield from _table(table)
+        for text in filter(None, after):
+            yield from (text, "")
+
+
+def _table(table: Table) -> Iterator[str]:
+    """A pipe table; rows that fail or differ are bold in one cell."""
+    if not table.rows:
+        return
+    yield "| " + " | ".join(table.heads) + " |"
+    yield "|" + "|".join("--:" if index in table.numeric else "---" for index in range(len(table.heads))) + "|"
+    for index, row in enumerate(table.rows):
+        cells = [prose(cell) for cell in row]
+        if index in table.marked and cells[table.strong]:
+            cells[table.strong] = f"**{cells[table.strong]}**"
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterator[str]:
+    if items:
+        yield from (f"### {title}", "")
+        yield from (f"- {code(item) if literal else prose(item)}" for item in items[:50])
+        if len(items) > 50:
+            yield f"- … and {len(items) - 50:,} more"
+        yield ""
+
+
+def _log(check: Check, run: Run) -> Iterator[str]:
+    """The end of the log of a run that did not end well; of every run where nothing was recorded."""
+    if run.record.ended in ("failed", "timed_out") or check.verdict.verdict == "inconclusive":
+        for name, text in (("standard error", run.stderr_tail), ("standard output", run.stdout_tail)):
+            if text.strip():
+                yield from _folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
+
+
+def _folded(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:
+    body = list(lines)
+    if body:
+        yield from (f"<details><summary>{title}</summary>", "", *body, "", "</details>", "")

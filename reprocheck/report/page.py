@@ -1,0 +1,157 @@
+"""report.html: one offline file. Scripts are inlined and named by their hash in the content security policy; nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.model import Check, Run
+from reprocheck.report import charts, tables, words
+from reprocheck.report.curves import Curve, Curves
+from reprocheck.report.text import count, fact, line, moment, tail
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+TONES = {
+    "reproducible": ("good", "✓"),
+    "not_reproducible": ("bad", "≠"),
+    "inconclusive": ("unsure", "?"),
+    "script_failed": ("failed", "!"),
+    "timed_out": ("failed", "!"),
+}
+_LOSS_TITLE = "Loss of every run over the iterations, with the tolerance around run 1"
+_DIFFERENCE_TITLE = "Difference from run 1 over the iterations on a logarithmic scale, with what is allowed"
+
+
+def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> bytes:
+    """The page, in UTF-8."""
+    from markupsafe import Markup
+
+    scripts = [_source("vendor/uplot/uPlot.iife.min.js"), _source("templates/report.js")]
+    tone, sign = TONES[check.verdict.verdict]
+    if check.verdict.verdict == "reproducible" and (check.verdict.exit_code or check.verdict.first_divergence):
+        tone = "unsure"
+    text = environment().get_template("report.html").render(
+        check=check,
+        record=check.record,
+        verdict=check.verdict,
+        curves=curves,
+        words=words,
+        tables=tables,
+        tone=tone,
+        sign=sign,
+        policy=policy(scripts),
+        styles=[Markup(_source("vendor/uplot/uPlot.min.css")), Markup(_source("templates/report.css"))],
+        scripts=[Markup(script) for script in scripts],
+        loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
+        difference_svg=Markup(charts.inline(difference_svg, "difference", _DIFFERENCE_TITLE)),
+        data=Markup(_embedded(chart_data(curves))),
+        logs=_logs(check),
+    )  # fmt: skip
+    return text.encode("utf-8", "replace")
+
+
+def policy(scripts: list[str]) -> str:
+    """The content security policy that allows these scripts and nothing from outside."""
+    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def environment() -> Environment:
+    """The template environment: autoescape on, an undefined name is an error."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    made = Environment(
+        loader=FunctionLoader(lambda name: _source(f"templates/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(line=line, prose=_prose, fact=fact, moment=moment)
+    made.globals.update(count=count)
+    return made
+
+
+def _prose(text: str) -> Markup:
+    """A sentence, escaped, with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(line(text)))))
+
+
+@cache
+def _source(name: str) -> str:
+    return files("reprocheck.report").joinpath(name).read_text("utf-8")
+
+
+# ---------------------------------------------------------------------------------------------------------------- data for the charts
+
+
+def chart_data(curves: Curves) -> dict[str, Any]:
+    """What report.js draws: x and series with null for gaps."""
+    import numpy as np
+
+    bottom = charts.floor(curves)
+    return {
+        "x": curves.iterations.tolist(),
+        "loss": {
+            "log": charts.logarithmic(curves),
+            "bands": [{"low": _numbers(band.low), "high": _numbers(band.high)} for band in curves.bands],
+            "series": [_series(curve, curves, curve.values) for curve in curves.losses],
+        },
+        "difference": {
+            "floor": bottom,
+            "allowed": [_numbers(np.where(curve.values <= 0, bottom, curve.values)) for curve in curves.allowed],
+            "series": [_series(curve, curves, np.where(curve.values <= 0, bottom, curve.values)) for curve in curves.differences],
+        },
+        "firstDivergence": curves.first_divergence,
+        "notFinite": [[iteration, run] for iteration, run, _ in curves.not_finite[:500]],
+    }
+
+
+def _series(curve: Curve, curves: Curves, values: Any) -> dict[str, Any]:
+    return {
+        "label": charts.label(curve, curves),
+        "run": curve.run,
+        "colour": (curve.run - 1) % len(charts.RUNS) + 1,
+        "dash": curves.ranks.index(curve.rank) % 4,
+        "values": _numbers(values),
+    }
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [value if value == value and abs(value) != float("inf") else None for value in values.tolist()]
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# ---------------------------------------------------------------------------------------------------------------- logs
+
+
+def _logs(check: Check) -> list[dict[str, Any]]:
+    """The end of each log, the shorter the more runs there are; open where a run did not end well."""
+    most = max(40, 200 // max(1, len(check.runs)))
+    return [entry for run in check.runs for entry in _logs_of(run, most)]
+
+
+def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:
+    named = (("standard error", run.stderr_tail), ("standard output", run.stdout_tail))
+    bad = run.record.ended in ("failed", "timed_out")
+    return [
+        {"title": f"Run {run.number}, {name}", "text": tail(text, most, 40_000), "open": bad and name == "standard error"}
+        for name, text in named
+        if text.strip()
+    ]

@@ -1,0 +1,191 @@
+"""Tables of strings that both the page and the Markdown show. Cells are printable, not yet escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reprocheck.model import Check, Run, Trace
+from reprocheck.report import words
+from reprocheck.report.curves import gaps
+from reprocheck.report.document import facts
+from reprocheck.report.text import count, fact, line, loss, number, ulps
+
+LOSS_ROWS = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """Column heads and rows; `marked` are the rows that fail or differ."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+    marked: frozenset[int] = field(default_factory=frozenset)
+    note: str = ""
+    strong: int = -1
+    """The column that is bold in marked rows."""
+
+
+def checks(check: Check) -> Table:
+    """The forward and the backward check, a row for each run and rank."""
+    ranked = words.rank_count(check) > 1
+    rows = check.verdict.comparisons
+    many = any((row.loss_index or 0) > 0 for row in rows)
+    table = [
+        (
+            row.kind,
+            f"{row.iteration:,}",
+            f"{row.run} and 1",
+            *([str(row.rank)] if ranked else []),
+            *(["–" if row.loss_index is None else str(row.loss_index + 1)] if many else []),
+            number(row.max_difference),
+            number(row.allowed),
+            ulps(row.ulp),
+            words.result(row) + (f": {line(row.detail)}" if row.detail else ""),
+        )
+        for row in rows
+    ]
+    asked = (*(["rank"] if ranked else []), *(["loss"] if many else []))
+    heads = ("check", "iteration", "runs", *asked, "difference", "allowed", "ULP", "result")
+    last = len(heads) - 1
+    return Table(
+        title="The checks",
+        heads=heads,
+        rows=tuple(table),
+        numeric=frozenset(range(1, last)),
+        marked=frozenset(index for index, row in enumerate(rows) if row.passed is not True),
+    )
+
+
+def losses(check: Check) -> tuple[Table, ...]:
+    """The first losses of all runs side by side and the diverging one, a table for each of the first two ranks and the diverging rank."""
+    if not check.runs:
+        return ()
+    found = check.verdict.first_divergence
+    ranks = list(dict.fromkeys([trace.rank for trace in check.runs[0].traces[:2]] + ([found.rank] if found else [])))
+    return tuple(table for rank in ranks for table in _losses_of(check, rank))
+
+
+def _losses_of(check: Check, rank: int) -> list[Table]:
+    traces = [(run.number, trace) for run in check.runs[:6] for trace in run.traces if trace.rank == rank]
+    longest = max((len(trace.losses) for _, trace in traces), default=0)
+    if not longest:
+        return []
+    shown = list(range(1, min(longest, LOSS_ROWS) + 1))
+    found = check.verdict.first_divergence
+    if found and found.rank == rank and found.iteration > LOSS_ROWS:
+        shown.append(found.iteration)
+    rows, marked = [], []
+    for index, iteration in enumerate(shown):
+        apart, most = _worst(check, traces, iteration)
+        rows.append((f"{iteration:,}", *(_loss(trace, iteration) for _, trace in traces), number(apart), number(most)))
+        if apart is not None and most is not None and apart > most:
+            marked.append(index)
+    heads = ("iteration", *(f"run {number}" for number, _ in traces), "difference", "allowed")
+    left = longest - len(shown)
+    return [
+        Table(
+            title="The first losses" + (f" of rank {rank}" if words.rank_count(check) > 1 else ""),
+            heads=heads,
+            rows=tuple(rows),
+            numeric=frozenset(range(len(heads))),
+            marked=frozenset(marked),
+            strong=len(heads) - 2,
+            note=f"{count(left, 'more iteration')} in losses.csv." if left > 0 else "",
+        )
+    ]
+
+
+def _worst(check: Check, traces: Sequence[tuple[int, Trace]], iteration: int) -> tuple[float | None, float | None]:
+    """The difference furthest beyond what is allowed in one iteration, over the runs shown."""
+    worst: tuple[float | None, float | None] = (None, None)
+    if not traces or traces[0][0] != check.runs[0].number:
+        return worst
+    for _, trace in traces[1:]:
+        apart, most = (float(values[0]) for values in gaps(traces[0][1], trace, check.record.tolerance, iteration, iteration))
+        if apart == apart and (worst[0] is None or apart - most > worst[0] - (worst[1] or 0)):
+            worst = (apart, most)
+    return worst
+
+
+def _loss(trace: Trace, iteration: int) -> str:
+    """The losses of an iteration: all of up to three, the first two of more."""
+    if iteration > len(trace.losses):
+        return "–"
+    start, end = trace.losses.span(iteration)
+    shown = end - start if end - start <= 3 else 2
+    parts = [loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)]
+    return ", ".join(parts) + (f", … ({end - start})" if end - start > shown else "") if parts else "none"
+
+
+def runs(check: Check) -> Table:
+    """How each run went."""
+    rows = [
+        (str(run.number), words.ending(run), words.exit_status(run), words.iterations(run), words.duration(run), _aside(run))
+        for run in check.runs
+    ]
+    width = 6 if any(row[-1] for row in rows) else 5
+    return Table(
+        title="The runs",
+        heads=("run", "ended", "exit status", "iterations", "time", "remarks")[:width],
+        rows=tuple(row[:width] for row in rows),
+        numeric=frozenset({0, 2, 3, 4}),
+        marked=frozenset(index for index, run in enumerate(check.runs) if run.record.ended in ("failed", "timed_out")),
+        strong=1,
+    )
+
+
+def _aside(run: Run) -> str:
+    remarks = [count(run.record.killed, "leftover process", "leftover processes") + " killed"] if run.record.killed else []
+    for trace in run.traces:
+        name = f"rank {trace.rank}: " if len(run.traces) > 1 else ""
+        if trace.cut:
+            remarks.append(f"{name}the trace ends in mid-line")
+        if trace.skipped:
+            remarks.append(f"{name}step skipped by the gradient scaler in {count(len(trace.skipped), 'iteration')}")
+        remarks += [f"{name}recorder: {line(problem)}" for problem in trace.problems[:3]]
+    return "; ".join(remarks)
+
+
+def outcomes(check: Check) -> Table:
+    """Runs grouped by bitwise outcome."""
+    groups = check.verdict.outcomes.groups
+    rows = [(chr(ord("A") + index % 26), ", ".join(map(str, group.runs)), str(len(group.runs))) for index, group in enumerate(groups)]
+    return Table(title="Outcomes", heads=("outcome", "runs", "number of runs"), rows=tuple(rows), numeric=frozenset({2}))
+
+
+def statistics(check: Check) -> Table:
+    """Mean and standard deviation over the runs, the first iterations."""
+    every = check.verdict.outcomes.statistics if len(check.runs) > 1 else ()
+    ranked = words.rank_count(check) > 1
+    rows = [
+        (f"{row.iteration:,}", *([str(row.rank)] if ranked else []), loss(row.mean), number(row.standard_deviation))
+        for row in every[: 2 * LOSS_ROWS]
+    ]
+    heads = ("iteration", *(["rank"] if ranked else []), "mean loss", "standard deviation")
+    note = f"{count(len(every) - len(rows), 'more row')} in report.json." if len(every) > len(rows) else ""
+    return Table(title="Mean and standard deviation", heads=heads, rows=tuple(rows), numeric=frozenset(range(len(heads))), note=note)
+
+
+def environment_differences(check: Check) -> Table:
+    """Facts that are not the same in all runs."""
+    rows = [(line(row.key), f"{row.run}", fact(row.reference), fact(row.value)) for row in check.environment_differences]
+    marked = frozenset(range(len(rows)))
+    return Table(title="Differences between the runs", heads=("fact", "run", "in run 1", "in this run"), rows=tuple(rows), marked=marked)
+
+
+def environment(check: Check) -> Table:
+    """All facts of run 1; those that differ in another run are marked."""
+    known = sorted(facts(check).items())
+    differing = {row.key for row in check.environment_differences}
+    marked = frozenset(index for index, (key, _) in enumerate(known) if key in differing)
+    rows = tuple((line(key), fact(value)) for key, value in known)
+    return Table(title="Environment of run 1", heads=("fact", "value"), rows=rows, marked=marked)
+
+
+def settings(check: Check) -> Table:
+    """Each setting, its value and where it came from."""
+    rows = tuple((line(setting.name), fact(setting.value), line(setting.origin)) for setting in check.record.settings)
+    return Table(title="Settings", heads=("setting", "value", "from"), rows=rows)

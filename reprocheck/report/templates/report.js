@@ -1,0 +1,161 @@
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("chart-data").textContent);
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const DASH = [null, [8, 4], [2, 3], [8, 3, 2, 3]];
+  const few = data.x.length <= 60;
+  const plots = [];
+
+  const integers = [];
+  for (let power = 1; power <= 1e9; power *= 10) integers.push(power, 2 * power, 5 * power);
+
+  const short = (value) => {
+    if (value == null) return "–";
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(3);
+    return String(Number(value.toPrecision(7)));
+  };
+  const tick = (value) => {
+    if (value == null) return "";
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(0).replace("+", "");
+    return String(Number(value.toPrecision(6)));
+  };
+
+  const iterationAxis = () => ({
+    stroke: () => colour("--muted"), grid: { show: false }, ticks: { show: false }, size: 28, label: "iteration", labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+    incrs: integers, values: (_, ticks) => ticks.map((value) => (Number.isInteger(value) ? value.toLocaleString("en") : "")),
+  });
+  const valueAxis = (more) => ({
+    stroke: () => colour("--muted"), grid: { stroke: () => colour("--grid"), width: 1 }, ticks: { show: false },
+    size: 62, font: "12px system-ui, sans-serif", values: (_, ticks) => ticks.map(tick), ...more,
+  });
+
+  // Run 1 is a broad line, the others thin ones on it: equal curves are both seen.
+  const curve = (series, value) => ({
+    label: series.label,
+    stroke: () => colour(`--run-${series.colour}`) + (series.run === 1 ? "99" : ""),
+    width: series.run === 1 ? 4 : 1.75,
+    dash: DASH[series.dash] || undefined,
+    points: { show: few, size: series.run === 1 ? 9 : 5, fill: () => colour(`--run-${series.colour}`), stroke: () => colour(`--run-${series.colour}`) },
+    value: (_, shown) => value(shown),
+  });
+
+  const marks = (plot) => {
+    const { ctx, bbox } = plot;
+    const scale = devicePixelRatio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    if (data.firstDivergence != null) {
+      const x = Math.round(plot.valToPos(data.firstDivergence, "x", true)) + 0.5;
+      ctx.strokeStyle = ctx.fillStyle = colour("--mark");
+      ctx.lineWidth = 1.5 * scale;
+      ctx.setLineDash([2 * scale, 3 * scale]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.font = `${12 * scale}px system-ui, sans-serif`;
+      const place = `iteration ${data.firstDivergence.toLocaleString("en")}`, gap = 6 * scale;
+      const room = { right: bbox.left + bbox.width - x - gap, left: x - gap - bbox.left };
+      const fits = (words) => ctx.measureText(words).width < Math.max(room.left, room.right);
+      const text = fits(`first divergence: ${place}`) ? `first divergence: ${place}` : place;
+      const left = ctx.measureText(text).width > room.right;
+      ctx.textAlign = left ? "right" : "left";
+      ctx.fillText(text, x + (left ? -gap : gap), bbox.top + 12 * scale);
+    }
+    ctx.setLineDash([]);
+    ctx.lineWidth = 2 * scale;
+    for (const [iteration, run] of data.notFinite) {
+      const x = plot.valToPos(iteration, "x", true);
+      const y = bbox.top + (26 + 10 * ((run - 1) % 4)) * scale;
+      const r = 3.5 * scale;
+      ctx.strokeStyle = colour(`--run-${((run - 1) % 8) + 1}`);
+      ctx.beginPath();
+      ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r);
+      ctx.moveTo(x - r, y + r); ctx.lineTo(x + r, y - r);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+
+  const extent = (lists) => {
+    let low = Infinity, high = -Infinity;
+    for (const list of lists) for (const value of list) if (value != null) { low = Math.min(low, value); high = Math.max(high, value); }
+    return low <= high ? [low, high] : null;
+  };
+  const span = () => {
+    const last = data.x[data.x.length - 1], pad = Math.max(0.02 * (last - 1), 0.15);
+    return [data.x[0] - pad, last + pad];
+  };
+
+  const draw = (id, columns, options) => {
+    const box = document.getElementById(id);
+    if (!box || !data.x.length) return;
+    const live = box.querySelector(".chart-live");
+    const width = () => Math.max(240, box.clientWidth);
+    live.hidden = false;
+    const [first, last] = span();
+    const plot = new uPlot({
+      width: width(), height: 320, padding: [12, 12, 0, 0],
+      legend: { markers: { width: 0, fill: (self, index) => self.series[index].stroke(self, index) } },
+      cursor: { points: { size: 7 }, drag: { x: true, y: false } },
+      hooks: { draw: [marks] },
+      ...options,
+      scales: { x: { time: false, range: (_, low, high) => (low <= data.x[0] && high >= data.x[data.x.length - 1] ? [first, last] : [low, high]) }, ...options.scales },
+    }, [data.x, ...columns], live);
+    box.classList.add("live");
+    plots.push(plot);
+    const observer = new ResizeObserver(() => { if (box.clientWidth && plot.width !== width()) plot.setSize({ width: width(), height: 320 }); });
+    observer.observe(box);
+    plot.hooks.destroy = [() => observer.disconnect()];
+  };
+
+  const losses = () => {
+    const { series, bands, log } = data.loss;
+    const columns = [], list = [{ label: "iteration", value: (_, x) => (x == null ? "–" : x.toLocaleString("en")) }], fills = [];
+    const positive = log ? extent(series.map((one) => one.values)) : null;
+    const raise = (values) => (positive ? values.map((value) => (value == null ? null : Math.max(value, positive[0] / 3))) : values);
+    for (const band of bands) {
+      columns.push(raise(band.high), raise(band.low));
+      list.push({ label: "high", class: "unlisted", width: 0, points: { show: false } }, { label: "low", class: "unlisted", width: 0, points: { show: false } });
+      fills.push({ series: [columns.length - 1, columns.length], fill: () => colour("--run-1") + "26" });
+    }
+    for (const one of series) { columns.push(one.values); list.push(curve(one, short)); }
+    const all = extent(columns);
+    const pad = all ? Math.max((all[1] - all[0]) * 0.06, Math.abs(all[1]) * 1e-6, 1e-12) : 1;
+    const y = log ? { distr: 3 } : { range: (_, low, high) => (low == null ? [0, 1] : [Math.min(low, high) - pad, Math.max(low, high) + pad]) };
+    draw("loss-chart", columns, { series: list, bands: fills, scales: { y }, axes: [iterationAxis(), valueAxis({})] });
+  };
+
+  const differences = () => {
+    const { series, allowed, floor } = data.difference;
+    const columns = [], list = [{ label: "iteration", value: (_, x) => (x == null ? "–" : x.toLocaleString("en")) }];
+    const value = (shown) => (shown === floor ? "0" : short(shown));
+    allowed.forEach((values, index) => {
+      columns.push(values);
+      list.push({ label: "allowed", class: index ? "unlisted" : undefined, stroke: () => colour("--limit"), width: 2, dash: [7, 4], points: { show: false }, value: (_, shown) => value(shown) });
+    });
+    for (const one of series) { columns.push(one.values); list.push({ ...curve(one, value), width: 1.75 }); }
+    const all = extent(columns) || [floor, 1];
+    const lowest = Math.round(Math.log10(floor)), top = Math.ceil(Math.log10(all[1]) + 0.2);
+    const step = Math.max(1, Math.ceil((top - lowest) / 7));
+    const ticks = [floor];
+    for (let power = lowest + step; power <= top; power += step) ticks.push(Number(`1e${power}`));
+    draw("difference-chart", columns, {
+      series: list,
+      scales: { y: { distr: 3, range: () => [floor / 2, Number(`1e${top}`)] } },
+      axes: [iterationAxis(), valueAxis({ splits: () => ticks, filter: (_, splits) => splits, values: (_, splits) => splits.map((one) => (one === floor ? "0" : one >= 0.1 && one <= 10 ? String(one) : one.toExponential(0).replace("+", ""))) })],
+    });
+  };
+
+  const all = () => { losses(); differences(); };
+  all();
+  if (plots.length) for (const note of document.querySelectorAll(".live-only")) note.hidden = false;
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const plot of plots.splice(0)) plot.destroy();
+    all();
+  });
+})();

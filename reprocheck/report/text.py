@@ -1,0 +1,111 @@
+"""Data made fit to print: terminal codes, control characters, lone surrogates, numbers. Standard library only."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+
+REPLACEMENT = "�"
+_TERMINAL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC, DCS and the like, up to their end or the line's
+    r"|\x1b[ -/]*[0-~]?"  # two-character sequences
+    r"|\x9b[0-?]*[ -/]*[@-~]",
+    re.MULTILINE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_LINE_BREAK = re.compile("\r\n|[\x0b\x0c\x85\u2028\u2029]")
+
+
+def valid(text: str) -> str:
+    """`text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be encoded."""
+    return _SURROGATE.sub(REPLACEMENT, text)
+
+
+def printable(text: str) -> str:
+    """`text` as a terminal would have left it: codes gone, lines that a carriage return overwrote dropped, control characters replaced."""
+    text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
+    if "\r" in text:
+        text = "\n".join(_last_drawn(line) for line in text.split("\n"))
+    return _UNPRINTABLE.sub(REPLACEMENT, text)
+
+
+def line(text: str) -> str:
+    """`text` printable and in one line."""
+    return " ".join(printable(text).split())
+
+
+def tail(text: str, lines: int, characters: int) -> str:
+    """The last lines of a log, printable, at most `lines` of them and `characters` in all."""
+    kept = printable(text).strip("\n").split("\n")[-lines:]
+    return "\n".join(kept)[-characters:]
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, for differences and what is allowed; an en dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if math.isfinite(value) else _non_finite(value)
+
+
+def loss(value: float | None, dtype: str = "float32") -> str:
+    """A loss with as many digits as tell every value of its dtype apart."""
+    if value is None:
+        return "–"
+    if not math.isfinite(value):
+        return _non_finite(value)
+    return repr(value) if dtype == "float64" else f"{value:.9g}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 run`, `12,000 iterations`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def ulps(number: int | None) -> str:
+    """`3`, `16,777`; `3.2e+15` where the digits say nothing; an en dash where there is none."""
+    return "–" if number is None else f"{number:,}" if number < 10_000_000 else f"{number:.1e}"
+
+
+def seconds(value: float) -> str:
+    """`0.42 s`, `12.3 s`, `4 min 5 s`, `2 h 3 min`."""
+    if value < 60:
+        return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def moment(started: str) -> str:
+    """An ISO time as `2026-05-04 10:11:12 UTC`; what is not one, as it stands."""
+    try:
+        when = datetime.fromisoformat(started)
+    except ValueError:
+        return line(started)
+    zone = when.tzname() or ""
+    return f"{when:%Y-%m-%d %H:%M:%S} {zone}".strip()
+
+
+def fact(value: object) -> str:
+    """A fact of the environment or a setting, in one line."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(fact(item) for item in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{line(str(key))} {fact(item)}" for key, item in value.items()) or "none"
+    return line(str(value))
+
+
+def _last_drawn(text: str) -> str:
+    parts = [part for part in text.split("\r") if part.strip()]
+    return parts[-1] if parts else ""
+
+
+def _non_finite(value: float) -> str:
+    return "NaN" if math.isnan(value) else "infinity" if value > 0 else "−infinity"

@@ -1,0 +1,79 @@
+"""Help, version, completion, and what they may import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from reprocheck import __version__
+from reprocheck.cli import COMPLETE, overview
+from reprocheck.cli.application import app
+from reprocheck.settings import OPTIONS
+from tests.conftest import clean_environment, reprocheck
+
+HEAVY = ("numpy", "pandas", "matplotlib", "jinja2", "rich", "psutil", "msgspec")
+
+
+def modules_after(words: list[str], *asked: str) -> list[str]:
+    code = (
+        f"import sys\nfrom reprocheck.cli import main\nmain({words!r})\nprint(*[n for n in {asked!r} if n in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=clean_environment(), capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], []])
+def test_the_overview_imports_no_parser(words: list[str]) -> None:
+    assert modules_after(words, "typer", "click", "reprocheck.settings", *HEAVY) == []
+
+
+@pytest.mark.parametrize("words", [["run", "--help"], ["config"]])
+def test_parsing_imports_nothing_heavy(words: list[str]) -> None:
+    assert modules_after(words, *HEAVY, "reprocheck.launch", "reprocheck.report") == []
+
+
+def test_the_overview_is_what_typer_prints_and_lists_the_commands() -> None:
+    by_typer = CliRunner().invoke(app, ["--help"]).stdout
+    assert by_typer.rstrip() == overview.help_text()
+    assert set(get_command(app).commands) == set(overview.COMMANDS)  # type: ignore[attr-defined]
+    assert all(len(line) <= 80 for line in overview.help_text().splitlines())
+
+
+def test_version(workdir: Path) -> None:
+    assert reprocheck("--version", cwd=workdir).stdout == f"reprocheck {__version__}\n"
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"reprocheck {__version__}\n"
+
+
+def test_the_help_of_run_shows_every_setting_with_its_default() -> None:
+    text = CliRunner().invoke(app, ["run", "--help"], terminal_width=80).stdout
+    assert all(option.flag in text for option in OPTIONS)
+    words = " ".join(text.split())
+    assert "Run 1 is the reference. [2]" in words and "the whole training. [10]" in words
+    assert "reprocheck run [OPTIONS] -- COMMAND [ARGS]..." in text
+
+
+def completions(words: str, index: int) -> list[str]:
+    environment = clean_environment(**{COMPLETE: "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(index)})
+    done = subprocess.run([sys.executable, "-m", "reprocheck"], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_completion_of_commands_options_and_choices() -> None:
+    assert completions("reprocheck r", 1) == ["run", "report"]
+    assert "--steps" in completions("reprocheck run --st", 2)
+    assert completions("reprocheck run --workdir ", 3) == ["inplace", "copy"]
+    assert completions("reprocheck run --format j", 3) == ["json", "junit"]
+
+
+def test_after_the_script_nothing_of_ours_is_completed() -> None:
+    assert completions("reprocheck run train.py --st", 3) == []
+
+
+def test_the_completion_script_is_printed(workdir: Path) -> None:
+    done = reprocheck("--show-completion", "bash", cwd=workdir)
+    assert COMPLETE in done.stdout + reprocheck("--show-completion", cwd=workdir, SHELL="/bin/bash").stdout

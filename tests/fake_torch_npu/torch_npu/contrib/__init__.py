@@ -1,0 +1,1 @@
+"""Extras of the real package, as far as tests need them."""

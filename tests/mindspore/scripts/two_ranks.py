@@ -1,0 +1,20 @@
+"""Data-parallel training of two ranks on the CPU, started by msrun: each rank has its own samples, gradients are summed over ranks."""
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, nn, ops
+from mindspore.communication import get_group_size, get_rank, init
+
+ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+init()
+rank, size = get_rank(), get_group_size()
+x = Tensor(np.arange(32, dtype=np.float32).reshape(8, 4) / 32 + rank)
+y = Tensor(np.ones((8, 1), np.float32))
+network, mse = nn.Dense(4, 1, weight_init="ones", bias_init="zeros"), nn.MSELoss()
+optimizer = nn.SGD(network.trainable_params(), 0.01)
+grad = ms.value_and_grad(lambda a, b: mse(network(a), b), None, optimizer.parameters)
+all_reduce = ops.AllReduce()
+for _ in range(6):
+    loss, grads = grad(x, y)
+    optimizer(tuple(all_reduce(g) / size for g in grads))
+    print("loss", rank, float(loss.asnumpy()).hex(), flush=True)

@@ -1,0 +1,137 @@
+"""Every way to train in MindSpore is recorded as the plain run computes it, in graph and PyNative mode, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import CHILD, ROOT, check, clean_environment, mindspore_python
+
+SCRIPTS = Path(__file__).parent / "scripts"
+EXAMPLES = ROOT / "examples" / "mindspore"
+HOOKS = {"model", "optimizers", "gradients", "cells", "functions", "captures"}
+DTYPES = {"float16": "float16", "bfloat16": "bfloat16"}
+
+pytestmark = [pytest.mark.mindspore, pytest.mark.xdist_group("mindspore")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What a recorded run printed, and its events."""
+
+    stdout: str
+    events: list[dict[str, Any]]
+
+    def of(self, *kinds: str) -> list[dict[str, Any]]:
+        """Events of these kinds, in order."""
+        return [event for event in self.events if event["e"] in kinds]
+
+
+def plain(folder: Path, script: Path, *arguments: str) -> str:
+    """What the script prints without a recorder."""
+    return _run(folder, script, *arguments)
+
+
+def recorded(folder: Path, script: Path, *arguments: str, steps: int | None = None) -> Recorded:
+    """Run a script with the recorder alone, without the command line."""
+    trace = folder / "trace"
+    trace.mkdir()
+    (trace / "recorder.json").write_text(json.dumps({"steps": steps, "level": "loss", "workdir": str(folder), "stop_wait": 20}))
+    stdout = _run(folder, script, *arguments, REPROCHECK_CHILD=str(trace), PYTHONPATH=str(CHILD))
+    (file,) = trace.glob("*.jsonl")
+    return Recorded(stdout=stdout, events=[json.loads(line) for line in file.read_text().splitlines()])
+
+
+def _run(folder: Path, script: Path, *arguments: str, **environment: str) -> str:
+    command = [mindspore_python(), str(script), *arguments]
+    done = subprocess.run(command, cwd=folder, env=clean_environment(**environment), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def printed(stdout: str) -> list[tuple[str, float]]:
+    """(way, loss) as the script printed them."""
+    lines = [line.split() for line in stdout.splitlines() if line.startswith("loss ")]
+    return [(words[1] if len(words) == 3 else "", float.fromhex(words[-1])) for words in lines]
+
+
+@pytest.mark.parametrize("mode", ["pynative", "graph"])
+def test_every_way_to_train_is_recorded_bit_for_bit(mode: str, workdir: Path) -> None:
+    expected = plain(workdir, SCRIPTS / "every_way.py", mode)
+    run = recorded(workdir, SCRIPTS / "every_way.py", mode)
+    assert run.stdout == expected, "the recorder changed the numbers, or what random generators draw"
+
+    losses = run.of("loss")
+    assert [value for event in losses for value in event["v"]] == [loss for _, loss in printed(expected)]
+    assert [event["d"] for event in losses] == [DTYPES.get(way, "float32") for way, _ in printed(expected)]
+    assert [event.get("n", 1) for event in losses] == [8 if way == "no_scalar" else 1 for way, _ in printed(expected)]
+    assert {event["k"] for event in losses} == {"backward"}
+
+    (framework,) = run.of("framework")
+    assert framework["hooks"] == dict.fromkeys(HOOKS, "ok")
+    assert [event["code"] for event in run.of("note")] == ["data-sinking-off"]
+    hidden = [event["code"] for event in run.of("caveat") if event["code"].startswith("mindspore")]
+    assert hidden == (["mindspore-hidden-loss"] if mode == "graph" else [])
+    assert not run.of("problem")
+
+
+def test_each_update_closes_an_iteration_and_says_whether_weights_changed(workdir: Path) -> None:
+    run = recorded(workdir, SCRIPTS / "every_way.py", "pynative", steps=9)
+    updates = run.of("update")
+    assert [event["c"] for event in updates[:4]] == [False, False, True, None], "a learning rate of 0; then 0.05; then nobody looks"
+    assert run.events[-1] == {"e": "stop", "i": 9}
+    last = run.of("loss")[-1]["v"]
+    assert last == [printed(run.stdout)[len(run.of("loss")) - 1][1]]
+
+
+def test_evaluation_counts_for_nothing_and_updates_by_hand_do(workdir: Path) -> None:
+    run = recorded(workdir, SCRIPTS / "corners.py")
+    assert not run.of("problem")
+    gradient, *by_hand, skipped, stepped = run.of("loss")
+    assert (gradient["k"], gradient["n"]) == ("grad", 8), "a gradient of inputs alone gives way to gradients of weights"
+    assert [event["v"] for event in by_hand] == [[loss] for _, loss in printed(run.stdout)]
+    assert [event["e"] for event in run.of("still", "moved")] == ["still", "moved"]
+    order = run.of("loss", "skip", "update")[-4:]
+    assert order[0] == skipped
+    assert order[2] == stepped
+    assert [event["e"] for event in order] == ["loss", "skip", "loss", "update"]
+
+
+def test_two_iterations_of_the_guide_are_reproducible(workdir: Path) -> None:
+    outcome = check("--python", mindspore_python(), EXAMPLES / "two_iterations.py", cwd=workdir)
+    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
+    assert outcome.report["bitwise"]["equal"] is True
+    assert [len(losses) for losses in outcome.losses()] == [1, 1]
+    said = [line.split("loss is ")[1] for line in outcome.log().splitlines() if "loss is " in line]
+    assert [float(text) for text in said] == pytest.approx([loss for (loss,) in outcome.losses()], rel=1e-6)
+
+
+def test_the_mistakes_of_the_guide_are_found(workdir: Path) -> None:
+    outcome = check("--python", mindspore_python(), EXAMPLES / "two_iterations_mistakes.py", cwd=workdir)
+    assert (outcome.title, outcome.exit_code) == ("NOT REPRODUCIBLE (forward)", 1), outcome.stdout + outcome.stderr
+    assert len(outcome.losses()) == 2, "sunk, the epoch would have given one loss"
+    assert "data sinking" in " ".join(map(str, outcome.report["changed_to_observe"]))
+
+
+def test_both_ranks_of_msrun_are_recorded(workdir: Path) -> None:
+    folder = Path(mindspore_python()).parent
+    if not (folder / "msrun").exists():
+        pytest.skip("this MindSpore has no msrun")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = ["msrun", "--worker_num=2", "--local_worker_num=2", f"--master_port={port}", "--log_dir=logs", "--join=True"]
+    path = os.pathsep.join([str(folder), clean_environment()["PATH"]])
+    outcome = check("--steps", "all", "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
+    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
+    ranks = outcome.report["runs"][0]["ranks"]
+    assert [rank["rank"] for rank in ranks] == [0, 1]
+    assert outcome.losses(rank=0) != outcome.losses(rank=1), "each rank has its own samples"
+    assert [len(rank["iterations"]) for rank in ranks] == [6, 6]

@@ -1,0 +1,206 @@
+"""report.html: one offline file that says what happened, with and without JavaScript."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import SAMPLES, bitwise_equal, hostile, not_bitwise
+
+from reprocheck.report import FORMATS
+
+SCHEMES = ("light", "dark")
+
+
+def html(check: Any) -> str:
+    return FORMATS["html"].render(check).decode()
+
+
+class Outline(HTMLParser):
+    """Tags with their attributes, and the text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self._silent = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._silent = tag if tag in ("script", "style") else self._silent
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = "" if tag == self._silent else self._silent
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text.append(data)
+
+
+def test_scripts_are_named_by_their_hash_in_the_policy() -> None:
+    page = html(bitwise_equal())
+    policy = next(a["content"] or "" for tag, a in Outline(page).tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy")
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    assert len(scripts) == 2 and policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src ")
+    for script in scripts:
+        assert f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_nothing_is_loaded_from_outside(sample: str) -> None:
+    tags = Outline(html(SAMPLES[sample]())).tags
+    assert not {"iframe", "object", "embed", "base", "form", "img"} & {tag for tag, _ in tags}
+    links = [a[key] or "" for _, a in tags for key in ("src", "href", "xlink:href", "action") if key in a]
+    assert all(link.startswith(("#", "data:")) for link in links), links
+    assert not any(key.startswith("on") for _, a in tags for key in a)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_ids_are_unique_and_headings_do_not_skip(sample: str) -> None:
+    tags = Outline(html(SAMPLES[sample]())).tags
+    ids = [a["id"] for _, a in tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    levels = [int(tag[1]) for tag, _ in tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all("scope" in a for tag, a in tags if tag == "th")
+
+
+def test_hostile_text_is_text() -> None:
+    outline = Outline(html(hostile()))
+    assert [tag for tag, _ in outline.tags].count("script") == 3
+    text = "".join(outline.text)
+    assert "<script>alert(1)</script>" in text and "\x1b" not in text and "\x00" not in text and "\udcff" not in text
+    assert "<img src=x onerror=alert(1)>" in text
+
+
+def test_a_pass_says_how_little_it_proves() -> None:
+    text = " ".join("".join(Outline(html(bitwise_equal())).text).split())
+    assert "Two runs exclude almost nothing" in text and "does not prove" in text
+    text = " ".join("".join(Outline(html(not_bitwise())).text).split())
+    assert "not all losses are equal in every bit, and iteration 10 is outside the tolerance" in text and "loose bar" in text
+
+
+def test_the_charts_of_the_page_have_their_data() -> None:
+    page = html(SAMPLES["backward_fails"]())
+    data = json.loads(re.search(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)[1])  # type: ignore[index]
+    assert data["x"] == list(range(1, 41)) and data["firstDivergence"] == 4
+    assert data["difference"]["series"][0]["values"][:3] == [data["difference"]["floor"]] * 3
+    assert [one["label"] for one in data["loss"]["series"]] == ["run 1", "run 2"]
+
+
+def test_the_page_of_a_million_iterations_is_small(pages: dict[str, Path]) -> None:
+    assert pages["million"].stat().st_size < 1_000_000
+    assert "1,000,000 iterations are drawn" in pages["million"].read_text()
+
+
+# ---------------------------------------------------------------------------------------------------------------- in a browser
+
+
+def open_page(browser: Any, path: Path, **options: Any) -> tuple[Any, list[str]]:
+    """A page with what it complained about and asked for, apart from itself."""
+    complaints: list[str] = []
+    page = browser.new_page(**({"viewport": {"width": 1180, "height": 900}} | options))
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.append(request.url) if request.url != path.as_uri() and request.url != "data:," else None)
+    page.goto(path.as_uri())
+    return page, complaints
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("sample", [*SAMPLES, "million"])
+def test_charts_come_alive_without_complaint(sample: str, browser: Any, pages: dict[str, Path]) -> None:
+    page, complaints = open_page(browser, pages[sample])
+    drawn = page.locator(".chart.live canvas").count()
+    assert drawn == (0 if sample in ("nothing", "script_failed") else 2)
+    assert page.locator(".chart.live .chart-static:visible").count() == 0
+    assert complaints == []
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("sample", ["backward_fails", "hostile", "three_runs", "two_ranks", "script_failed"])
+@pytest.mark.parametrize("width", [360])
+def test_narrow_screens_do_not_scroll_sideways(sample: str, width: int, browser: Any, pages: dict[str, Path]) -> None:
+    page, complaints = open_page(browser, pages[sample], viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert complaints == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = open_page(browser, pages["backward_fails"], java_script_enabled=False)
+    assert page.locator("svg.chart-static:visible").count() == 2
+    assert page.locator(".chart-live:visible, .live-only:visible").count() == 0
+    for words in ("NOT REPRODUCIBLE (backward)", "The checks", "2.2063044", "reprocheck run --runs 5"):
+        assert page.get_by_text(words).first.is_visible()
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_contrast_of_text(scheme: str, browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = open_page(browser, pages["forward_fails"], color_scheme=scheme)
+    ratios = page.evaluate(
+        """() => {
+          const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+          const linear = (v) => (v / 255 <= .04045 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4);
+          const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+          const ground = (node) => {
+            for (; node; node = node.parentElement) {
+              const colour = parse(getComputedStyle(node).backgroundColor);
+              if (colour.length < 4 || colour[3] > .99) return colour;
+            }
+            return [255, 255, 255];
+          };
+          const seen = {};
+          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about span,footer p,.sign";
+          for (const selector of kinds.split(",")) {
+            const node = document.querySelector(selector);
+            const a = light(parse(getComputedStyle(node).color)), b = light(ground(node));
+            seen[selector] = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+          }
+          return seen;
+        }"""
+    )
+    assert {selector: ratio for selector, ratio in ratios.items() if ratio < 4.5} == {}
+    page.close()
+
+
+@pytest.mark.browser
+def test_the_theme_can_change_while_the_page_is_open(browser: Any, pages: dict[str, Path]) -> None:
+    page, complaints = open_page(browser, pages["backward_fails"], color_scheme="light")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(100)
+    assert page.locator(".chart.live canvas").count() == 2 and complaints == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_print_shows_the_static_charts(browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = open_page(browser, pages["backward_fails"])
+    page.emulate_media(media="print")
+    assert page.locator("svg.chart-static:visible").count() == 2 and page.locator(".chart-live:visible").count() == 0
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_screenshots_differ_by_theme(scheme: str, browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+    page, _ = open_page(browser, pages["not_bitwise"], color_scheme=scheme)
+    page.screenshot(path=str(tmp_path / f"{scheme}.png"), full_page=True)
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background))) > 600) == (scheme == "light")
+    assert (tmp_path / f"{scheme}.png").stat().st_size > 50_000
+    page.close()
