@@ -56,7 +56,7 @@ class TraceTail:
         try:
             with (self.folder / name).open("rb") as file:
                 file.seek(self._offsets.get(name, 0))
-                data = file.read(MOST_AT_ONCE)
+                data = file.read(MOST_AT_ONCE).partition(b"\0")[0]  # behind zero bytes nothing was written yet
         except OSError:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)

@@ -141,7 +141,7 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
     rest = b""
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            chunk = rest + chunk if rest else chunk
+            chunk = rest + chunk.rstrip(b"\0")  # zero bytes: allocated by a process that was killed, and not written
             end = chunk.rfind(b"\n") + 1
             rest = chunk[end:]
             if len(rest) > LONGEST_LINE:

@@ -1,4 +1,4 @@
-"""The recorder of one process: numbered facts in, JSON lines out, one `os.write` a line.
+"""The recorder of one process: facts in, JSON lines out.
 
 It keeps private copies of what it uses, so a script that replaces `open`, `os.write` or `time.time` does not reach it, and no error of
 its own reaches the script. A value that still lies on a device is queued and read one iteration later; events behind it wait.
@@ -6,7 +6,6 @@ its own reaches the script. A value that still lies on a device is queued and re
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from _collections import deque
@@ -15,24 +14,27 @@ from time import time_ns
 
 from . import jsontext, stop
 from .iterations import BACKWARD, LOG, Grouping
+from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
     Reading = tuple[list[float], str | list[str]]
-    Deferred = Callable[[bool], Mapping[str, Any] | None]
-    # called with `wait`; returns the event, or None while the value is not there and `wait` is False
+    Deferred = Callable[[bool], str | None]
+    # called with `wait`; returns the line of an event, or None while its value is not there and `wait` is False
 
 
 FORMAT_VERSION = 1
-DESCRIPTOR_FROM = 700
-"""File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""
 DEVICE_QUEUE = 256
 """Device values in flight at which the oldest is waited for."""
 
-_open, _write, _close, _fstat, _getpid, _getppid = os.open, os.write, os.close, os.fstat, os.getpid, os.getppid
-_duplicate = fcntl.fcntl
+_LOSS = '{"e":"loss","k":"%s","v":[%r],"d":"%s"}\n'
+_UPDATE = '{"e":"update","o":%d,"c":%s,"i":%d}\n'
+_PLAIN_UPDATE = b'{"e":"update","o":%d,"c":null,"i":%d}\n'
+_JSON = {True: "true", False: "false", None: "null"}
+
+_getpid, _getppid = os.getpid, os.getppid
 
 CURRENT: Recorder | None = None
 
@@ -44,7 +46,7 @@ class Recorder:
 
     def __init__(self, folder: str, settings: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.steps: int | None = settings.get("steps")
+        self._last_step = float(settings.get("steps") or "inf")
         self.stop_wait = float(settings.get("stop_wait", 60))
         self.grouping = Grouping()
         self.readers: dict[str, Callable[[Any], bool]] = {}
@@ -54,12 +56,12 @@ class Recorder:
         self._mask: Mapping[str, str] = settings.get("mask") or {}
         self._lock = RLock()
         self._main = get_ident()
-        self._file: tuple[int, int, int] | None = None  # descriptor, device, inode
-        self._path = ""
+        self._file = TraceFile("")
         self._greeting: str | None = None
         self._queue: deque[tuple[int, Deferred]] = deque()
         self._names: list[str] = []
         self._said: set[str] = set()
+        self._watching = True
         self._training = False
         self._finished = False
 
@@ -76,39 +78,65 @@ class Recorder:
 
     def loss(self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1) -> None:
         """The roots of one backward pass. May stop the process."""
-        self._loss(len(values), kind, _loss_event(values, dtype, kind, numel, self._thread_name()))
+        thread = "" if get_ident() == self._main else self._thread_name()
+        self._loss(len(values), kind, thread, _loss_line(values, dtype, kind, numel, thread))
+
+    def scalar(self, value: float, dtype: str, kind: str) -> None:
+        """As `loss`, of one scalar root: the bulk of all losses, without the questions that the others need."""
+        if self._queue or not self._training or get_ident() != self._main or value - value != 0.0:
+            self.loss([value], dtype, kind)
+            return
+        with self._lock:
+            self.grouping.loss(1, kind)
+            self._file.write((_LOSS % (kind, value, dtype)).encode())
+        if len(self.grouping.ends) >= self._last_step:
+            self._stop()
 
     def later(self, count: int, read: Callable[[bool], Reading | None], kind: str = BACKWARD, numel: int = 1) -> None:
         """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the device. May stop the process."""
-        thread = self._thread_name()
+        thread = "" if get_ident() == self._main else self._thread_name()
 
-        def event(wait: bool) -> Mapping[str, Any] | None:
+        def line(wait: bool) -> str | None:
             reading = read(wait)
-            return None if reading is None else _loss_event(reading[0], reading[1], kind, numel, thread)
+            return None if reading is None else _loss_line(reading[0], reading[1], kind, numel, thread)
 
-        self._loss(count, kind, event)
+        self._loss(count, kind, thread, line)
 
     def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
         """Optimizer `index` has stepped. `changed`: whether its weights did, None if not looked at, or a reading. May stop the process."""
         with self._lock:
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
-            closed = self.grouping.closed
-            if callable(changed):
-                read = changed
-
-                def event(wait: bool) -> Mapping[str, Any] | None:
-                    answer = read(wait)
-                    return None if answer is None and not wait else {"e": "update", "o": index, "c": answer, "i": closed}
-
-                self._put(event)
+            closed = len(self.grouping.ends)
+            if changed is None and not self._queue and self._training:
+                self._file.write(_PLAIN_UPDATE % (index, closed))
             else:
-                self.emit({"e": "update", "o": index, "c": changed, "i": closed})
-            self._drain(closed)
-        self._stop_if_done()
+                self._slow_update(index, changed, closed)
+        if closed >= self._last_step:
+            self._stop()
+
+    def _slow_update(self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int) -> None:
+        if callable(changed):
+            self._put(self._change_line(index, changed, closed))
+        else:
+            if changed:
+                self._watching = False
+            self._line(_UPDATE % (index, _JSON[changed], closed))
+        self._drain(closed)
+
+    def _change_line(self, index: int, read: Callable[[bool], bool | None], closed: int) -> Deferred:
+        def line(wait: bool) -> str | None:
+            changed = read(wait)
+            if changed is None and not wait:
+                return None
+            self._watching = self._watching and not changed
+            return _UPDATE % (index, _JSON[changed], closed)
+
+        return line
 
     def moved(self) -> None:
         """Weights were seen to have changed without an update having been reported."""
         with self._lock:
+            self._watching = False
             self.grouping.moved()
             self.emit({"e": "moved"})
 
@@ -126,7 +154,7 @@ class Recorder:
 
     def watching(self) -> bool:
         """Whether fingerprints of the weights are still needed: no update that really changed weights was seen yet."""
-        return self.grouping.moved_at is None
+        return self._watching
 
     def rank(self, rank: int, world: int) -> None:
         """The framework knows the rank of this process and the number of ranks."""
@@ -161,7 +189,7 @@ class Recorder:
 
     def hello(self, how: str) -> None:
         """Prepare the first line of this process's file; after a fork it is written with the first event only."""
-        self._path = os.path.join(self.folder, "%d-%d.jsonl" % (_getpid(), time_ns()))
+        self._file = TraceFile(os.path.join(self.folder, "%d-%d.jsonl" % (_getpid(), time_ns())))
         processes = sys.modules.get("multiprocessing.process")
         name = processes.current_process().name if processes else "MainProcess"
         argv = [self.masked(str(argument)[:500]) for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
@@ -177,10 +205,9 @@ class Recorder:
         try:
             self._lock = RLock()
             self._main = get_ident()
-            self._file = None
             self._queue.clear()
             self._said.clear()
-            self._training = self._finished = False
+            self._watching, self._training, self._finished = True, False, False
             self.grouping = Grouping()
             self.hello("fork")
             for index, name in enumerate(self._names):
@@ -199,6 +226,7 @@ class Recorder:
         with self._lock:
             self._drain(None)
             self.emit({"e": "exit"})
+            self._file.close()
         if self._training:
             stop.mark(self.folder, self.world[0])
 
@@ -211,19 +239,17 @@ class Recorder:
                 self.rank(*found)
         from . import environment
 
-        self.emit({"e": "environment", "facts": environment.facts()})
+        self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
         for code, text in environment.trackers():
             self.caveat(code, text)
+        self._file.map()
 
     # ------------------------------------------------------------------------------------------------ writing
 
     def emit(self, event: Mapping[str, Any]) -> None:
         """Write one event, behind those that wait for a device."""
         try:
-            if self._queue:
-                self._put(lambda wait: event)
-            else:
-                self._write(jsontext.dumps(event) + "\n")
+            self._line(jsontext.dumps(event) + "\n")
         except Exception:  # nothing can be said where nothing can be written: the missing lines show in the report
             pass
 
@@ -235,45 +261,54 @@ class Recorder:
             return mask(text, **self._mask)
         return text
 
-    def _loss(self, count: int, kind: str, event: Mapping[str, Any] | Deferred) -> None:
+    def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         with self._lock:
             if not self._training:
                 try:
                     self.training()
                 except Exception as error:
                     self.problem("describing the environment", error)
-            self.grouping.loss(count, kind, self._thread_name())
-            if callable(event):
-                self._put(event)
+            self.grouping.loss(count, kind, thread)
+            if isinstance(line, str):
+                self._line(line)
             else:
-                self.emit(event)
-        self._stop_if_done()
+                self._put(line)
+        if len(self.grouping.ends) >= self._last_step:
+            self._stop()
 
-    def _stop_if_done(self) -> None:
-        if self.steps is not None and self.grouping.closed >= self.steps and not self._finished:
+    def _stop(self) -> None:
+        if not self._finished:
             self._finished = True
             with self._lock:
                 self._drain(None)
                 self.emit({"e": "stop", "i": self.grouping.closed})
+                self._file.close()
             stop.leave(self.folder, self.world, self.stop_wait)
 
-    def _put(self, event: Deferred) -> None:
-        self._queue.append((self.grouping.closed, event))
+    def _line(self, line: str) -> None:
+        if self._queue:
+            self._put(lambda wait: line)
+        else:
+            self._write(line)
+
+    def _put(self, line: Deferred) -> None:
+        self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:
         """Write what waits: all of it (None), or what is older than the iteration before `closed` and has arrived."""
         while self._queue:
             iteration, read = self._queue[0]
-            if closed is not None and iteration >= closed - 1 and len(self._queue) < DEVICE_QUEUE:
+            full = len(self._queue) >= DEVICE_QUEUE
+            if closed is not None and iteration >= closed - 1 and not full:
                 return
             try:
-                event = read(closed is None or len(self._queue) >= DEVICE_QUEUE)
+                line = read(closed is None or full)
             except Exception as error:
-                event = {"e": "problem", "where": "reading a value off a device", "error": repr(error)[:2000]}
-            if event is None:
+                line = jsontext.dumps({"e": "problem", "where": "reading a value off a device", "error": repr(error)[:2000]}) + "\n"
+            if line is None:
                 return
             self._queue.popleft()
-            self._write(jsontext.dumps(event) + "\n")
+            self._write(line)
 
     def _once(self, kind: str, code: str, text: str) -> None:
         if kind + code not in self._said:
@@ -281,9 +316,6 @@ class Recorder:
             self.emit({"e": kind, "code": code, "text": text})
 
     def _thread_name(self) -> str:
-        """The name of this thread, empty for the one that started the recorder."""
-        if get_ident() == self._main:
-            return ""
         threads = sys.modules.get("threading")
         return str(threads.current_thread().name) if threads else "thread"
 
@@ -296,27 +328,7 @@ class Recorder:
         with self._lock:
             if self._greeting is not None:
                 self._flush_greeting()
-            data = line.encode("ascii", "backslashreplace")
-            _write(self._descriptor(), data)
-
-    def _descriptor(self) -> int:
-        """The trace's descriptor; opened again where a daemon closed it or its number now names another file."""
-        if self._file is not None:
-            try:
-                status = _fstat(self._file[0])
-                if (status.st_dev, status.st_ino) == self._file[1:]:
-                    return self._file[0]
-            except OSError:
-                pass
-        low = _open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        try:
-            descriptor = _duplicate(low, fcntl.F_DUPFD_CLOEXEC, DESCRIPTOR_FROM)
-            _close(low)
-        except OSError:
-            descriptor = low
-        status = _fstat(descriptor)
-        self._file = (descriptor, status.st_dev, status.st_ino)
-        return descriptor
+            self._file.write(line.encode("ascii", "backslashreplace"))
 
 
 def log_loss(value: Any) -> None:
@@ -328,13 +340,15 @@ def log_loss(value: Any) -> None:
             CURRENT.problem("log_loss", error)
 
 
-def _loss_event(values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str) -> dict[str, Any]:
+def _loss_line(values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str) -> str:
+    if len(values) == 1 and numel == 1 and not thread and values[0] - values[0] == 0.0 and isinstance(dtype, str):
+        return _LOSS % (kind, values[0], dtype)
     event: dict[str, Any] = {"e": "loss", "k": kind, "v": [_finite(value) for value in values], "d": dtype}
     if numel != 1:
         event["n"] = numel
     if thread:
         event["t"] = thread
-    return event
+    return jsontext.dumps(event) + "\n"
 
 
 def _finite(value: float) -> float | str:

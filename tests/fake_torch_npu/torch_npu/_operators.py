@@ -78,8 +78,9 @@ def _fallback(operator: Any, *args: Any, **kwargs: Any) -> Any:
         result = _drawn(operator, host_args, host_kwargs)
     else:
         result = operator(*host_args, **host_kwargs)
-    if os.environ.get("FAKE_NPU_NOISE") == "1" and operator.overloadpacket.__name__ in _NOISY and torch._C._current_graph_task_id() != -1:
-        result = result * (1 + 1e-6 * (int.from_bytes(os.urandom(1), "big") / 255 - 0.5))
+    noise = float(os.environ.get("FAKE_NPU_NOISE", "0"))
+    if noise and operator.overloadpacket.__name__ in _NOISY and torch._C._current_graph_task_id() != -1:
+        result.mul_(1 + noise * (int.from_bytes(os.urandom(1), "big") / 255 - 0.5))  # in place: most are `out=`
 
     def back(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.device.type != "cpu":

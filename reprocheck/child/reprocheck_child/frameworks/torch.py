@@ -5,7 +5,9 @@ have global step hooks; GradScaler is asked for the loss before scaling. No modu
 """
 
 import functools
+import sys
 import weakref
+from _thread import get_ident
 from typing import Any, Dict, List, Optional, Tuple
 
 from ..iterations import BACKWARD, GRAD, LOG
@@ -13,6 +15,7 @@ from .torch_values import Values
 from .torch_weights import GraphLeaves, StepWeights
 
 NAME = "torch"
+_TRACERS = ("torch._subclasses", "torch.fx")
 MINIMUM = (2, 1)
 
 
@@ -39,10 +42,13 @@ class _Adapter:
         self.recorder = recorder
         self.values = Values(torch)
         self.leaves = GraphLeaves(torch)
-        self.steps = StepWeights(torch)
-        self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.stepped: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.open_steps: Dict[int, List[Tuple[int, Any]]] = {}  # thread -> steps under way, outermost first: (frame, optimizer)
+        self.steps = StepWeights(torch, self.values)
+        self.task = torch._C._current_graph_task_id
+        self.tensor = torch.Tensor
+        self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
+        self.before: Any = None  # handle of the pre-hook
+        self.index: Dict[int, Tuple[Any, int]] = {}  # id of an optimizer -> (weak reference to it, its index)
+        self.last_stepped = 0  # id of the optimizer that stepped last
 
     # ------------------------------------------------------------------------------------------------ backward
 
@@ -67,37 +73,42 @@ class _Adapter:
 
     def on_backward(self, tensors: Any, args: Any, kwargs: Any) -> None:
         """A backward pass is about to start from `tensors`."""
-        torch, recorder = self.torch, self.recorder
         try:
-            if torch._C._current_graph_task_id() != -1:
+            if self.task() != -1:
                 return  # inside another backward pass: a reentrant checkpoint, a custom function
-            roots = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor)]
-            if not roots or any(type(root).__module__.startswith(("torch._subclasses", "torch.fx")) for root in roots):
-                return  # a compiler traces, nothing is computed
             kind = BACKWARD if kwargs.get("accumulate_grad", False) else GRAD
-            if recorder.watching():
+            root = tensors[0]
+            if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
+                if self.recorder.watching():
+                    self._look_at_weights(tensors)
+                self.recorder.scalar(root.item(), self.values.dtypes.get(root.dtype) or self.values.dtype_name(root), kind)
+                return
+            roots = [tensor for tensor in tensors if isinstance(tensor, self.tensor)]
+            if not roots or any(type(root).__module__.startswith(_TRACERS) for root in roots):
+                return  # a compiler traces, nothing is computed
+            if self.recorder.watching():
                 self._look_at_weights(roots)
             self._record(roots, args[0] if args else (), kind)
         except Exception as error:
-            recorder.problem("reading a loss", error)
+            self.recorder.problem("reading a loss", error)
 
     def _record(self, roots: List[Any], gradients: Any, kind: str) -> None:
         gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
         gradients += [None] * (len(roots) - len(gradients))
         losses = [self.values.loss(root, gradient) for root, gradient in zip(roots, gradients)]
-        dtypes = [str(loss.dtype).replace("torch.", "") for loss in losses]
+        dtypes = [self.values.dtype_name(loss) for loss in losses]
         numel = max(root.numel() for root in roots)
         dtype: Any = dtypes[0] if len(set(dtypes)) == 1 else dtypes
-        if all(loss.device.type == "cpu" for loss in losses):
+        if all(loss.is_cpu for loss in losses):
             self.recorder.loss([loss.item() for loss in losses], dtype, kind, numel)
         else:
             self.recorder.later(len(losses), self.values.copy_aside(losses, dtype), kind, numel)
 
     def _look_at_weights(self, roots: List[Any]) -> None:
         """Before the first real update: did weights change since they were last seen, inside a step or by hand?"""
-        steps = self.open_steps.get(self.recorder.thread())
-        if steps:
-            if self.steps.changed(steps[0][1]):
+        optimizer = self.steps.under_way.get(get_ident())
+        if optimizer is not None:
+            if self.steps.changed(optimizer):
                 self.recorder.moved()
         elif not self.index:
             changed = self.leaves.changed(roots)
@@ -109,8 +120,8 @@ class _Adapter:
         if not isinstance(value, self.torch.Tensor):
             return False
         loss = self.values.loss(value, None)
-        dtype = str(loss.dtype).replace("torch.", "")
-        if loss.device.type == "cpu":
+        dtype = self.values.dtype_name(loss)
+        if loss.is_cpu:
             self.recorder.loss([loss.item()], dtype, LOG, value.numel())
         else:
             self.recorder.later(1, self.values.copy_aside([loss], dtype), LOG, value.numel())
@@ -122,72 +133,79 @@ class _Adapter:
         """Global step hooks, and the birth of each optimizer."""
         from torch.optim import optimizer as module
 
-        module.register_optimizer_step_pre_hook(self.before_step)
+        self.watch_steps()
         module.register_optimizer_step_post_hook(self.after_step)
         real, adapter = module.Optimizer.__init__, self
 
         @functools.wraps(real)
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             real(optimizer, *args, **kwargs)
-            adapter.register(optimizer)
+            try:
+                adapter.register(optimizer)
+            except Exception as error:
+                adapter.recorder.problem("an optimizer was built", error)
 
         module.Optimizer.__init__ = __init__
         return [self.before_step.__func__, self.after_step.__func__, __init__, self.register.__func__]
 
     def register(self, optimizer: Any) -> int:
-        """The index of an optimizer, a new one if it was not known (unpickled ones skip `__init__`)."""
-        try:
-            if optimizer not in self.index:
-                self.index[optimizer] = self.recorder.optimizer(type(optimizer).__name__)
-            return self.index[optimizer]
-        except Exception as error:
-            self.recorder.problem("an optimizer was built", error)
-            return 0
+        """Give an optimizer its index: when it is built, or when one that skipped `__init__` (unpickled) steps first."""
+        index = int(self.recorder.optimizer(type(optimizer).__name__))
+        self.index[id(optimizer)] = (weakref.ref(optimizer), index)
+        wrapped = sum(getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__)
+        self.nesting = self.nesting or wrapped > 1 or index > 0
+        return index
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global pre-hook of `Optimizer.step`; steps inside a step (a wrapper's inner optimizer, `super().step`) are part of it."""
+        """Global pre-hook of `Optimizer.step`, there only until an update was seen to change weights."""
         try:
-            import sys
-
-            frame = sys._getframe(1)
-            steps = self.open_steps.setdefault(self.recorder.thread(), [])
-            while steps and not _is_below(frame, steps[-1][0]):
-                steps.pop()  # left by an exception
-            steps.append((id(frame), optimizer))
-            if len(steps) == 1 and self.recorder.watching():
+            if self.recorder.watching() and not _is_inner(sys._getframe(1)):
                 self.steps.keep(optimizer)
         except Exception as error:
             self.recorder.problem("before an update", error)
 
+    def watch_steps(self) -> None:
+        """Add the pre-hook where it is not there."""
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+        if self.before is None:
+            self.before = register_optimizer_step_pre_hook(self.before_step)
+
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global post-hook of `Optimizer.step`: an update, unless it happened inside another."""
+        """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped optimizer, `super().step`) is part of it."""
         try:
-            steps = self.open_steps.get(self.recorder.thread(), [])
-            if steps:
-                steps.pop()
-            self.stepped[optimizer] = self.stepped.get(optimizer, 0) + 1
-            if not steps:
-                changed = self.steps.look(optimizer) if self.recorder.watching() else None
-                self.recorder.update(self.register(optimizer), changed)
+            self.last_stepped = identity = id(optimizer)
+            if self.nesting and _is_inner(sys._getframe(1)):
+                return
+            changed = None
+            if self.recorder.watching():
+                changed = self.steps.look(optimizer)
+            elif self.before is not None:
+                self.before.remove()
+                self.before = None
+            reference, index = self.index.get(identity, (None, 0))
+            self.recorder.update(index if reference and reference() is optimizer else self.register(optimizer), changed)
         except Exception as error:
             self.recorder.problem("after an update", error)
 
     # ------------------------------------------------------------------------------------------------ loss scaling
 
     def hook_scaler(self) -> List[Any]:
-        """Wrap `scale` and `step` of each GradScaler class when the first of its instances is built."""
+        """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads inside `import torch`), and later ones."""
         from torch.amp.grad_scaler import GradScaler
 
-        real, adapter = GradScaler.__init__, self
+        adapter = self
 
-        @functools.wraps(real)
-        def __init__(scaler: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            for owner in type(scaler).__mro__:
-                adapter.wrap_scaler(owner)
-            real(scaler, *args, **kwargs)
+        def __init_subclass__(owner: Any, **kwargs: Any) -> None:  # noqa: N807
+            super(GradScaler, owner).__init_subclass__(**kwargs)
+            adapter.wrap_scaler(owner)
 
-        GradScaler.__init__ = __init__
-        return [__init__, self.values.remember_unscaled.__func__]
+        owners = [GradScaler]
+        for owner in owners:
+            self.wrap_scaler(owner)
+            owners += owner.__subclasses__()
+        GradScaler.__init_subclass__ = classmethod(__init_subclass__)
+        return [self.values.remember_unscaled.__func__]
 
     def wrap_scaler(self, owner: Any) -> None:
         """Make a scaler class remember what it scaled, and report steps that it skips."""
@@ -206,9 +224,9 @@ class _Adapter:
 
             @functools.wraps(step)
             def step_and_look(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-                before = self.stepped.get(optimizer, 0)
+                self.last_stepped = 0
                 answer = step(scaler, optimizer, *args, **kwargs)
-                if self.stepped.get(optimizer, 0) == before:
+                if self.last_stepped != id(optimizer):
                     self.recorder.skip()
                 return answer
 
@@ -224,16 +242,17 @@ class _Adapter:
         return None
 
     def forked(self) -> None:
-        """A forked process begins with no step under way and no weights seen."""
-        self.open_steps.clear()
+        """A forked process begins with no weights seen, and watches its own."""
         self.leaves = GraphLeaves(self.torch)
-        self.steps = StepWeights(self.torch)
+        self.steps = StepWeights(self.torch, self.values)
+        self.watch_steps()
 
 
-def _is_below(frame: Any, identity: int) -> bool:
-    """Whether the frame with this id is `frame` or one of its callers."""
+def _is_inner(frame: Any) -> bool:
+    """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of torch is one code object for all."""
+    code, frame = frame.f_code, frame.f_back
     while frame is not None:
-        if id(frame) == identity:
+        if frame.f_code is code:
             return True
         frame = frame.f_back
     return False

@@ -10,6 +10,7 @@ class Values:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
+        self.dtypes: Dict[Any, str] = {}
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}  # id of the scaled tensor -> (it, the loss before scaling)
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
@@ -22,6 +23,13 @@ class Values:
         elif isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
             for one, other in zip(outputs, scaled):
                 self.remember_unscaled(one, other)
+
+    def dtype_name(self, tensor: Any) -> str:
+        """`float32` for torch.float32."""
+        name = self.dtypes.get(tensor.dtype)
+        if name is None:
+            name = self.dtypes[tensor.dtype] = str(tensor.dtype).replace("torch.", "")
+        return name
 
     def loss(self, root: Any, gradient: Any) -> Any:
         """A detached tensor of one element: the root, before scaling; of a root that is no scalar, sum(root * gradient) in float64."""

@@ -1,6 +1,7 @@
 """Fingerprints of the weights around the first updates: an update that changes none makes the check after it prove nothing."""
 
 import weakref
+from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from .. import fingerprint
@@ -9,12 +10,15 @@ from .. import fingerprint
 class StepWeights:
     """The weights of an optimizer before its step, to compare with after it."""
 
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: Any, values: Any) -> None:
         self.torch = torch
+        self.values = values
         self.before: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self.under_way: Dict[int, Any] = {}  # thread -> the optimizer that steps in it
 
     def keep(self, optimizer: Any) -> None:
         """Take the fingerprints; called before a step."""
+        self.under_way[get_ident()] = optimizer
         host, device = self._weights(optimizer)
         self.before[optimizer] = (fingerprint.checksums(host), fingerprint.device_sums(self.torch, device) if device else None)
 
@@ -25,6 +29,7 @@ class StepWeights:
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
         """Whether weights changed since `keep`; for weights on a device a reading that says so once it has arrived."""
+        self.under_way.pop(get_ident(), None)
         kept = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)
         if kept is None or not (host or device):
@@ -34,7 +39,13 @@ class StepWeights:
         if not device:
             return False
         different = (fingerprint.device_sums(self.torch, device) != kept[1]).any()
-        return lambda wait: bool(different.item())
+        read = self.values.copy_aside([different], "bool")
+
+        def changed(wait: bool) -> Optional[bool]:
+            reading = read(wait)
+            return None if reading is None else bool(reading[0][0])
+
+        return changed
 
     @staticmethod
     def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
