@@ -171,6 +171,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     _off("show_output", "Show what the script prints while it runs."),
     _option("jobs", 1, "integer", "N", _whole(1), _FROM_ONE, "Runs side by side; more than 1 needs --workdir copy."),
+    _off("jobs_on_accelerator", "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other results."),
     _one_of("level", ("loss",), "What is recorded."),
     _off("quiet", "No progress; the verdict in one line.", short="-q"),
     _off("verbose", "More detail, and tracebacks of reprocheck's own errors.", short="-v"),
@@ -204,6 +205,7 @@ class Settings:
     python: str | None = _default("python")
     show_output: bool = _default("show_output")
     jobs: int = _default("jobs")
+    jobs_on_accelerator: bool = _default("jobs_on_accelerator")
     level: Literal["loss"] = _default("level")
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")

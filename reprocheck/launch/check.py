@@ -18,13 +18,14 @@ from typing import Any, cast
 
 from reprocheck import __version__, record
 from reprocheck.child.reprocheck_child.masking import identity, mask
-from reprocheck.errors import EntryPointError, ReportError, UsageError
+from reprocheck.errors import ReportError, UsageError
 from reprocheck.launch import cleanup, environment, snapshot
+from reprocheck.launch.devices import accelerators
 from reprocheck.launch.folder import FIX, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import Job, run
 from reprocheck.launch.tail import Output
-from reprocheck.launch.variables import added_variables, users_environment
+from reprocheck.launch.variables import WAIT_POLICY, added_variables, users_environment
 from reprocheck.launch.workdir import Copies, InPlace, Workdir
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.settings import Settings
@@ -35,28 +36,55 @@ def check(entry: EntryPoint, settings: Settings, folder: Path, observer: Observe
 
     `output` takes what the runs print with `--show-output`; by default it goes to stdout and stderr.
     Afterwards nothing that was started is alive and the user's files are as they were, whatever happens. KeyboardInterrupt (also for
-    SIGTERM and SIGHUP) is raised again once that is so. Raises UsageError, ReportError, EntryPointError.
+    SIGTERM and SIGHUP) is raised again once that is so. Raises UsageError, ReportError, EntryPointError; if nothing was
+    run, the folder is gone.
     """
-    if settings.jobs > 1 and settings.workdir != "copy":
-        raise UsageError("--jobs runs the script side by side in one working directory.", "Add --workdir copy.")
     folder = folder.absolute()
-    plan = _plan(entry, settings, folder, observer, _output(settings, output))
     try:
+        _refuse(settings)
         folder.mkdir(parents=True, exist_ok=True)
-        record.write(folder, plan.record)
-        with _signals_interrupt():
-            runs = _in_turn(plan) if settings.jobs == 1 else _side_by_side(plan)
-        result = replace(plan.record, runs=tuple(runs))
-    except EntryPointError:
-        shutil.rmtree(folder, ignore_errors=True)
+        return _check(_plan(entry, settings, folder, observer, _output(settings, output)))
+    except UsageError:
+        _remove_empty(folder)
         raise
     except OSError as error:
+        _remove_empty(folder)
         raise ReportError(f"The report cannot be written to {folder}: {error.strerror or error}.", FIX) from None
     finally:
-        shutil.rmtree(plan.scratch, ignore_errors=True)
         if folder.is_dir():
             publish(folder, settings.keep)
-    return result
+
+
+def _check(plan: _Plan) -> CheckRecord:
+    try:
+        record.write(plan.folder, plan.record)
+        with _signals_interrupt():
+            runs = _in_turn(plan) if plan.settings.jobs == 1 else _side_by_side(plan)
+        return replace(plan.record, runs=tuple(runs))
+    finally:
+        shutil.rmtree(plan.scratch, ignore_errors=True)
+
+
+def _refuse(settings: Settings) -> None:
+    """UsageError for runs side by side that would disturb each other."""
+    if settings.jobs == 1:
+        return
+    if settings.workdir != "copy":
+        raise UsageError("--jobs runs the script side by side in one working directory.", "Add --workdir copy.")
+    found = accelerators(users_environment())
+    if found and not settings.jobs_on_accelerator:
+        raise UsageError(
+            f"--jobs {settings.jobs} would run the script side by side on an accelerator ({snapshot.summary(found)}), which can change its "
+            "results.",
+            "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for example), or add --jobs-on-accelerator.",
+        )
+
+
+def _remove_empty(folder: Path) -> None:
+    """Removes the folder of a check that holds nothing of a run and no file of the user."""
+    logs = [path for path in folder.glob("run-*/*.log") if path.stat().st_size]
+    if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not (folder / cleanup.SNAPSHOT).exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------- the plan
@@ -88,7 +116,8 @@ class _Plan:
         tmpdir = self.scratch / f"tmp{slot}"
         trace = self.folder / f"run-{number}" / "trace"
         user = users_environment()
-        added = added_variables(user, trace=trace, tmpdir=tmpdir, pwd=workdir.path if self.copies else None)
+        pwd = workdir.path if self.copies else None
+        added = added_variables(user, trace=trace, tmpdir=tmpdir, pwd=pwd, side_by_side=self.settings.jobs > 1)
         return Job(
             number=number,
             command=_command_in(self.entry, self.cwd, workdir.path),
@@ -126,7 +155,8 @@ def _plan(entry: EntryPoint, settings: Settings, folder: Path, observer: Observe
     scratch = Path(tempfile.mkdtemp(prefix="reprocheck-"))
     hidden = folder if folder.parent == cwd or folder.parent in cwd.parents else folder.parent
     user = users_environment()
-    added = added_variables(user, trace=folder / "run-1" / "trace", tmpdir=scratch / "tmp", pwd=cwd if settings.workdir == "copy" else None)
+    pwd = cwd if settings.workdir == "copy" else None
+    added = added_variables(user, trace=folder / "run-1" / "trace", tmpdir=scratch / "tmp", pwd=pwd, side_by_side=settings.jobs > 1)
 
     def masked(value: Any) -> Any:
         return mask(value, *names) if isinstance(value, str) else value
@@ -164,6 +194,8 @@ def _changed(settings: Settings, added: Sequence[str] | dict[str, str]) -> tuple
         found.append("The working directory of each run is a copy.")
     if settings.jobs > 1:
         found.append(f"Up to {settings.jobs} runs were under way side by side, in working directories of different names.")
+    if WAIT_POLICY in added:
+        found.append(f"{WAIT_POLICY}=passive: waiting threads of one run sleep, so that they do not slow down the other.")
     return tuple(found)
 
 

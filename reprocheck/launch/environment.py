@@ -1,10 +1,13 @@
-"""What the parent process knows of the environment: machine, processors, git. Flat keys; the runs record the rest themselves."""
+"""What the parent process alone knows of the environment: git, memory, its own Python; and the machine, for a run that records nothing.
+
+Flat keys; the runs record the rest themselves. Keys that they record, too, mean the same there and give way to theirs.
+"""
 
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
+import sys
 from pathlib import Path
 
 GIT_SECONDS = 3.0
@@ -12,18 +15,15 @@ GIT_SECONDS = 3.0
 
 def facts(cwd: Path) -> dict[str, object]:
     """Facts by key, not masked."""
-    found: dict[str, object] = {
-        "platform.system": platform.system(),
-        "platform.release": platform.release(),
-        "platform.machine": platform.machine(),
-        "cpu.model": _cpu_model(),
-        "cpu.count": os.cpu_count(),
-        "cpu.affinity": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+    system = os.uname()
+    return {
+        "platform.system": system.sysname,
+        "platform.machine": system.machine,
+        "platform.kernel": system.release,
         "memory.bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "reprocheck.python": platform.python_version(),
+        "reprocheck.python": ".".join(map(str, sys.version_info[:3])),
+        **git(cwd),
     }
-    found.update(git(cwd))
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def git(cwd: Path) -> dict[str, object]:
@@ -35,15 +35,5 @@ def git(cwd: Path) -> dict[str, object]:
         return {}
     lines = answer.stdout.decode("utf-8", "replace").splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
-    return {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
-
-
-def _cpu_model() -> str:
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if line.lower().startswith(("model name", "hardware", "cpu model")):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    found = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
+    return {key: value for key, value in found.items() if value is not None}

@@ -25,6 +25,8 @@ STOP_WAIT = 60
 """Seconds for which a rank that has come to its stop waits for the others."""
 STOP_GRACE = 10.0
 """Seconds for which the command may go on once its ranks have stopped."""
+GONE_GRACE = 3.0
+"""Seconds for which it may go on once they are gone, too: a launcher such as msrun waits for ranks that leave without a word."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,6 +119,7 @@ class _Watch:
         self.trace = TraceTail(job.trace)
         self.logs = LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output) if job.output else None
         self.start = self.grown = time.monotonic()
+        self.gone: float | None = None
         self.spoken = 0
 
     def look(self, now: float) -> None:
@@ -126,6 +129,10 @@ class _Watch:
             self.observer.progress(self.job.number, self.trace.iteration, self.trace.loss, now - self.start)
         if self.logs:
             self.logs.look()
+        if not self.trace.all_gone:
+            self.gone = None
+        elif self.gone is None:
+            self.gone = now
         silent = now - self.grown
         if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped:
             self.spoken += 1
@@ -135,6 +142,8 @@ class _Watch:
         """Whether the run has to be ended from outside: its time is over, or its ranks have stopped and it goes on."""
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
             self.ending = None if self.trace.all_stopped else "timed_out"
+            return True
+        if self.gone is not None and now - self.gone >= GONE_GRACE:
             return True
         grace = STOP_GRACE if self.trace.all_stopped else STOP_WAIT + STOP_GRACE
         return bool(self.trace.stopped) and now - self.grown >= grace

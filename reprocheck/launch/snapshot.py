@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reprocheck.launch.tree import Entry, Tree, entry_of
+from reprocheck.launch.writers import open_for_writing, own_output
 
 SMALL = 1 << 16
 """Files up to this size are kept one after the other in one file, `pack`."""
@@ -44,11 +45,15 @@ class Restored:
 
 
 def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT) -> tuple[str, ...]:
-    """Keeps the contents of a tree in `store`, smaller files first. Returns the paths of those too large, the largest first."""
+    """Keeps the contents of a tree in `store`, smaller files first. Returns the paths of those too large, the largest first.
+
+    What reprocheck itself prints to (`> log`) is not kept: it is never to be put back.
+    """
     store.mkdir(parents=True)
     (store / OWNER).write_text(json.dumps({"workdir": str(root), "pid": os.getpid()}))
-    kept = {path: Kept(entry=entry) for path, entry in tree.entries.items()}
-    files = sorted((entry.size, path) for path, entry in tree.entries.items() if entry.kind == "file")
+    ours = _entries_of(own_output(), root, tree)
+    kept = {path: Kept(entry=entry) for path, entry in tree.entries.items() if path not in ours}
+    files = sorted((entry.size, path) for path, entry in tree.entries.items() if entry.kind == "file" and path not in ours)
     left_out: list[str] = []
     copied, can_clone = 0, True
     with (store / PACK).open("wb") as pack:
@@ -77,18 +82,24 @@ def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT) -> tuple[
 def restore(store: Path) -> Restored:
     """Puts back what stood in the working directory when `keep` was called, and removes the store if nothing was lost.
 
-    What has been created since stays. A store without index (killed while it was filled) is removed: nothing had been started.
+    What has been created since stays, and so does what somebody is writing (`| tee log`).
+    A store without index (killed while it was filled) is removed: nothing had been started.
     """
     if not (store / INDEX).exists():
         shutil.rmtree(store, ignore_errors=True)
         return Restored()
     root = Path(json.loads((store / OWNER).read_text())["workdir"])
-    back: list[str] = []
-    lost: list[str] = []
+    other: dict[str, Kept] = {}
     for path, fields in json.loads((store / INDEX).read_text()).items():
         *facts, packed, number = fields
         kept = Kept(entry=Entry(*facts), packed=packed, number=number)
-        if entry_of(root / path) == kept.entry or (kept.entry.kind == "folder" and _same_folder(root / path, kept.entry)):
+        if entry_of(root / path) != kept.entry and not (kept.entry.kind == "folder" and _same_folder(root / path, kept.entry)):
+            other[path] = kept
+    back: list[str] = []
+    lost: list[str] = []
+    written = open_for_writing(root, other)
+    for path, kept in other.items():
+        if path in written:
             continue
         try:
             _put_back(root / path, kept, store)
@@ -130,6 +141,18 @@ def summary(paths: Sequence[str], most: int = 3) -> str:
     """`a, b, c and 4 more`."""
     named = ", ".join(paths[:most])
     return f"{named} and {len(paths) - most} more" if len(paths) > most else named
+
+
+def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) -> frozenset[str]:
+    """Paths of the files of a tree that have one of these (device, inode) pairs."""
+    inodes = {inode for _, inode in identities}
+    found = set()
+    for path, entry in tree.entries.items():
+        if entry.kind == "file" and entry.inode in inodes:
+            with contextlib.suppress(OSError):
+                if ((root / path).stat().st_dev, entry.inode) in identities:
+                    found.add(path)
+    return frozenset(found)
 
 
 def _append(pack: BinaryIO, path: Path, size: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ Output = Callable[[str, bytes], None]
 
 
 class TraceTail:
-    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes stopped themselves."""
+    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes stopped themselves.
+
+    Processes go by the name of their file, `PID-NANOSECONDS.jsonl`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,6 +29,8 @@ class TraceTail:
         self.loss: float | None = None
         self.training: set[str] = set()
         self.stopped: set[str] = set()
+        self._seen: dict[str, bool] = {}  # whether the process was alive when its file was first seen
+        self._late = False  # whether a process began after one had stopped
         self._offsets: dict[str, int] = {}
         self._cut: dict[str, bytes] = {}
         self._losses: dict[str, int] = {}
@@ -36,6 +42,15 @@ class TraceTail:
         """Whether every process that recorded a loss or an update has stopped itself."""
         return bool(self.stopped) and self.training <= self.stopped
 
+    @property
+    def all_gone(self) -> bool:
+        """Whether all processes that trained have stopped themselves and were seen to end, and none has begun since the first stop.
+
+        False where their process ids mean nothing here (a container), and where a second stage may be about to train.
+        """
+        stopped = self.training | self.stopped
+        return self.all_stopped and not self._late and all(self._seen[name] and not _alive(name) for name in stopped)
+
     def look(self) -> bool:
         """Reads what is new; True if anything was."""
         grown = False
@@ -43,6 +58,8 @@ class TraceTail:
             entries = [(entry.name, entry.stat().st_size) for entry in os.scandir(self.folder) if entry.name.endswith(".jsonl")]
         except OSError:
             return False
+        new = [name for name, _ in entries if name not in self._seen]
+        self._seen.update((name, _alive(name)) for name in new)
         for name, size in entries:
             while size > self._offsets.get(name, 0):
                 before = self._offsets.get(name, 0)
@@ -50,6 +67,7 @@ class TraceTail:
                 if self._offsets.get(name, 0) == before:
                     break
                 grown = True
+        self._late = self._late or bool(new and self.stopped)
         return grown
 
     def _read(self, name: str) -> None:
@@ -63,6 +81,7 @@ class TraceTail:
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
         losses = sum(b'"loss"' in line for line in lines)
         self._losses[name] = self._losses.get(name, 0) + losses
+        self._count_regular(name, lines)
         if losses or any(b'"update"' in line for line in lines):
             self.training.add(name)
         if any(b'"optimizer"' in line for line in lines):
@@ -71,11 +90,23 @@ class TraceTail:
         if any(event.get("e") == "stop" for event in _events(line for line in lines if b'"stop"' in line)):
             self.stopped.add(name)
 
+    def _count_regular(self, name: str, lines: list[bytes]) -> None:
+        """In a regular stretch each loss is an iteration, and updates are not written."""
+        for line in lines:
+            if line.startswith(b'{"e":"x"'):
+                self._closed[name] = self._closed.get(name, 0) + 1
+            elif line.startswith(b'{"e":"regular"'):
+                for event in _events([line]):
+                    closed = event.get("i")
+                    self._closed[name] = closed if isinstance(closed, int) else 0
+
     def _progress(self, name: str, lines: list[bytes]) -> None:
         for event in _events(lines):
             closed = event.get("i")
             if event.get("e") == "update" and isinstance(closed, int):
                 self._closed[name] = closed
+            elif event.get("e") == "x":
+                self.loss = _from_bits(event.get("h"))
             elif event.get("e") == "loss":
                 self.loss = _number(event.get("v"))
         by_losses = 0 if name in self._with_optimizer else self._losses[name]
@@ -103,6 +134,15 @@ class LogTail:
                 continue
 
 
+def _alive(name: str) -> bool:
+    """Whether the process of a trace file is there and not a zombie."""
+    try:
+        state = Path(f"/proc/{int(name.partition('-')[0])}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except (OSError, ValueError, IndexError):
+        return False
+    return state not in (b"Z", b"X")
+
+
 def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
     found = []
     for line in lines:
@@ -113,6 +153,14 @@ def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
         if isinstance(event, dict):
             found.append(event)
     return found
+
+
+def _from_bits(bits: object) -> float | None:
+    """The double whose bytes, the highest first, are written as hexadecimal digits."""
+    try:
+        return float(struct.unpack(">d", bytes.fromhex(str(bits)))[0])
+    except (ValueError, struct.error):
+        return None
 
 
 def _number(value: Any) -> float | None:

@@ -5,6 +5,7 @@ PYTHONPATH        the recorder's folder before the user's entries
 TMPDIR            a folder at the same path for all runs, emptied between them
 MASTER_PORT…      a free port, only where the user's environment names one for this machine
 PWD               only with `--workdir copy`, where the user's environment has it
+OMP_WAIT_POLICY   `passive` for runs side by side, unless the user's environment has it
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ Launchers that are given no port (torchrun, `accelerate launch`, msrun) take a f
 each run, since nothing of a run outlives it; a variable of ours would change the kind of rendezvous that torchrun chooses.
 """
 
+WAIT_POLICY = "OMP_WAIT_POLICY"
+"""Threads that wait for work spin by default, and take the processors from the other run."""
+
 
 def users_environment() -> dict[str, str]:
     """The environment as the user's shell gave it to reprocheck: without LC_CTYPE where Python itself put it there (PEP 538)."""
@@ -37,7 +41,9 @@ def users_environment() -> dict[str, str]:
     return environment
 
 
-def added_variables(user: Mapping[str, str], *, trace: Path, tmpdir: Path, pwd: Path | None = None) -> dict[str, str]:
+def added_variables(
+    user: Mapping[str, str], *, trace: Path, tmpdir: Path, pwd: Path | None = None, side_by_side: bool = False
+) -> dict[str, str]:
     """The variables of ours for one run, over those of the user."""
     theirs = user.get("PYTHONPATH")
     added = {
@@ -47,6 +53,8 @@ def added_variables(user: Mapping[str, str], *, trace: Path, tmpdir: Path, pwd: 
     }
     if pwd is not None and "PWD" in user:
         added["PWD"] = str(pwd)
+    if side_by_side and WAIT_POLICY not in user:
+        added[WAIT_POLICY] = "passive"
     names = [name for name in PORTS if _is_local_port(user, name)]
     return added | dict(zip(names, map(str, free_ports(len(names))), strict=True))
 

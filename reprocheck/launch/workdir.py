@@ -11,6 +11,7 @@ from typing import Protocol
 from reprocheck.errors import ReportError
 from reprocheck.launch import snapshot
 from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, file_changes, read_tree
+from reprocheck.launch.writers import open_for_writing
 from reprocheck.model import FileChanges
 
 Say = Callable[[str], None]
@@ -55,12 +56,18 @@ class InPlace:
         """Nothing: a run finds what the run before it left."""
 
     def end(self) -> FileChanges:
-        """What changed since the last call, or since the start."""
+        """What changed since the last call, or since the start, but for what somebody outside the run is writing."""
         before, self._tree = self._tree, read_tree(self.path, self._leave_out)
-        return file_changes(before, self._tree)
+        changes = file_changes(before, self._tree)
+        theirs = open_for_writing(self.path, {*changes.created, *changes.changed})
+        return FileChanges(
+            created=tuple(path for path in changes.created if path not in theirs),
+            changed=tuple(path for path in changes.changed if path not in theirs),
+            deleted=changes.deleted,
+        )
 
     def close(self) -> None:
-        """Puts back what was overwritten, deleted or touched; names what could not be."""
+        """Puts back what was overwritten, deleted or touched, unless somebody is writing it; names what could not be."""
         result = snapshot.restore(self._store)
         if result.lost:
             self._say(f"Could not be put back after the runs: {snapshot.summary(result.lost, 10)}. {COPY_ADVICE}")

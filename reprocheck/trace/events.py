@@ -63,6 +63,20 @@ class Update(Event):
     c: bool | None = None
 
 
+class Regular(Event):
+    o: int = 0
+    k: str = "backward"
+    d: str = "unknown"
+
+
+class X(Event):
+    h: str
+
+
+class Irregular(Event):
+    u: bool = True
+
+
 class Moved(Event):
     pass
 
@@ -112,6 +126,9 @@ AnyEvent: TypeAlias = (
     | Optimizer
     | Loss
     | Update
+    | Regular
+    | X
+    | Irregular
     | Moved
     | Still
     | Skip

@@ -6,14 +6,15 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
+from struct import error, unpack
 from typing import Any
 
-from reprocheck.child.reprocheck_child.iterations import COUNTED_FROM_HERE, IGNORED, Grouping
+from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
-from reprocheck.trace.events import Loss, Update
+from reprocheck.trace.events import Loss, Update, X
 
 _MOST_DTYPES = 255
 
@@ -38,6 +39,10 @@ class Recorded:
     stopped_at: int | None = None
     ended: bool = False
     cut: bool = False
+    stretch: events.Regular = field(default_factory=events.Regular)
+    """The regular stretch under way (`in_stretch`); `update_due`: an update is implied before its next loss."""
+    in_stretch: bool = False
+    update_due: bool = False
 
     @property
     def trained(self) -> bool:
@@ -107,8 +112,38 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
                 _append(recorded, losses, event.d)
         elif type(event) is Update:
             update(event.o, event.c)
+        elif type(event) is X:
+            _append_regular(recorded, event)
         else:
             _HANDLERS[type(event)](recorded, event)
+
+
+def _append_regular(recorded: Recorded, event: X) -> None:
+    """A loss of a regular stretch; between two of them stands an update that is not written."""
+    stretch = recorded.stretch
+    if recorded.update_due:
+        recorded.grouping.update(stretch.o, None)
+    recorded.update_due = recorded.in_stretch
+    if recorded.grouping.loss(1, stretch.k) == COUNTED:
+        recorded.values.append(_from_bits(event.h))
+        recorded.dtype_of.append(_code(recorded.dtypes, stretch.d))
+
+
+def _from_bits(bits: str) -> float:
+    try:
+        return float(unpack(">d", bytes.fromhex(bits))[0])
+    except (ValueError, error):
+        return nan
+
+
+def _take_regular(recorded: Recorded, event: events.Regular) -> None:
+    recorded.stretch, recorded.in_stretch, recorded.update_due = event, True, False
+
+
+def _take_irregular(recorded: Recorded, event: events.Irregular) -> None:
+    if recorded.update_due and event.u:
+        recorded.grouping.update(recorded.stretch.o, None)
+    recorded.in_stretch = recorded.update_due = False
 
 
 def _append(recorded: Recorded, losses: list[float | str], dtype: str | list[str]) -> None:
@@ -182,6 +217,8 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Note: lambda recorded, event: recorded.notes.append(event.text or event.code),
     events.Caveat: lambda recorded, event: recorded.caveats.append(event.text or event.code),
     events.Problem: lambda recorded, event: recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
+    events.Regular: _take_regular,
+    events.Irregular: _take_irregular,
     events.Stop: _take_stop,
     events.Exit: _take_exit,
 }

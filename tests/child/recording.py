@@ -54,5 +54,5 @@ def record(
         text=True,
         timeout=120,
     )
-    files = [[json.loads(line) for line in file.read_text().splitlines()] for file in trace.glob("*.jsonl")]
+    files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in trace.glob("*.jsonl")]
     return Recording(done=done, processes=sorted(files, key=lambda events: events[0].get("time", 0.0)))

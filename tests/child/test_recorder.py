@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,49 @@ def test_no_generator_is_drawn_from_and_no_framework_is_imported(tmp_path: Path)
         "print(before == random.getstate(), sorted({'torch', 'numpy', 'mindspore'} & set(sys.modules)))"
     )
     assert record(source, tmp_path).done.stdout == "True []\n"
+
+
+REGULAR = """
+from reprocheck_child.events import CURRENT as recorder
+one = recorder.optimizer("SGD")
+for step in range(8):
+    recorder.scalar(1 / (step + 1), "float32", "backward")
+    recorder.update(one, True if step == 0 else None)
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "losses"),
+    [
+        ("", [1] * 8),
+        ("recorder.scalar(9.0, 'float32', 'backward')", [1] * 9),
+        ("import os; os.kill(os.getpid(), 9)", [1] * 8),
+        (
+            "recorder.scalar(9.0, 'float32', 'backward'); recorder.scalar(8.0, 'float32', 'backward'); recorder.update(one, None)",
+            [1] * 8 + [2],
+        ),
+        ("recorder.scalar(9.0, 'float64', 'backward'); recorder.update(one, None)", [1] * 9),
+        ("two = recorder.optimizer('SGD'); recorder.scalar(float('nan'), 'float32', 'backward'); recorder.update(two, None)", [1] * 9),
+        ("recorder.skip(); recorder.scalar(float('inf'), 'float32', 'backward'); recorder.update(one, None)", [1] * 9),
+    ],
+    ids=["ended", "loss without update", "killed", "accumulated", "other dtype", "other optimizer", "skipped"],
+)
+def test_a_regular_stretch_reads_back_as_what_was_recorded(more: str, losses: list[int], tmp_path: Path) -> None:
+    from reprocheck.trace.process import read_process
+
+    recording = record(REGULAR.format(more=more), tmp_path)
+    assert recording.events("regular") and recording.events("x"), recording.done.stderr
+    (file,) = (tmp_path / "trace").glob("*.jsonl")
+    recorded = read_process(file)
+    ends = [0, *recorded.grouping.ends]
+    assert [end - start for start, end in pairwise(ends)] == losses
+    assert list(recorded.values)[:8] == [1 / (step + 1) for step in range(8)]
+    assert bool(recorded.grouping.skipped) == ("skip" in more)
+    assert not recorded.problems
+
+
+def test_the_early_stop_falls_into_a_regular_stretch(tmp_path: Path) -> None:
+    recording = record(REGULAR.format(more="print('not reached')"), tmp_path, steps=6)
+    assert recording.events("stop") == [{"e": "stop", "i": 6}]
+    assert recording.done.stdout == ""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reprocheck import launch, record
 from reprocheck.child.reprocheck_child.masking import mask_bytes
-from reprocheck.errors import EntryPointError
+from reprocheck.errors import EntryPointError, ReportError
+from reprocheck.launch import devices, snapshot, workdir
 from reprocheck.launch import run as run_module
+from reprocheck.launch.tail import TraceTail
 from reprocheck.launch.variables import added_variables, free_ports
 from reprocheck.settings import Settings
 from tests.launch.conftest import Place
@@ -129,6 +133,53 @@ def test_a_command_that_goes_on_after_the_stop_is_ended(place: Place, monkeypatc
     assert [run.ended for run in result.runs] == ["stopped", "stopped"]
 
 
+LEAVES = """
+    import os, subprocess, sys, time
+    if len(sys.argv) > 1:
+        folder = os.environ["REPROCHECK_CHILD"]
+        path = os.path.join(folder, f"{os.getpid()}-1.jsonl")
+        open(path, "w").close()
+        time.sleep(0.5)
+        with open(path, "a") as file:
+            file.write('{"e": "loss", "k": "backward", "v": [0.5], "d": "float32"}\\n{"e": "stop", "i": 1}\\n')
+        os._exit(0)
+    subprocess.run([sys.executable, "-S", "-E", __file__, "rank"])
+"""
+
+
+def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "STOP_GRACE", 600)
+    monkeypatch.setattr(run_module, "GONE_GRACE", 0.3)
+    result = place.check(
+        LEAVES + "    import signal; signal.signal(signal.SIGINT, lambda *_: os._exit(3)); open('waits', 'w').close(); time.sleep(600)\n"
+    )
+    assert [(run.ended, run.exit_status) for run in result.runs] == [("stopped", 3), ("stopped", 3)]
+
+
+def test_ranks_that_are_gone_do_not_end_a_second_stage(tmp_path: Path) -> None:
+    rank = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    trace = tmp_path / f"{rank.pid}-1.jsonl"
+    trace.write_text('{"e": "loss", "v": [1.0]}\n')
+    tail = TraceTail(tmp_path)
+    tail.look()
+    with trace.open("a") as file:
+        file.write('{"e": "stop", "i": 1}\n')
+    tail.look()
+    assert tail.all_stopped and not tail.all_gone, "it has not left yet"
+    rank.communicate(b"\n")
+    assert tail.all_gone
+    (tmp_path / f"{os.getpid()}-2.jsonl").write_text('{"e": "process"}\n')
+    tail.look()
+    assert tail.all_stopped and not tail.all_gone, "a process has begun since"
+
+    never_seen = tmp_path / "other"
+    never_seen.mkdir()
+    (never_seen / f"{rank.pid}-1.jsonl").write_text(trace.read_text())
+    tail = TraceTail(never_seen)
+    tail.look()
+    assert tail.all_stopped and not tail.all_gone, "its id may mean nothing on this side of a container"
+
+
 def test_recorder_settings(place: Place) -> None:
     place.check("pass", steps=None)
     settings = json.loads((place.folder / "run-1" / "trace" / "recorder.json").read_text())
@@ -161,6 +212,33 @@ def test_a_command_that_cannot_be_started(place: Place) -> None:
     with pytest.raises(EntryPointError, match="Exec format error"):
         launch.check(entry, Settings(), folder, place.heard)
     assert not folder.exists()
+    assert list((place.path / "reports").iterdir()) == []
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(workdir="copy"), Settings(workdir="copy", jobs=2)])
+def test_a_check_of_which_nothing_could_be_run_leaves_no_folder(place: Place, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    entry = launch.entry_point(script=place.script("pass"))
+    monkeypatch.setattr(devices, "DEV", place.path)
+    monkeypatch.setattr(workdir, "copy_tree", full)
+    monkeypatch.setattr(snapshot, "keep", full)
+    with pytest.raises(ReportError, match="No space left"):
+        launch.check(entry, settings, launch.prepare(place.path / "reports", entry.name), place.heard)
+    assert list((place.path / "reports").iterdir()) == []
+
+
+def test_a_command_that_removes_itself_keeps_what_its_first_run_left(place: Place) -> None:
+    (place.path / "once.sh").write_text("#!/bin/sh\necho first\nrm once.sh\n")
+    (place.path / "once.sh").chmod(0o755)
+    entry = launch.entry_point(command=["./once.sh"])
+    folder = launch.prepare(place.path / "reports", entry.name)
+    with pytest.raises(EntryPointError, match="cannot be started"):
+        launch.check(entry, Settings(), folder, place.heard)
+    assert (folder / "run-1" / "stdout.log").read_text() == "first\n"
+    assert [run.number for run in record.read(folder).runs] == [1]
+    assert (place.path / "once.sh").exists()
 
 
 def test_the_record_is_masked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

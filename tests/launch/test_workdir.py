@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.launch import cleanup, snapshot
+from reprocheck.launch import cleanup, devices, snapshot
+from reprocheck.launch.devices import accelerators
 from reprocheck.launch.tree import file_changes, read_tree
 from tests.launch.conftest import Place
 
@@ -195,6 +196,40 @@ def test_a_tree_over_the_limit_is_said_to_be_incomplete(tmp_path: Path) -> None:
     assert file_changes(before, read_tree(tmp_path, limit=5)).created == ()
 
 
+def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    dev = place.path.parent / "dev"
+    dev.mkdir()
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "davinci3", "davinci_manager"):
+        (dev / name).touch()
+    assert [Path(path).name for path in accelerators({}, dev)] == ["nvidia0", "nvidia1", "davinci3"]
+    assert [Path(path).name for path in accelerators({"CUDA_VISIBLE_DEVICES": ""}, dev)] == ["davinci3"]
+    assert accelerators({"CUDA_VISIBLE_DEVICES": "-1", "ASCEND_RT_VISIBLE_DEVICES": "-1"}, dev) == ()
+    monkeypatch.setattr(devices, "DEV", dev)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(UsageError, match=r"on an accelerator .*nvidia0") as caught:
+        place.check("pass", workdir="copy", jobs=2)
+    assert "--jobs-on-accelerator" in caught.value.fix
+    assert not place.folder.exists()
+    assert len(place.check("pass", workdir="copy", jobs=2, jobs_on_accelerator=True).runs) == 2
+    assert len(place.check("pass", workdir="copy").runs) == 2
+
+
+def test_waiting_threads_sleep_in_runs_side_by_side(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DEV", place.path)
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    text = "import os; print(os.environ.get('OMP_WAIT_POLICY'))"
+
+    def said(jobs: int) -> tuple[str, bool]:
+        result = place.check(text, workdir="copy", jobs=jobs)
+        told = any("OMP_WAIT_POLICY=passive" in each for each in result.changed_to_observe)
+        return (place.folder / "run-2" / "stdout.log").read_text().strip(), told
+
+    assert said(1) == ("None", False)
+    assert said(2) == ("passive", True)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    assert said(2) == ("active", False)
+
+
 def test_git_facts(place: Place) -> None:
     import subprocess
 
@@ -210,3 +245,14 @@ def test_git_facts(place: Place) -> None:
     assert result.environment["git.dirty"] is False
     (place.path / "train.py").write_text("1")
     assert git(place.path)["git.dirty"] is True
+
+
+def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> None:
+    from reprocheck.child.reprocheck_child import environment as recorder
+    from reprocheck.launch.environment import facts
+
+    ours, theirs = facts(tmp_path), recorder.facts({})
+    both = ours.keys() & theirs.keys()
+    assert both == {"platform.system", "platform.machine", "platform.kernel"}
+    assert {key: ours[key] for key in both} == {key: theirs[key] for key in both}
+    assert ours.keys() - both == {"memory.bytes", "reprocheck.python"}

@@ -14,6 +14,7 @@ from time import time_ns
 
 from . import jsontext, stop
 from .iterations import BACKWARD, LOG, Grouping
+from .regular import Regular
 from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 
 FORMAT_VERSION = 1
+REGULAR_AFTER = 3
+"""Iterations alike after which a regular stretch begins."""
 DEVICE_QUEUE = 256
 """Device values in flight at which the oldest is waited for."""
 
 _LOSS = '{"e":"loss","k":"%s","v":[%r],"d":"%s"}\n'
 _UPDATE = '{"e":"update","o":%d,"c":%s,"i":%d}\n'
-_PLAIN_UPDATE = b'{"e":"update","o":%d,"c":null,"i":%d}\n'
 _JSON = {True: "true", False: "false", None: "null"}
 
 _getpid, _getppid = os.getpid, os.getppid
@@ -61,6 +63,10 @@ class Recorder:
         self._queue: deque[tuple[int, Deferred]] = deque()
         self._names: list[str] = []
         self._said: set[str] = set()
+        self._regular: Regular | None = None
+        self._pattern: tuple[str, ...] | None = None  # kind and dtype of the one loss since the last update; () where it was not one
+        self._last_pattern: tuple[str, ...] | None = None
+        self._alike = 0
         self._watching = True
         self._training = False
         self._finished = False
@@ -70,6 +76,7 @@ class Recorder:
     def optimizer(self, name: str) -> int:
         """An optimizer of class `name` was built: returns its index in this process."""
         with self._lock:
+            self._leave_regular()
             index = len(self._names)
             self._names.append(name)
             self.grouping.optimizer(index)
@@ -83,14 +90,12 @@ class Recorder:
 
     def scalar(self, value: float, dtype: str, kind: str) -> None:
         """As `loss`, of one scalar root: the bulk of all losses, without the questions that the others need."""
-        if self._queue or not self._training or get_ident() != self._main or value - value != 0.0:
-            self.loss([value], dtype, kind)
+        regular = self._regular
+        if regular is not None and kind == regular.kind and dtype == regular.dtype and get_ident() == self._main and regular.loss(value):
             return
-        with self._lock:
-            self.grouping.loss(1, kind)
-            self._file.write((_LOSS % (kind, value, dtype)).encode())
-        if len(self.grouping.ends) >= self._last_step:
-            self._stop()
+        first = self._pattern is None and get_ident() == self._main
+        self.loss([value], dtype, kind)
+        self._pattern = (kind, dtype) if first else ()
 
     def later(self, count: int, read: Callable[[bool], Reading | None], kind: str = BACKWARD, numel: int = 1) -> None:
         """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the device. May stop the process."""
@@ -104,15 +109,45 @@ class Recorder:
 
     def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
         """Optimizer `index` has stepped. `changed`: whether its weights did, None if not looked at, or a reading. May stop the process."""
+        regular = self._regular
+        if regular is not None and changed is None and get_ident() == self._main and regular.update(index):
+            if regular.updates >= regular.limit:
+                self._leave_regular()
+                self._stop()
+            return
         with self._lock:
+            self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            if changed is None and not self._queue and self._training:
-                self._file.write(_PLAIN_UPDATE % (index, closed))
-            else:
-                self._slow_update(index, changed, closed)
+            self._slow_update(index, changed, closed)
+            self._enter_regular(index, closed)
         if closed >= self._last_step:
             self._stop()
+
+    def _enter_regular(self, index: int, closed: int) -> None:
+        """After an update: a regular stretch begins where the last iterations were alike and each update closes one."""
+        pattern, self._pattern = self._pattern, None
+        self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
+        self._last_pattern = pattern
+        if self._alike >= REGULAR_AFTER and pattern and not self._queue and not self._watching and self.grouping.regular(index):
+            kind, dtype = pattern
+            self._regular = Regular(self._file, self._lock, index, kind, dtype, self._last_step - closed)
+            self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed})
+
+    def _leave_regular(self) -> None:
+        """The training left the pattern: the grouping catches up."""
+        if self._regular is not None:
+            regular = self._regular
+            self._close_regular()
+            for number in range(regular.losses):
+                self.grouping.loss(1, regular.kind)
+                if number < regular.updates:
+                    self.grouping.update(regular.index, None)
+
+    def _close_regular(self) -> None:
+        regular, self._regular, self._alike = self._regular, None, 0
+        if regular is not None:
+            self.emit({"e": "irregular", "u": regular.losses == regular.updates})
 
     def _slow_update(self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int) -> None:
         if callable(changed):
@@ -136,6 +171,7 @@ class Recorder:
     def moved(self) -> None:
         """Weights were seen to have changed without an update having been reported."""
         with self._lock:
+            self._leave_regular()
             self._watching = False
             self.grouping.moved()
             self.emit({"e": "moved"})
@@ -143,12 +179,14 @@ class Recorder:
     def still(self) -> None:
         """Weights were seen not to have changed since the last backward pass."""
         with self._lock:
+            self._leave_regular()
             self.grouping.still()
             self.emit({"e": "still"})
 
     def skip(self) -> None:
         """A gradient scaler skipped a step."""
         with self._lock:
+            self._leave_regular()
             self.grouping.skip()
             self.emit({"e": "skip"})
 
@@ -208,6 +246,7 @@ class Recorder:
             self._queue.clear()
             self._said.clear()
             self._watching, self._training, self._finished = True, False, False
+            self._regular = self._pattern = None
             self.grouping = Grouping()
             self.hello("fork")
             for index, name in enumerate(self._names):
@@ -224,6 +263,7 @@ class Recorder:
             return
         self._finished = True
         with self._lock:
+            self._close_regular()
             self._drain(None)
             self.emit({"e": "exit"})
             self._file.close()
@@ -263,6 +303,8 @@ class Recorder:
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         with self._lock:
+            self._leave_regular()
+            self._pattern = ()
             if not self._training:
                 try:
                     self.training()

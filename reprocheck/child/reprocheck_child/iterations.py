@@ -103,6 +103,10 @@ class Grouping:
                 self.unordered.append(len(self.ends))
             self._waiting.clear()
 
+    def regular(self, index: int) -> bool:
+        """Whether, as things are, each further update of optimizer `index` closes an iteration."""
+        return self.moved_at is not None and not self._late and not self._stepped and list(self._live) == [index]
+
     def moved(self) -> None:
         """Weights were seen to have changed without an update being reported: by hand, or inside a step that is under way.
 

@@ -46,7 +46,7 @@ class _Adapter:
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
         self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
-        self.before: Any = None  # handle of the pre-hook
+        self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
         self.index: Dict[int, Tuple[Any, int]] = {}  # id of an optimizer -> (weak reference to it, its index)
         self.last_stepped = 0  # id of the optimizer that stepped last
 
@@ -79,7 +79,7 @@ class _Adapter:
             kind = BACKWARD if kwargs.get("accumulate_grad", False) else GRAD
             root = tensors[0]
             if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
-                if self.recorder.watching():
+                if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
                 self.recorder.scalar(root.item(), self.values.dtypes.get(root.dtype) or self.values.dtype_name(root), kind)
                 return
@@ -178,11 +178,12 @@ class _Adapter:
             if self.nesting and _is_inner(sys._getframe(1)):
                 return
             changed = None
-            if self.recorder.watching():
-                changed = self.steps.look(optimizer)
-            elif self.before is not None:
-                self.before.remove()
-                self.before = None
+            if self.before is not None:
+                if self.recorder.watching():
+                    changed = self.steps.look(optimizer)
+                else:
+                    self.before.remove()
+                    self.before = None
             reference, index = self.index.get(identity, (None, 0))
             self.recorder.update(index if reference and reference() is optimizer else self.register(optimizer), changed)
         except Exception as error:

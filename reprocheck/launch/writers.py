@@ -1,0 +1,78 @@
+"""Which files of the working directory somebody else is writing: `reprocheck run train.py > log`, `| tee log`, another training.
+
+Asked only while no process of a run is alive, so whoever holds a file open for writing stands outside the run's tree.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
+    """Those of `paths` (relative to `root`) that a living process, this one included, holds open for writing.
+
+    Processes that may not be looked at are passed over; where there is no /proc, nothing is found.
+    """
+    wanted: dict[tuple[int, int], set[str]] = {}
+    for path in paths:
+        identity = _identity(root / path)
+        if identity is not None:
+            wanted.setdefault(identity, set()).add(path)
+    found: set[str] = set()
+    for descriptor in _written() if wanted else ():
+        identity = _identity(descriptor, follow=True)
+        if identity is not None:
+            found |= wanted.pop(identity, set())
+            if not wanted:
+                break
+    return frozenset(found)
+
+
+def own_output() -> frozenset[tuple[int, int]]:
+    """(device, inode) of what this process's stdout and stderr lead to."""
+    found = set()
+    for descriptor in (1, 2):
+        try:
+            facts = os.fstat(descriptor)
+        except OSError:
+            continue
+        found.add((facts.st_dev, facts.st_ino))
+    return frozenset(found)
+
+
+def _written() -> Iterator[Path]:
+    """The descriptors of all processes that are open for writing on a path, as links in /proc."""
+    for process in _listed(_PROC):
+        if not process.name.isdigit():
+            continue
+        for descriptor in _listed(process / "fd"):
+            try:
+                if str(descriptor.readlink()).startswith("/") and _writes(process / "fdinfo" / descriptor.name):
+                    yield descriptor
+            except OSError:
+                continue
+
+
+def _writes(info: Path) -> bool:
+    """Whether an entry of fdinfo says that its descriptor writes."""
+    flags = next((line.split()[1] for line in info.read_text().splitlines() if line.startswith("flags:")), "0")
+    return int(flags, 8) & os.O_ACCMODE in (os.O_WRONLY, os.O_RDWR)
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _identity(path: Path, *, follow: bool = False) -> tuple[int, int] | None:
+    try:
+        facts = path.stat(follow_symlinks=follow)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
