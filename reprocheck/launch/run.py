@@ -81,8 +81,8 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
             watch.ending = "interrupted"
             _finish(process)
     watch.look(time.monotonic())
-    mask_log(job.home / "stdout.log", job.names)
-    mask_log(job.home / "stderr.log", job.names)
+    for path in (job.home / "stdout.log", job.home / "stderr.log", job.trace / "recorder.json"):
+        mask_log(path, job.names)
     return RunRecord(
         number=job.number,
         ended=watch.how_it_ended(process.exit_status),

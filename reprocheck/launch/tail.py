@@ -81,36 +81,28 @@ class TraceTail:
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
         losses = sum(b'"loss"' in line for line in lines)
         self._losses[name] = self._losses.get(name, 0) + losses
-        self._count_regular(name, lines)
-        if losses or any(b'"update"' in line for line in lines):
+        self._count(name, lines)
+        if losses or name in self._closed:
             self.training.add(name)
         if any(b'"optimizer"' in line for line in lines):
             self._with_optimizer.add(name)
-        self._progress(name, lines[-LAST_LINES:])
-        if any(event.get("e") == "stop" for event in _events(line for line in lines if b'"stop"' in line)):
-            self.stopped.add(name)
+        for event in _events(lines[-LAST_LINES:]):
+            if event.get("e") in ("x", "loss"):
+                self.loss = _from_bits(event.get("h")) if event["e"] == "x" else _number(event.get("v"))
+        by_losses = 0 if name in self._with_optimizer else self._losses[name]
+        self.iteration = max(self.iteration, self._closed.get(name, by_losses))
 
-    def _count_regular(self, name: str, lines: list[bytes]) -> None:
-        """In a regular stretch each loss is an iteration, and updates are not written."""
+    def _count(self, name: str, lines: list[bytes]) -> None:
+        """Closed iterations, in order: an update says how many, and in a regular stretch each loss is one more."""
         for line in lines:
             if line.startswith(b'{"e":"x"'):
                 self._closed[name] = self._closed.get(name, 0) + 1
-            elif line.startswith(b'{"e":"regular"'):
+            elif line.startswith((b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')):
                 for event in _events([line]):
                     closed = event.get("i")
                     self._closed[name] = closed if isinstance(closed, int) else 0
-
-    def _progress(self, name: str, lines: list[bytes]) -> None:
-        for event in _events(lines):
-            closed = event.get("i")
-            if event.get("e") == "update" and isinstance(closed, int):
-                self._closed[name] = closed
-            elif event.get("e") == "x":
-                self.loss = _from_bits(event.get("h"))
-            elif event.get("e") == "loss":
-                self.loss = _number(event.get("v"))
-        by_losses = 0 if name in self._with_optimizer else self._losses[name]
-        self.iteration = max(self.iteration, self._closed.get(name, by_losses))
+                    if event["e"] == "stop":
+                        self.stopped.add(name)
 
 
 class LogTail:

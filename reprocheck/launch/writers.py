@@ -3,13 +3,14 @@
 Asked only while no process of a run is alive, so whoever holds a file open for writing stands outside the run's tree.
 """
 
+# Paths are text here: /proc may have a hundred thousand descriptors.
+# ruff: noqa: PTH115, PTH116, PTH118, PTH123, PTH208
+
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
-
-_PROC = Path("/proc")
 
 
 def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
@@ -19,7 +20,7 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
     """
     wanted: dict[tuple[int, int], set[str]] = {}
     for path in paths:
-        identity = _identity(root / path)
+        identity = _identity(os.path.join(root, path))
         if identity is not None:
             wanted.setdefault(identity, set()).add(path)
     found: set[str] = set()
@@ -44,35 +45,38 @@ def own_output() -> frozenset[tuple[int, int]]:
     return frozenset(found)
 
 
-def _written() -> Iterator[Path]:
+def _written() -> Iterator[str]:
     """The descriptors of all processes that are open for writing on a path, as links in /proc."""
-    for process in _listed(_PROC):
-        if not process.name.isdigit():
+    for process in _listed("/proc"):
+        if not process.isdigit():
             continue
-        for descriptor in _listed(process / "fd"):
+        for number in _listed(f"/proc/{process}/fd"):
+            descriptor = f"/proc/{process}/fd/{number}"
             try:
-                if str(descriptor.readlink()).startswith("/") and _writes(process / "fdinfo" / descriptor.name):
+                target = os.readlink(descriptor)
+                if target.startswith("/") and not target.startswith("/dev/") and _writes(f"/proc/{process}/fdinfo/{number}"):
                     yield descriptor
-            except OSError:
+            except (OSError, ValueError, IndexError):
                 continue
 
 
-def _writes(info: Path) -> bool:
+def _writes(info: str) -> bool:
     """Whether an entry of fdinfo says that its descriptor writes."""
-    flags = next((line.split()[1] for line in info.read_text().splitlines() if line.startswith("flags:")), "0")
+    with open(info, "rb") as file:
+        flags = file.read().split(b"flags:")[1].split()[0]
     return int(flags, 8) & os.O_ACCMODE in (os.O_WRONLY, os.O_RDWR)
 
 
-def _listed(folder: Path) -> list[Path]:
+def _listed(folder: str) -> list[str]:
     try:
-        return list(folder.iterdir())
+        return os.listdir(folder)
     except OSError:
         return []
 
 
-def _identity(path: Path, *, follow: bool = False) -> tuple[int, int] | None:
+def _identity(path: str, *, follow: bool = False) -> tuple[int, int] | None:
     try:
-        facts = path.stat(follow_symlinks=follow)
+        facts = os.stat(path, follow_symlinks=follow)
     except OSError:
         return None
     return facts.st_dev, facts.st_ino

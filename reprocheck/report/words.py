@@ -9,7 +9,7 @@ from math import isfinite
 from reprocheck.model import Check, Comparison, Run
 from reprocheck.report.text import count, line, number, seconds, ulps
 
-_SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs")
+_SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
 
 KIND_MEANS: Mapping[str, str] = {
     "forward": "losses before the first update of the weights: data, initial weights and the forward pass",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -144,7 +143,7 @@ def test_clean_mindspore_example_is_reproducible_with_the_losses_of_the_plain_ru
 
 @pytest.mark.parametrize("command", marked(MISTAKEN))
 def test_example_with_mistakes_is_not_reproducible(command: str, top: Path) -> None:
-    """Once in dozens of checks the first losses, of other weights and samples, lie within the tolerance by chance: then the second differ."""
+    """By chance the first losses, of other weights and samples, may lie within the tolerance: then the second differ."""
     outcome = run_as_the_readme_says(command, top)
     assert outcome.title in ("NOT REPRODUCIBLE (forward)", "NOT REPRODUCIBLE (backward)"), outcome.stdout + outcome.stderr
     assert outcome.exit_code == outcome.report["exit_code"] == 1

@@ -55,8 +55,9 @@ def on_npu(code: str, trace: Path | None = None) -> Any:
         path.insert(0, str(CHILD))
         env["REPROCHECK_CHILD"] = str(trace)
     env["PYTHONPATH"] = os.pathsep.join(path)
-    answer = subprocess.run([sys.executable, "-c", TRAINING + code], env=env, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr
+    command = [sys.executable, "-X", "faulthandler", "-c", TRAINING + code]
+    answer = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, f"exit status {answer.returncode}\n{answer.stdout}\n{answer.stderr}"
     return json.loads(answer.stdout.splitlines()[-1])
 
 

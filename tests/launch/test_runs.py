@@ -112,7 +112,7 @@ STOPS = """
     import os, json, time
     path = os.path.join(os.environ["REPROCHECK_CHILD"], "1-1.jsonl")
     def say(**event):
-        with open(path, "a") as file: file.write(json.dumps(event) + "\\n")
+        with open(path, "a") as file: file.write(json.dumps(event, separators=(",", ":")) + "\\n")
     say(e="optimizer", o=0)
     for i in range(1, 4):
         say(e="loss", k="backward", v=[0.5, i], d="float32")
@@ -141,7 +141,7 @@ LEAVES = """
         open(path, "w").close()
         time.sleep(0.5)
         with open(path, "a") as file:
-            file.write('{"e": "loss", "k": "backward", "v": [0.5], "d": "float32"}\\n{"e": "stop", "i": 1}\\n')
+            file.write('{"e":"loss","k":"backward","v":[0.5],"d":"float32"}\\n{"e":"stop","i":1}\\n')
         os._exit(0)
     subprocess.run([sys.executable, "-S", "-E", __file__, "rank"])
 """
@@ -159,16 +159,16 @@ def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(place: Plac
 def test_ranks_that_are_gone_do_not_end_a_second_stage(tmp_path: Path) -> None:
     rank = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     trace = tmp_path / f"{rank.pid}-1.jsonl"
-    trace.write_text('{"e": "loss", "v": [1.0]}\n')
+    trace.write_text('{"e":"loss","v":[1.0]}\n')
     tail = TraceTail(tmp_path)
     tail.look()
     with trace.open("a") as file:
-        file.write('{"e": "stop", "i": 1}\n')
+        file.write('{"e":"stop","i":1}\n')
     tail.look()
     assert tail.all_stopped and not tail.all_gone, "it has not left yet"
     rank.communicate(b"\n")
     assert tail.all_gone
-    (tmp_path / f"{os.getpid()}-2.jsonl").write_text('{"e": "process"}\n')
+    (tmp_path / f"{os.getpid()}-2.jsonl").write_text('{"e":"process"}\n')
     tail.look()
     assert tail.all_stopped and not tail.all_gone, "a process has begun since"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CHILD, ROOT, check, clean_environment, mindspore_python
+from tests.conftest import CHILD, ROOT, Outcome, check, clean_environment, mindspore_python
 
 SCRIPTS = Path(__file__).parent / "scripts"
 EXAMPLES = ROOT / "examples" / "mindspore"
@@ -120,7 +120,8 @@ def test_the_mistakes_of_the_guide_are_found(workdir: Path) -> None:
     assert "data sinking" in " ".join(map(str, outcome.report["changed_to_observe"]))
 
 
-def test_both_ranks_of_msrun_are_recorded(workdir: Path) -> None:
+def under_msrun(workdir: Path, steps: str) -> Outcome:
+    """A check of two ranks, started by msrun."""
     folder = Path(mindspore_python()).parent
     if not (folder / "msrun").exists():
         pytest.skip("this MindSpore has no msrun")
@@ -129,9 +130,24 @@ def test_both_ranks_of_msrun_are_recorded(workdir: Path) -> None:
         port = probe.getsockname()[1]
     command = ["msrun", "--worker_num=2", "--local_worker_num=2", f"--master_port={port}", "--log_dir=logs", "--join=True"]
     path = os.pathsep.join([str(folder), clean_environment()["PATH"]])
-    outcome = check("--steps", "all", "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
+    outcome = check("--steps", steps, "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
     assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
+    return outcome
+
+
+def test_both_ranks_of_msrun_are_recorded(workdir: Path) -> None:
+    outcome = under_msrun(workdir, "all")
     ranks = outcome.report["runs"][0]["ranks"]
     assert [rank["rank"] for rank in ranks] == [0, 1]
     assert outcome.losses(rank=0) != outcome.losses(rank=1), "each rank has its own samples"
     assert [len(rank["iterations"]) for rank in ranks] == [6, 6]
+
+
+def test_msrun_is_ended_once_its_ranks_have_stopped(workdir: Path) -> None:
+    outcome = under_msrun(workdir, "3")
+    assert outcome.folder is not None
+    for run in json.loads((outcome.folder / "record.json").read_text())["runs"]:
+        assert (run["ended"], run["exit_status"]) == ("stopped", 0)
+    assert [[len(rank["iterations"]) for rank in run["ranks"]] for run in outcome.report["runs"]] == [[3, 3], [3, 3]]
+    for log in ("scheduler", "worker_0", "worker_1"):
+        assert "Traceback" not in (workdir / "logs" / f"{log}.log").read_text(errors="replace")
