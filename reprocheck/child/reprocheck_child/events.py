@@ -14,6 +14,7 @@ from time import time_ns
 
 from . import jsontext, stop
 from .iterations import BACKWARD, LOG, Grouping
+from .lines import loss_line, update_line
 from .regular import Regular
 from .trace_file import TraceFile
 
@@ -31,10 +32,6 @@ REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 DEVICE_QUEUE = 256
 """Device values in flight at which the oldest is waited for."""
-
-_LOSS = '{"e":"loss","k":"%s","v":[%r],"d":"%s"}\n'
-_UPDATE = '{"e":"update","o":%d,"c":%s,"i":%d}\n'
-_JSON = {True: "true", False: "false", None: "null"}
 
 _getpid, _getppid = os.getpid, os.getppid
 
@@ -86,7 +83,7 @@ class Recorder:
     def loss(self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1) -> None:
         """The roots of one backward pass. May stop the process."""
         thread = "" if get_ident() == self._main else self._thread_name()
-        self._loss(len(values), kind, thread, _loss_line(values, dtype, kind, numel, thread))
+        self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str) -> None:
         """As `loss`, of one scalar root: the bulk of all losses, without the questions that the others need."""
@@ -103,7 +100,7 @@ class Recorder:
 
         def line(wait: bool) -> str | None:
             reading = read(wait)
-            return None if reading is None else _loss_line(reading[0], reading[1], kind, numel, thread)
+            return None if reading is None else loss_line(reading[0], reading[1], kind, numel, thread)
 
         self._loss(count, kind, thread, line)
 
@@ -155,7 +152,7 @@ class Recorder:
         else:
             if changed:
                 self._watching = False
-            self._line(_UPDATE % (index, _JSON[changed], closed))
+            self._line(update_line(index, changed, closed))
         self._drain(closed)
 
     def _change_line(self, index: int, read: Callable[[bool], bool | None], closed: int) -> Deferred:
@@ -164,7 +161,7 @@ class Recorder:
             if changed is None and not wait:
                 return None
             self._watching = self._watching and not changed
-            return _UPDATE % (index, _JSON[changed], closed)
+            return update_line(index, changed, closed)
 
         return line
 
@@ -380,22 +377,6 @@ def log_loss(value: Any) -> None:
             CURRENT.log(value)
         except Exception as error:
             CURRENT.problem("log_loss", error)
-
-
-def _loss_line(values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str) -> str:
-    if len(values) == 1 and numel == 1 and not thread and values[0] - values[0] == 0.0 and isinstance(dtype, str):
-        return _LOSS % (kind, values[0], dtype)
-    event: dict[str, Any] = {"e": "loss", "k": kind, "v": [_finite(value) for value in values], "d": dtype}
-    if numel != 1:
-        event["n"] = numel
-    if thread:
-        event["t"] = thread
-    return jsontext.dumps(event) + "\n"
-
-
-def _finite(value: float) -> float | str:
-    """The number, or `nan`, `inf`, `-inf`, which JSON has no numbers for."""
-    return value if value - value == 0.0 else repr(value)
 
 
 def _integer(variable: str) -> int | None:
