@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
-import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from reprocheck.child.reprocheck_child.regular import loss_of
 
 LAST_LINES = 20
 MOST_AT_ONCE = 16 << 20
@@ -88,7 +89,7 @@ class TraceTail:
             self._with_optimizer.add(name)
         for event in _events(lines[-LAST_LINES:]):
             if event.get("e") in ("x", "loss"):
-                self.loss = _from_bits(event.get("h")) if event["e"] == "x" else _number(event.get("v"))
+                self.loss = loss_of(str(event.get("h"))) if event["e"] == "x" else _number(event.get("v"))
         by_losses = 0 if name in self._with_optimizer else self._losses[name]
         self.iteration = max(self.iteration, self._closed.get(name, by_losses))
 
@@ -145,14 +146,6 @@ def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
         if isinstance(event, dict):
             found.append(event)
     return found
-
-
-def _from_bits(bits: object) -> float | None:
-    """The double whose bytes, the highest first, are written as hexadecimal digits."""
-    try:
-        return float(struct.unpack(">d", bytes.fromhex(str(bits)))[0])
-    except (ValueError, struct.error):
-        return None
 
 
 def _number(value: Any) -> float | None:

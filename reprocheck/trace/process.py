@@ -6,12 +6,12 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isnan, nan
+from math import isnan
 from pathlib import Path
-from struct import error, unpack
 from typing import Any
 
 from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
+from reprocheck.child.reprocheck_child.regular import loss_of
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.events import Loss, Update, X
@@ -125,15 +125,8 @@ def _append_regular(recorded: Recorded, event: X) -> None:
         recorded.grouping.update(stretch.o, None)
     recorded.update_due = recorded.in_stretch
     if recorded.grouping.loss(1, stretch.k) == COUNTED:
-        recorded.values.append(_from_bits(event.h))
+        recorded.values.append(loss_of(event.h))
         recorded.dtype_of.append(_code(recorded.dtypes, stretch.d))
-
-
-def _from_bits(bits: str) -> float:
-    try:
-        return float(unpack(">d", bytes.fromhex(bits))[0])
-    except (ValueError, error):
-        return nan
 
 
 def _take_regular(recorded: Recorded, event: events.Regular) -> None:

@@ -6,7 +6,7 @@ integer sum of each tensor's bit patterns instead; the sums come to the host lat
 
 import ctypes
 import zlib
-from typing import Any, Callable, Iterable, List, Optional
+from typing import Any, Iterable, List
 
 _crc32 = zlib.crc32
 
@@ -51,6 +51,3 @@ def device_sums(torch: Any, tensors: Iterable[Any]) -> Any:
 def _plain(tensor: Any) -> Any:
     local = getattr(tensor, "to_local", None)  # DTensor: the shard of this rank, no collective
     return (local() if local is not None else tensor).detach()
-
-
-Reading = Callable[[bool], Optional[bool]]

@@ -7,7 +7,7 @@ looking up what is known already and a second line would cost a step of some mil
 from __future__ import annotations
 
 from _struct import Struct
-from binascii import hexlify
+from binascii import hexlify, unhexlify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from .trace_file import TraceFile
 
-_pack, _hexlify = Struct(">d").pack, hexlify
+_DOUBLE = Struct(">d")
+_pack, _hexlify = _DOUBLE.pack, hexlify
+
+
+def loss_of(digits: str) -> float:
+    """The loss that a line of a regular stretch holds; NaN where the digits are damaged."""
+    try:
+        return float(_DOUBLE.unpack(unhexlify(digits)[:8].ljust(8, b"\xff"))[0])
+    except ValueError:
+        return float("nan")
 
 
 class Regular:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DESCRIPTOR_FROM = 700
 """File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""
 BLOCK = 1 << 16
-BLOCK_OF_PAGES = 4096
+PAGE = 4096
 PROT_READ_WRITE, MAP_SHARED = 3, 1
 
 _open, _write, _close, _fstat, _truncate, _allocate = os.open, os.write, os.close, os.fstat, os.truncate, os.posix_fallocate
@@ -79,7 +79,7 @@ class TraceFile:
                 address = mmap(None, size, PROT_READ_WRITE, MAP_SHARED, descriptor, base)
             finally:
                 _close(descriptor)
-            if not address or address % BLOCK_OF_PAGES:
+            if not address or address % PAGE:
                 raise OSError("no shared mapping")
             self._view = memoryview((char * size).from_address(address)).cast("B")
             self._address, self._size, self._used = address, size, self._length - base

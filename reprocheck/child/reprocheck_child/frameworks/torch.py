@@ -22,14 +22,18 @@ MINIMUM = (2, 1)
 def install(torch: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported torch."""
     adapter = _Adapter(torch, recorder)
-    hooks = {}
+    hooks: Dict[str, str] = {}
+    functions: List[Any] = []
     for name in ("engine", "optimizers", "scaler"):
         try:
-            skipped = getattr(adapter, "hook_" + name)()
-            _keep_out_of_compilers(torch, skipped)
+            functions += getattr(adapter, "hook_" + name)()
             hooks[name] = "ok"
         except Exception as error:
             hooks[name] = "not available in torch %s: %r" % (torch.__version__, error)
+    try:
+        _keep_out_of_compilers(torch, functions)
+    except Exception as error:
+        hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
     recorder.find_rank.append(adapter.find_rank)
     recorder.readers["torch"] = adapter.log
     recorder.on_fork.append(adapter.forked)
