@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.processes import SCRIPTS, hooked, python
 from benchmarks.table import Row, median
 
-STEPS = 500
+STEPS = 2000
 STARTS = 25
 ITERATIONS = 1_000_000
 

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.regular import loss_of
+from reprocheck.child.reprocheck_child.regular import WIDTH, stored
 
 LAST_LINES = 20
 MOST_AT_ONCE = 16 << 20
+_AT_ONCE = 1 << 16
+_COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')
 
 Output = Callable[[str, bytes], None]
 """Takes the name of a stream (`stdout`, `stderr`) and what a run wrote to it."""
@@ -37,6 +39,7 @@ class TraceTail:
         self._losses: dict[str, int] = {}
         self._closed: dict[str, int] = {}
         self._with_optimizer: set[str] = set()
+        self._stretches: dict[str, tuple[int, int]] = {}  # losses in the `.losses` file, and closed iterations, when the last one began
 
     @property
     def all_stopped(self) -> bool:
@@ -68,6 +71,8 @@ class TraceTail:
                 if self._offsets.get(name, 0) == before:
                     break
                 grown = True
+        for name in self._stretches:
+            grown = self._read_stretch(name) or grown
         self._late = self._late or bool(new and self.stopped)
         return grown
 
@@ -88,22 +93,43 @@ class TraceTail:
         if any(b'"optimizer"' in line for line in lines):
             self._with_optimizer.add(name)
         for event in _events(lines[-LAST_LINES:]):
-            if event.get("e") in ("x", "loss"):
-                self.loss = loss_of(str(event.get("h"))) if event["e"] == "x" else _number(event.get("v"))
+            if event.get("e") == "loss":
+                self.loss = _number(event.get("v"))
         by_losses = 0 if name in self._with_optimizer else self._losses[name]
         self.iteration = max(self.iteration, self._closed.get(name, by_losses))
 
     def _count(self, name: str, lines: list[bytes]) -> None:
-        """Closed iterations, in order: an update says how many, and in a regular stretch each loss is one more."""
-        for line in lines:
-            if line.startswith(b'{"e":"x"'):
-                self._closed[name] = self._closed.get(name, 0) + 1
-            elif line.startswith((b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')):
-                for event in _events([line]):
-                    closed = event.get("i")
-                    self._closed[name] = closed if isinstance(closed, int) else 0
-                    if event["e"] == "stop":
-                        self.stopped.add(name)
+        """Closed iterations: an update says how many."""
+        for event in _events(line for line in lines if line.startswith(_COUNTING)):
+            closed = event.get("i")
+            if isinstance(closed, int):
+                self._closed[name] = closed
+            if event["e"] == "regular":
+                start = event.get("s")
+                self._stretches[name] = (start if isinstance(start, int) else 0, self._closed.get(name, 0))
+            if event["e"] == "stop":
+                self.stopped.add(name)
+
+    def _read_stretch(self, name: str) -> bool:
+        """The losses of a regular stretch: each is one more closed iteration."""
+        start, closed = self._stretches[name]
+        grown = False
+        try:
+            with (self.folder / name).with_suffix(".losses").open("rb") as file:
+                file.seek(start * WIDTH)
+                while data := file.read(_AT_ONCE):
+                    losses = stored(data)
+                    if losses:
+                        self.loss = losses[-1]
+                        start, closed, grown = start + len(losses), closed + len(losses), True
+                    if len(losses) * WIDTH < _AT_ONCE:
+                        break
+        except OSError:
+            return False
+        self._stretches[name] = (start, closed)
+        self._closed[name] = max(closed, self._closed.get(name, 0))
+        self.iteration = max(self.iteration, self._closed[name])
+        return grown
 
 
 class LogTail:

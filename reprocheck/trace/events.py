@@ -67,13 +67,11 @@ class Regular(Event):
     o: int = 0
     k: str = "backward"
     d: str = "unknown"
-
-
-class X(Event):
-    h: str
+    s: int = 0
 
 
 class Irregular(Event):
+    n: int | None = None
     u: bool = True
 
 
@@ -127,7 +125,6 @@ AnyEvent: TypeAlias = (
     | Loss
     | Update
     | Regular
-    | X
     | Irregular
     | Moved
     | Still

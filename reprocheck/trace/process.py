@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
-from reprocheck.child.reprocheck_child.regular import loss_of
+from reprocheck.child.reprocheck_child.regular import stored
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
-from reprocheck.trace.events import Loss, Update, X
+from reprocheck.trace.events import Loss, Update
 
 _MOST_DTYPES = 255
 
@@ -39,10 +39,10 @@ class Recorded:
     stopped_at: int | None = None
     ended: bool = False
     cut: bool = False
-    stretch: events.Regular = field(default_factory=events.Regular)
-    """The regular stretch under way (`in_stretch`); `update_due`: an update is implied before its next loss."""
-    in_stretch: bool = False
-    update_due: bool = False
+    column: array[float] = field(default_factory=lambda: array("d"))
+    """The losses of all regular stretches."""
+    stretch: events.Regular | None = None
+    """The regular stretch under way."""
 
     @property
     def trained(self) -> bool:
@@ -55,8 +55,11 @@ def read_process(path: Path) -> Recorded:
     recorded = Recorded(process=events.Process())
     reading = events.Reading()
     try:
+        column = path.with_suffix(".losses")
+        recorded.column = stored(column.read_bytes()) if column.exists() else array("d")
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
+        _end_stretch(recorded, events.Irregular(u=False))
     except OSError as error:
         recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
     recorded.cut = reading.cut
@@ -112,31 +115,31 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
                 _append(recorded, losses, event.d)
         elif type(event) is Update:
             update(event.o, event.c)
-        elif type(event) is X:
-            _append_regular(recorded, event)
         else:
             _HANDLERS[type(event)](recorded, event)
 
 
-def _append_regular(recorded: Recorded, event: X) -> None:
-    """A loss of a regular stretch; between two of them stands an update that is not written."""
-    stretch = recorded.stretch
-    if recorded.update_due:
-        recorded.grouping.update(stretch.o, None)
-    recorded.update_due = recorded.in_stretch
-    if recorded.grouping.loss(1, stretch.k) == COUNTED:
-        recorded.values.append(loss_of(event.h))
-        recorded.dtype_of.append(_code(recorded.dtypes, stretch.d))
+def _begin_stretch(recorded: Recorded, event: events.Regular) -> None:
+    recorded.stretch = event
 
 
-def _take_regular(recorded: Recorded, event: events.Regular) -> None:
-    recorded.stretch, recorded.in_stretch, recorded.update_due = event, True, False
-
-
-def _take_irregular(recorded: Recorded, event: events.Irregular) -> None:
-    if recorded.update_due and event.u:
-        recorded.grouping.update(recorded.stretch.o, None)
-    recorded.in_stretch = recorded.update_due = False
+def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
+    """Feed the losses of a regular stretch; between two of them stands an update that is not written."""
+    stretch, recorded.stretch = recorded.stretch, None
+    if stretch is None:
+        return
+    losses = recorded.column[max(stretch.s, 0) :][: event.n]
+    if event.n is not None and len(losses) < event.n:
+        recorded.problems.append(f"{event.n - len(losses)} losses of a trace are missing")
+    count_loss, update = recorded.grouping.loss, recorded.grouping.update
+    for number, value in enumerate(losses):
+        if number:
+            update(stretch.o, None)
+        if count_loss(1, stretch.k) == COUNTED:
+            recorded.values.append(value)
+            recorded.dtype_of.append(_code(recorded.dtypes, stretch.d))
+    if losses and event.u:
+        update(stretch.o, None)
 
 
 def _append(recorded: Recorded, losses: list[float | str], dtype: str | list[str]) -> None:
@@ -210,8 +213,8 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Note: lambda recorded, event: recorded.notes.append(event.text or event.code),
     events.Caveat: lambda recorded, event: recorded.caveats.append(event.text or event.code),
     events.Problem: lambda recorded, event: recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
-    events.Regular: _take_regular,
-    events.Irregular: _take_irregular,
+    events.Regular: _begin_stretch,
+    events.Irregular: _end_stretch,
     events.Stop: _take_stop,
     events.Exit: _take_exit,
 }

@@ -183,7 +183,7 @@ def test_a_regular_stretch_reads_back_as_what_was_recorded(more: str, losses: li
     from reprocheck.trace.process import read_process
 
     recording = record(REGULAR.format(more=more), tmp_path)
-    assert recording.events("regular") and recording.events("x"), recording.done.stderr
+    assert recording.events("regular") and list((tmp_path / "trace").glob("*.losses")), recording.done.stderr
     (file,) = (tmp_path / "trace").glob("*.jsonl")
     recorded = read_process(file)
     ends = [0, *recorded.grouping.ends]

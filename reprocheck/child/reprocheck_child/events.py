@@ -15,7 +15,7 @@ from time import time_ns
 from . import jsontext, stop
 from .iterations import BACKWARD, LOG, Grouping
 from .lines import loss_line, update_line
-from .regular import Regular
+from .regular import Column, Regular
 from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -60,7 +60,10 @@ class Recorder:
         self._queue: deque[tuple[int, Deferred]] = deque()
         self._names: list[str] = []
         self._said: set[str] = set()
-        self._regular: Regular | None = None
+        self.regular: Regular | None = None
+        """The regular stretch under way."""
+        self._column = Column("")
+        self._in_column = 0  # losses of the stretches before
         self._pattern: tuple[str, ...] | None = None  # kind and dtype of the one loss since the last update; () where it was not one
         self._last_pattern: tuple[str, ...] | None = None
         self._alike = 0
@@ -87,8 +90,8 @@ class Recorder:
 
     def scalar(self, value: float, dtype: str, kind: str) -> None:
         """As `loss`, of one scalar root: the bulk of all losses, without the questions that the others need."""
-        regular = self._regular
-        if regular is not None and kind == regular.kind and dtype == regular.dtype and get_ident() == self._main and regular.loss(value):
+        regular = self.regular
+        if regular is not None and kind == regular.kind and dtype == regular.dtype and regular.loss(value):
             return
         first = self._pattern is None and get_ident() == self._main
         self.loss([value], dtype, kind)
@@ -106,11 +109,7 @@ class Recorder:
 
     def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
         """Optimizer `index` has stepped. `changed`: whether its weights did, None if not looked at, or a reading. May stop the process."""
-        regular = self._regular
-        if regular is not None and changed is None and get_ident() == self._main and regular.update(index):
-            if regular.updates >= regular.limit:
-                self._leave_regular()
-                self._stop()
+        if self.regular is not None and changed is None and self.regular.update(index):
             return
         with self._lock:
             self._leave_regular()
@@ -126,15 +125,24 @@ class Recorder:
         pattern, self._pattern = self._pattern, None
         self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
         self._last_pattern = pattern
-        if self._alike >= REGULAR_AFTER and pattern and not self._queue and not self._watching and self.grouping.regular(index):
-            kind, dtype = pattern
-            self._regular = Regular(self._file, self._lock, index, kind, dtype, self._last_step - closed)
-            self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed})
+        alike = self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
+        if alike and not self._queue and not self._watching and self.grouping.regular(index):
+            self._begin_regular(index, pattern or (), closed)
+
+    def _begin_regular(self, index: int, pattern: tuple[str, ...], closed: int) -> None:
+        kind, dtype = pattern
+        first = self._in_column
+        try:
+            self.regular = Regular(self._column, first, index, kind, dtype, self._last_step - closed)
+        except OSError:  # no room, or no shared mappings here: each loss stays a line
+            self._alike = 0
+        else:
+            self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed, "s": first})
 
     def _leave_regular(self) -> None:
         """The training left the pattern: the grouping catches up."""
-        if self._regular is not None:
-            regular = self._regular
+        if self.regular is not None:
+            regular = self.regular
             self._close_regular()
             for number in range(regular.losses):
                 self.grouping.loss(1, regular.kind)
@@ -142,9 +150,11 @@ class Recorder:
                     self.grouping.update(regular.index, None)
 
     def _close_regular(self) -> None:
-        regular, self._regular, self._alike = self._regular, None, 0
+        regular, self.regular, self._alike = self.regular, None, 0
         if regular is not None:
-            self.emit({"e": "irregular", "u": regular.losses == regular.updates})
+            regular.close()
+            self._in_column = regular.first + regular.losses
+            self.emit({"e": "irregular", "n": regular.losses, "u": regular.losses == regular.updates})
 
     def _slow_update(self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int) -> None:
         if callable(changed):
@@ -224,7 +234,8 @@ class Recorder:
 
     def hello(self, how: str) -> None:
         """Prepare the first line of this process's file; after a fork it is written with the first event only."""
-        self._file = TraceFile(os.path.join(self.folder, "%d-%d.jsonl" % (_getpid(), time_ns())))
+        path = os.path.join(self.folder, "%d-%d" % (_getpid(), time_ns()))
+        self._file, self._column, self._in_column = TraceFile(path + ".jsonl"), Column(path + ".losses"), 0
         processes = sys.modules.get("multiprocessing.process")
         name = processes.current_process().name if processes else "MainProcess"
         argv = [self.masked(str(argument)[:500]) for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
@@ -243,7 +254,7 @@ class Recorder:
             self._queue.clear()
             self._said.clear()
             self._watching, self._training, self._finished = True, False, False
-            self._regular = self._pattern = None
+            self.regular = self._pattern = None
             self.grouping = Grouping()
             self.hello("fork")
             for index, name in enumerate(self._names):

@@ -1,9 +1,8 @@
 """The file that a process writes its trace to: one `os.write` a line at first, a shared mapping once it trains.
 
-A line in a shared mapping is in the file as soon as it is copied: it survives the process however that ends, without a system call (a write
-costs a training step 40 µs when the caches are cold) and without a descriptor that the script could close. The file grows by
-blocks that are allocated beforehand, so a full disk is an error here and never a fault in the script; what is not used
-yet are zero bytes, which readers stop at and `close` cuts off. Where a file system has no shared mappings, lines are written.
+A line in a shared mapping survives the process however that ends, without a system call (a write costs a training step 40 µs
+when the caches are cold) and without a descriptor that the script could close. What is not used yet are zero bytes, which readers
+stop at and `close` cuts off. Where a file system has no shared mappings, lines are written.
 """
 
 from __future__ import annotations
@@ -11,17 +10,12 @@ from __future__ import annotations
 import fcntl
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .mapping import BLOCK, Block
 
 DESCRIPTOR_FROM = 700
 """File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""
-BLOCK = 1 << 16
-PAGE = 4096
-PROT_READ_WRITE, MAP_SHARED = 3, 1
 
-_open, _write, _close, _fstat, _truncate, _allocate = os.open, os.write, os.close, os.fstat, os.truncate, os.posix_fallocate
+_open, _write, _close, _fstat, _truncate = os.open, os.write, os.close, os.fstat, os.truncate
 _control = fcntl.fcntl
 
 
@@ -31,69 +25,49 @@ class TraceFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self._length = 0  # bytes before the mapping
-        self._view: Any = None  # the mapping, `_size` bytes of which `_used` hold lines
-        self._size = self._used = 0
-        self._address = 0
-        self._map: Any = None  # (mmap, munmap) of the C library once lines are mapped
+        self._block: Block | None = None  # the mapping, the first `_used` bytes of which hold lines
+        self._used = 0
+        self._mapped = False
         self._file = (-1, -1, -1)  # descriptor, device, inode
 
     def write(self, line: bytes) -> None:
         """Append a line; raises OSError where the disk is full or the folder is gone."""
         end = self._used + len(line)
-        if end <= self._size:
-            self._view[self._used : end] = line
+        if self._block is not None and end <= self._block.size:
+            self._block.bytes[self._used : end] = line
             self._used = end
-        elif self._map is None or not self._grow(len(line)):
+        elif self._mapped and self._grow(len(line)):
+            self.write(line)
+        else:
             _write(self._descriptor(), line)
             self._length += len(line)
-        else:
-            self.write(line)
 
     def map(self) -> None:
         """From now on, lines go into a shared mapping."""
-        if self._map is None:
-            import ctypes
-
-            library = ctypes.CDLL(None, use_errno=True)
-            library.mmap.restype = ctypes.c_void_p
-            library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-            library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-            self._map = (library.mmap, library.munmap, ctypes.c_char)
+        self._mapped = True
 
     def close(self) -> None:
         """Cut off what was allocated and not used; later lines are written, not mapped."""
-        if self._size:
-            self._unmap()
-        self._map = None
+        self._unmap()
+        self._mapped = False
 
     def _grow(self, needed: int) -> bool:
         """Map the next blocks of the file; False, for good, where that cannot be done."""
-        mmap, _, char = self._map
         try:
             self._unmap()
             base = self._length // BLOCK * BLOCK
-            size = (self._length - base + needed) // BLOCK * BLOCK + BLOCK
-            descriptor = _open(self.path, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                _allocate(descriptor, base, size)
-                address = mmap(None, size, PROT_READ_WRITE, MAP_SHARED, descriptor, base)
-            finally:
-                _close(descriptor)
-            if not address or address % PAGE:
-                raise OSError("no shared mapping")
-            self._view = memoryview((char * size).from_address(address)).cast("B")
-            self._address, self._size, self._used = address, size, self._length - base
-            self._length = base
+            self._block = Block(self.path, base, (self._length - base + needed) // BLOCK * BLOCK + BLOCK)
+            self._used, self._length = self._length - base, base
             return True
         except OSError:
             self.close()
             return False
 
     def _unmap(self) -> None:
-        if self._size:
+        if self._block is not None:
             self._length += self._used
-            self._map[1](self._address, self._size)
-            self._view, self._size, self._used = None, 0, 0
+            self._block.release()
+            self._block, self._used = None, 0
         if self._length:
             _truncate(self.path, self._length)
 

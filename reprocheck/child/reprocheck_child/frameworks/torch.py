@@ -49,9 +49,12 @@ class _Adapter:
         self.steps = StepWeights(torch, self.values)
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
+        self.dtype: Any = None  # of the last scalar loss on the CPU, and whether gradients were accumulated from it
+        self.accumulate = True
+        self.optimized = False  # whether an optimizer was ever built
         self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
         self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
-        self.index: Dict[int, Tuple[Any, int]] = {}  # id of an optimizer -> (weak reference to it, its index)
+        self.index: Dict[int, Tuple[int, Any]] = {}  # id of a live optimizer -> (its index, a reference that ends the entry with it)
         self.last_stepped = 0  # id of the optimizer that stepped last
 
     # ------------------------------------------------------------------------------------------------ backward
@@ -60,7 +63,8 @@ class _Adapter:
         """Put a proxy in the place of the autograd engine."""
         variable = self.torch.autograd.Variable
         engine = variable._execution_engine
-        run, watch = engine.run_backward, self.on_backward
+        run, watch, scaled = engine.run_backward, self.on_backward, self.values.unscaled
+        adapter, recorder, task, plain = self, self.recorder, self.task, self.torch.Tensor
 
         class Engine:
             """Forwards everything to the engine of torch."""
@@ -69,7 +73,23 @@ class _Adapter:
                 return getattr(engine, name)
 
             def run_backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                watch(tensors, args, kwargs)
+                regular = recorder.regular
+                try:  # the bulk: one more scalar like the last, in a regular stretch. Each call here costs some µs, the caches are cold.
+                    seen = (
+                        regular is not None
+                        and len(tensors) == 1
+                        and type(tensors[0]) is plain
+                        and tensors[0].dtype is adapter.dtype
+                        and tensors[0].is_cpu
+                        and kwargs.get("accumulate_grad", False) is adapter.accumulate
+                        and task() == -1
+                        and not scaled
+                        and regular.loss(tensors[0].item())
+                    )
+                except Exception:  # no scalar: `watch` looks closer
+                    seen = False
+                if not seen:
+                    watch(tensors, args, kwargs)
                 return run(tensors, *args, **kwargs)
 
         variable._execution_engine = Engine()
@@ -85,7 +105,8 @@ class _Adapter:
             if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
                 if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
-                self.recorder.scalar(root.item(), self.values.dtypes.get(root.dtype) or self.values.dtype_name(root), kind)
+                self.dtype, self.accumulate = root.dtype, kind == BACKWARD
+                self.recorder.scalar(root.item(), self.values.dtype_name(root), kind)
                 return
             roots = [tensor for tensor in tensors if isinstance(tensor, self.tensor)]
             if not roots or any(type(root).__module__.startswith(_TRACERS) for root in roots):
@@ -114,7 +135,7 @@ class _Adapter:
         if optimizer is not None:
             if self.steps.changed(optimizer):
                 self.recorder.moved()
-        elif not self.index:
+        elif not self.optimized:
             changed = self.leaves.changed(roots)
             if changed is not None:
                 (self.recorder.moved if changed else self.recorder.still)()
@@ -155,7 +176,9 @@ class _Adapter:
     def register(self, optimizer: Any) -> int:
         """Give an optimizer its index: when it is built, or when one that skipped `__init__` (unpickled) steps first."""
         index = int(self.recorder.optimizer(type(optimizer).__name__))
-        self.index[id(optimizer)] = (weakref.ref(optimizer), index)
+        identity = id(optimizer)
+        self.index[identity] = (index, weakref.ref(optimizer, lambda _: self.index.pop(identity, None)))
+        self.optimized = True
         wrapped = sum(getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__)
         self.nesting = self.nesting or wrapped > 1 or index > 0
         return index
@@ -188,8 +211,11 @@ class _Adapter:
                 else:
                     self.before.remove()
                     self.before = None
-            reference, index = self.index.get(identity, (None, 0))
-            self.recorder.update(index if reference and reference() is optimizer else self.register(optimizer), changed)
+            known = self.index.get(identity)
+            index = self.register(optimizer) if known is None else known[0]
+            regular = self.recorder.regular
+            if regular is None or changed is not None or not regular.update(index):
+                self.recorder.update(index, changed)
         except Exception as error:
             self.recorder.problem("after an update", error)
 

@@ -1,0 +1,47 @@
+"""Blocks of a file, mapped and shared: what is stored there is in the file, without a system call and however the process ends.
+
+The mapping is made through the C library: the module `mmap` would keep a descriptor open. Blocks are allocated beforehand, so that
+a full disk is an error here and never a fault in the script.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BLOCK = 1 << 16
+"""Blocks begin at multiples of it, and are as long or some times as long."""
+_PAGE = 4096
+_READ_WRITE, _SHARED = 3, 1
+
+_open, _close, _allocate = os.open, os.close, os.posix_fallocate
+
+
+class Block:
+    """`size` bytes of the file `path` from the offset `base` on, as the memory view `bytes`. Raises OSError where it cannot be mapped."""
+
+    def __init__(self, path: str, base: int, size: int) -> None:
+        import ctypes
+
+        library = ctypes.CDLL(None, use_errno=True)
+        library.mmap.restype = ctypes.c_void_p
+        library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        descriptor = _open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            _allocate(descriptor, base, size)
+            address = library.mmap(None, size, _READ_WRITE, _SHARED, descriptor, base)
+        finally:
+            _close(descriptor)
+        if not address or address % _PAGE:
+            raise OSError("no shared mapping")
+        self._unmap, self._address, self.size = library.munmap, address, size
+        self.bytes: Any = memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+
+    def release(self) -> None:
+        """Unmap it. Nothing may hold a view of it any longer."""
+        self.bytes = None
+        self._unmap(self._address, self.size)
