@@ -66,6 +66,7 @@ class Recorder:
         self._in_column = 0  # losses of the stretches before
         self._pattern: tuple[str, ...] | None = None  # kind and dtype of the one loss since the last update; () where it was not one
         self._last_pattern: tuple[str, ...] | None = None
+        self._token: Any = None
         self._alike = 0
         self._watching = True
         self._training = False
@@ -88,14 +89,15 @@ class Recorder:
         thread = "" if get_ident() == self._main else self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
-    def scalar(self, value: float, dtype: str, kind: str) -> None:
-        """As `loss`, of one scalar root: the bulk of all losses, without the questions that the others need."""
+    def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
+        """As `loss`, of one scalar root: the bulk of all losses. `token` stands for the dtype where an adapter asks `regular` itself."""
         regular = self.regular
         if regular is not None and kind == regular.kind and dtype == regular.dtype and regular.loss(value):
             return
         first = self._pattern is None and get_ident() == self._main
         self.loss([value], dtype, kind)
         self._pattern = (kind, dtype) if first else ()
+        self._token = token
 
     def later(self, count: int, read: Callable[[bool], Reading | None], kind: str = BACKWARD, numel: int = 1) -> None:
         """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the device. May stop the process."""
@@ -133,7 +135,7 @@ class Recorder:
         kind, dtype = pattern
         first = self._in_column
         try:
-            self.regular = Regular(self._column, first, index, kind, dtype, self._last_step - closed)
+            self.regular = Regular(self._column, first, index, kind, dtype, self._token, self._last_step - closed)
         except OSError:  # no room, or no shared mappings here: each loss stays a line
             self._alike = 0
         else:

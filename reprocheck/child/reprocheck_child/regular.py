@@ -61,10 +61,12 @@ class Column:
 class Regular:
     """A regular stretch. `loss` and `update` return False, and do nothing, where the training leaves the pattern."""
 
-    __slots__ = ("_column", "_next", "_room", "_thread", "_view", "dtype", "first", "index", "kind", "limit", "losses", "updates")
+    __slots__ = ("_column", "_next", "_room", "_thread", "_view", "dtype", "first", "index", "kind", "limit", "losses", "token", "updates")
 
-    def __init__(self, column: Column, first: int, index: int, kind: str, dtype: str, limit: float) -> None:
+    def __init__(self, column: Column, first: int, index: int, kind: str, dtype: str, token: Any, limit: float) -> None:
         self.index, self.kind, self.dtype = index, kind, dtype
+        self.token = token
+        """What the framework calls the dtype."""
         self.first = first
         """Losses in the column before this stretch."""
         self.losses = self.updates = 0
@@ -91,7 +93,7 @@ class Regular:
     def update(self, index: int) -> bool:
         """An update of optimizer `index`, whose weights were not looked at; False also where it is the last before the stop."""
         losses = self.losses
-        if index != self.index or self.updates == losses or losses >= self.limit or get_ident() != self._thread:
+        if index != self.index or self.updates == losses or losses >= self.limit:
             return False
         self.updates = losses
         return True

@@ -49,8 +49,6 @@ class _Adapter:
         self.steps = StepWeights(torch, self.values)
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
-        self.dtype: Any = None  # of the last scalar loss on the CPU, and whether gradients were accumulated from it
-        self.accumulate = True
         self.optimized = False  # whether an optimizer was ever built
         self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
         self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
@@ -64,7 +62,7 @@ class _Adapter:
         variable = self.torch.autograd.Variable
         engine = variable._execution_engine
         run, watch, scaled = engine.run_backward, self.on_backward, self.values.unscaled
-        adapter, recorder, task, plain = self, self.recorder, self.task, self.torch.Tensor
+        recorder, task, plain = self.recorder, self.task, self.torch.Tensor
 
         class Engine:
             """Forwards everything to the engine of torch."""
@@ -72,19 +70,21 @@ class _Adapter:
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)
 
-            def run_backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            @staticmethod
+            def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 regular = recorder.regular
                 try:  # the bulk: one more scalar like the last, in a regular stretch. Each call here costs some µs, the caches are cold.
+                    root = tensors[0]
                     seen = (
                         regular is not None
+                        and root.dtype is regular.token
+                        and type(root) is plain
+                        and root.is_cpu
                         and len(tensors) == 1
-                        and type(tensors[0]) is plain
-                        and tensors[0].dtype is adapter.dtype
-                        and tensors[0].is_cpu
-                        and kwargs.get("accumulate_grad", False) is adapter.accumulate
+                        and kwargs.get("accumulate_grad", False) is (regular.kind == BACKWARD)
                         and task() == -1
                         and not scaled
-                        and regular.loss(tensors[0].item())
+                        and regular.loss(root.item())
                     )
                 except Exception:  # no scalar: `watch` looks closer
                     seen = False
@@ -105,8 +105,7 @@ class _Adapter:
             if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
                 if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
-                self.dtype, self.accumulate = root.dtype, kind == BACKWARD
-                self.recorder.scalar(root.item(), self.values.dtype_name(root), kind)
+                self.recorder.scalar(root.item(), self.values.dtype_name(root), kind, root.dtype)
                 return
             roots = [tensor for tensor in tensors if isinstance(tensor, self.tensor)]
             if not roots or any(type(root).__module__.startswith(_TRACERS) for root in roots):
