@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell started pytest in its background; what tests start must hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True, kw_only=True)
