@@ -12,6 +12,7 @@ from reprocheck.cli.config import config
 from reprocheck.cli.demo import demo
 from reprocheck.cli.parameters import RunCommand
 from reprocheck.cli.report import report
+from reprocheck.cli.rules import rules
 from reprocheck.cli.run import run
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
@@ -45,7 +46,7 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
         overview.print_help()
 
 
-for _command, _class in ((run, RunCommand), (report, None), (config, None), (demo, None)):
+for _command, _class in ((run, RunCommand), (report, None), (rules, None), (config, None), (demo, None)):
     app.command(_command.__name__, cls=_class, help=overview.COMMANDS[_command.__name__], context_settings=HELP_NAMES)(_command)
 
 

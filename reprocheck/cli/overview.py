@@ -9,6 +9,7 @@ from reprocheck import __version__
 COMMANDS = {
     "run": "Run a training script and say whether it is reproducible.",
     "report": "Draw the reports of a recorded check again, without running.",
+    "rules": "Print the causes of differences: how each shows, and how to fix it.",
     "config": "Print each setting and where its value comes from.",
     "demo": "Check two small trainings, one clean and one not.",
 }

@@ -1,0 +1,114 @@
+"""`reprocheck rules`: the catalogue of causes as a table, or one entry of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.rules import Entry
+
+LABEL = 9
+
+
+def _complete(incomplete: str) -> list[str]:
+    from reprocheck.rules import catalogue
+
+    return [name for entry in catalogue() for name in (entry.code, entry.name) if name.lower().startswith(incomplete.lower())]
+
+
+def rules(
+    code: Annotated[
+        str | None, typer.Argument(metavar="[CODE]", help="Print one entry, by code or name.", show_default=False, autocompletion=_complete)
+    ] = None,
+    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print.")] = "text",
+) -> int:
+    """Prints the causes that reprocheck knows: how each shows, and how to fix it."""
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.rules import catalogue
+
+    if format not in ("text", "json"):
+        raise UsageError(f"--format {format}: rules has no such format.", "Take text or json.")
+    out = standard_output()
+    found = _one(code) if code is not None else None
+    if format == "json":
+        _print_json(out, [found] if found else list(catalogue()), single=found is not None)
+    elif found:
+        _print_entry(out, found)
+    else:
+        _print_table(out, catalogue())
+    return 0
+
+
+def _one(code: str) -> Entry:
+    """The entry asked for."""
+    from reprocheck.rules import find, nearest
+
+    entry = find(code)
+    if entry is None:
+        close = nearest(code)
+        fix = f"Did you mean {' or '.join(close)}?" if close else "`reprocheck rules` lists them."
+        raise UsageError(f"There is no rule {code}.", fix)
+    return entry
+
+
+def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
+    """One row an entry; titles are wrapped on a terminal and left whole elsewhere."""
+    import textwrap
+
+    frameworks = max(len(_frameworks(entry)) for entry in entries)
+    column = max(len(entry.code) for entry in entries) + 2
+    room = max(20, out.width - column - frameworks - 2) if out.tty else max(len(entry.title) for entry in entries)
+    group = ""
+    for entry in entries:
+        if entry.group != group and out.tty:
+            out.line(("" if not group else "\n") + out.style(entry.group, "bold"))
+        group = entry.group
+        first, *more = textwrap.wrap(entry.title, room)
+        code = out.style(entry.code, "cyan") + " " * (column - len(entry.code))
+        out.line(f"{code}{first:<{room}}  {out.style(_frameworks(entry), 'dim')}".rstrip())
+        for row in more:
+            out.line(" " * column + row)
+    if out.tty:
+        out.line()
+        out.paragraph("`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim")
+
+
+def _print_entry(out: Stream, entry: Entry) -> None:
+    out.paragraph(f"{entry.code}  {entry.title}", style="bold")
+    out.line(f"{entry.name} · {_frameworks(entry)} · {', '.join(entry.devices)}", "dim")
+    out.line()
+    out.paragraph(entry.why)
+    out.line()
+    out.labelled("Shows", entry.shows, "bold", label_width=LABEL)
+    _print_code(out, "Fix", entry.fix)
+    for framework, code in entry.fixes.items():
+        _print_code(out, f"Fix ({framework})", code)
+    _print_code(out, "Has it", entry.bad)
+    _print_code(out, "Has not", entry.good)
+    if entry.references:
+        out.line()
+        out.labelled("Seen in", ", ".join(entry.references), "bold", label_width=LABEL)
+
+
+def _print_code(out: Stream, label: str, code: str) -> None:
+    out.line()
+    out.line(label, "bold")
+    for row in code.splitlines():
+        out.line(f"  {row}".rstrip())
+
+
+def _print_json(out: Stream, entries: list[Entry], *, single: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    rows = [{**asdict(entry), "group": entry.group} for entry in entries]
+    out.line(json.dumps(rows[0] if single else rows, indent=2, ensure_ascii=False))
+
+
+def _frameworks(entry: Entry) -> str:
+    return ", ".join(entry.frameworks)

@@ -1,0 +1,125 @@
+"""The catalogue: each cause that a difference can have, read from `entries/*.toml`. One table of a file is one entry.
+
+The first digit of a code is its group (`GROUPS`). Codes and names are stable: a retired one is not given again.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reprocheck.model import RungName
+
+ENTRIES = Path(__file__).parent / "entries"
+GROUPS = (
+    "Environment",
+    "Files",
+    "Hyper-parameters",
+    "Weights",
+    "Generators",
+    "Data",
+    "Forward pass",
+    "Backward pass",
+    "Collectives",
+    "Update and later",
+)
+_PROSE = ("why", "shows", "title")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One cause.
+
+    code, name   stable: `RC301`, `unseeded-weights`
+    rung         the rung of the ladder on which it usually shows first
+    why, shows   what goes on, and what gives it away
+    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework
+    frameworks, devices   where it occurs; `any` for everywhere
+    references   public threads (`repository#number`) and documents that it is known from
+    bad, good    the smallest code that has it, and the same without it
+    """
+
+    code: str
+    name: str
+    title: str
+    rung: RungName
+    why: str
+    shows: str
+    fix: str
+    bad: str
+    good: str
+    frameworks: tuple[str, ...]
+    devices: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    fixes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """What the first digit of the code stands for."""
+        return GROUPS[int(self.code[2])]
+
+    def fix_for(self, frameworks: Iterable[str]) -> str:
+        """The fix for the first of these frameworks that has one of its own, else the one for all."""
+        return next((self.fixes[name] for name in frameworks if name in self.fixes), self.fix)
+
+    def concerns(self, frameworks: Iterable[str]) -> bool:
+        """Whether it occurs with one of these frameworks. True where none is known."""
+        named = set(frameworks)
+        return "any" in self.frameworks or not named or bool(named & set(self.frameworks))
+
+
+@cache
+def catalogue() -> tuple[Entry, ...]:
+    """All entries, by code."""
+    tables = [table for file in sorted(ENTRIES.glob("*.toml")) for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]]
+    return tuple(sorted(map(_entry, tables), key=lambda entry: entry.code))
+
+
+def entry(code: str) -> Entry:
+    """The entry of a code or name that is there. Raises KeyError."""
+    found = find(code)
+    if found is None:
+        raise KeyError(code)
+    return found
+
+
+def find(wanted: str) -> Entry | None:
+    """The entry of a code or name, in any case; None if there is none."""
+    return _index().get(wanted.strip().lower().replace("_", "-"))
+
+
+def nearest(wanted: str) -> tuple[str, ...]:
+    """Codes and names that are spelt like `wanted` or hold it, nearest first."""
+    word = wanted.strip().lower().replace("_", "-")
+    names = [name for entry in catalogue() for name in (entry.code.lower(), entry.name)]
+    close = get_close_matches(word, names, n=3, cutoff=0.6)
+    inside = [name for name in names if word and len(word) > 2 and word in name]
+    found = dict.fromkeys([*close, *inside])
+    return tuple(name.upper() if name in _codes() else name for name in found)[:3]
+
+
+@cache
+def _codes() -> frozenset[str]:
+    return frozenset(entry.code.lower() for entry in catalogue())
+
+
+@cache
+def _index() -> Mapping[str, Entry]:
+    return {key: entry for entry in catalogue() for key in (entry.code.lower(), entry.name)}
+
+
+def _entry(table: dict[str, Any]) -> Entry:
+    fields = dict(table)
+    for name in _PROSE:
+        fields[name] = " ".join(fields[name].split())
+    for name in ("fix", "bad", "good"):
+        fields[name] = fields[name].strip("\n")
+    for name in ("frameworks", "devices", "references"):
+        fields[name] = tuple(fields.get(name, ()))
+    fields["fixes"] = {framework: code.strip("\n") for framework, code in fields.get("fixes", {}).items()}
+    return Entry(**fields)

@@ -1,0 +1,124 @@
+"""What is known of operators whose results may differ from run to run, read from `operators/*.toml`: lists with their source and version.
+
+A list alone blames nothing: it strengthens what the ladder found, and says what an error of deterministic mode speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+OPERATORS = Path(__file__).parent / "operators"
+
+Phase = Literal["forward", "backward", "both"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operator:
+    """An operator on a list.
+
+    name      as its documentation names it
+    devices   kinds of devices on which it is listed
+    phase     the pass in which the noise arises
+    when      what triggers it, as words that follow its name
+    deterministic_mode   `switches` to another kernel, `raises` an error, or what else the source says; empty where it says nothing
+    aliases   module classes, dispatcher and autograd names, and names in error messages
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    phase: Phase
+    when: str
+    deterministic_mode: str
+    aliases: tuple[str, ...]
+    list: OperatorList
+
+    @property
+    def sentence(self) -> str:
+        """What the list says, with its source."""
+        return f"{self.name} ({self.when}) is on the list of {self.list.name} ({self.list.source}, {self.list.version})."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperatorList:
+    """Where a list comes from, and whose operators it names."""
+
+    name: str
+    frameworks: tuple[str, ...]
+    source: str
+    version: str
+
+
+@cache
+def operator_lists() -> tuple[tuple[OperatorList, tuple[Operator, ...]], ...]:
+    """All lists with their operators."""
+    return tuple(_read(file) for file in sorted(OPERATORS.glob("*.toml")))
+
+
+def known(name: str, *, device: str = "cpu", backward: bool | None = None, frameworks: Iterable[str] = ()) -> tuple[Operator, ...]:
+    """The listed operators that a module class, dispatcher or autograd name stands for, on a device such as `cpu`, `cuda:0`, `npu`.
+
+    `backward` leaves out operators whose noise arises in the other pass, None takes both; `frameworks` leaves out lists of others.
+    """
+    kind = device.lower().partition(":")[0] or "cpu"
+    other = {None: "", True: "forward", False: "backward"}[backward]
+    wanted = set(frameworks)
+    return tuple(
+        operator
+        for operator in raised(name)
+        if kind in operator.devices and operator.phase != other and (not wanted or wanted & set(operator.list.frameworks))
+    )
+
+
+def raised(name: str) -> tuple[Operator, ...]:
+    """The listed operators that an error message may mean by `name`, on any device."""
+    return _by_alias().get(_key(name), ())
+
+
+def _read(file: Path) -> tuple[OperatorList, tuple[Operator, ...]]:
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    rows = table.pop("operator")
+    source = OperatorList(**{**table, "frameworks": tuple(table["frameworks"])})
+    return source, tuple(
+        Operator(
+            name=row["name"],
+            devices=tuple(row["devices"]),
+            phase=row["phase"],
+            when=row["when"],
+            deterministic_mode=row.get("deterministic_mode", ""),
+            aliases=tuple(row["aliases"]),
+            list=source,
+        )
+        for row in rows
+    )
+
+
+@cache
+def _by_alias() -> Mapping[str, tuple[Operator, ...]]:
+    index: dict[str, tuple[Operator, ...]] = {}
+    for _, operators in operator_lists():
+        for operator in operators:
+            for key in {_key(name) for name in _names(operator)}:
+                index[key] = (*index.get(key, ()), operator)
+    return index
+
+
+def _names(operator: Operator) -> Iterator[str]:
+    yield from operator.aliases
+    for name in operator.name.split(", "):
+        yield name
+        yield name.rpartition(".")[2]
+
+
+def _key(name: str) -> str:
+    """One spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and `IndexPutBackward0`-like names."""
+    word = name.strip().lower()
+    word = re.sub(r"^(aten|torch\.ops\.aten)(\.|::)", "", word)
+    word = re.sub(r"^([a-z0-9_]+)\.[a-z0-9_]+$", r"\1", word)  # the overload
+    word = re.sub(r"backward\d$", "backward", word)
+    return re.sub(r"[^a-z0-9]", "", word)
