@@ -1,23 +1,29 @@
-"""A recorded check, read back and judged: the one way from a report folder to the result model. Never runs anything."""
+"""A recorded check, read back, judged and explained: the one way from a report folder to the result model. Never runs anything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.model import Check, CheckRecord, EnvironmentDifference, Run, Trace
+from reprocheck.model import Check, CheckRecord, DeeperPair, EnvironmentDifference, Run, Trace
 
 
 def load(folder: str | Path) -> Check:
-    """The check recorded in `folder`: traces read, losses compared, verdict given.
+    """The check recorded in `folder`: traces read, losses compared, verdict given, and what deeper runs say of the reason.
 
     Raises ReportError where the folder is missing or holds no readable record.
     """
+    folder = Path(folder)
+    return explained(judged(folder), folder)
+
+
+def judged(folder: Path) -> Check:
+    """The check recorded in `folder`, without its deeper runs. Raises ReportError."""
     from reprocheck import record as records
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge
 
-    folder = Path(folder)
     record = records.read(folder)
     runs = tuple(read_run(folder, run) for run in record.runs)
     verdict = judge(runs, record.tolerance, fail_on=str(_setting(record, "fail_on", "checks")))
@@ -32,6 +38,53 @@ def load(folder: str | Path) -> Check:
         caveats=_unique((*verdict.caveats, *record.caveats, *_of_runs(runs, "caveats"), *_left_alive(runs), *_state_caveat(state_left))),
         coverage=_unique(_coverage(runs)),
     )
+
+
+def explained(check: Check, folder: Path) -> Check:
+    """A judged check with the deeper pairs that its record in `folder` holds by now, and the ladder and causes that follow from them.
+
+    Whatever goes wrong here is said in the coverage: the verdict stands on its own. Raises ReportError where there is no record.
+    """
+    from reprocheck import record as records
+
+    record = records.read(folder)
+    whole = tuple(pair for pair in record.deeper if _whole(pair))
+    check = replace(
+        check,
+        record=replace(record, deeper=whole),
+        caveats=_unique((*check.caveats, *record.caveats)),
+        coverage=_unique((*check.coverage, *(line for pair in record.deeper for line in _deeper_coverage(pair)))),
+    )
+    if not whole and check.verdict.verdict not in ("not_reproducible", "script_failed"):
+        return check
+    try:
+        from reprocheck import explain
+
+        ladder = explain.ladder(check, folder)
+        if ladder is not None:
+            check = replace(check, ladder=ladder, coverage=_unique((*check.coverage, *ladder.coverage)))
+        check = replace(check, causes=tuple(explain.causes(check, folder)))
+    except Exception as error:
+        line = f"The reason of the difference could not be worked out: {type(error).__name__}: {error}".rstrip(": ")
+        check = replace(check, coverage=(*check.coverage, line))
+    return check
+
+
+def _whole(pair: DeeperPair) -> bool:
+    return len(pair.runs) == 2 and all(run.ended != "interrupted" for run in pair.runs)
+
+
+def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
+    """What is missing of a deeper pair."""
+    name = f"level {pair.level}"
+    if not _whole(pair):
+        yield f"The two runs at {name} were broken off, so nothing is concluded from them."
+        return
+    for run in pair.runs:
+        if run.ended == "failed":
+            yield f"Run {run.number} at {name} failed with exit status {run.exit_status}; what it recorded until then was compared."
+        elif run.ended == "timed_out":
+            yield f"Run {run.number} at {name} was ended by the timeout; what it recorded until then was compared."
 
 
 def _setting(record: CheckRecord, name: str, default: object) -> object:

@@ -137,6 +137,10 @@ def _off(name: str, help: str, *, short: str = "") -> Option:
     return replace(_option(name, False, "switch", "", _switch, "true or false", help), short=short)
 
 
+def _on(name: str, help: str) -> Option:
+    return _option(name, True, "switch", "", _switch, "true or false", help)
+
+
 _TOLERANCE = "a finite number, 0 or more"
 _FROM_ONE = "a whole number, 1 or more"
 
@@ -172,7 +176,11 @@ OPTIONS: tuple[Option, ...] = (
     _off("show_output", "Show what the script prints while it runs."),
     _option("jobs", 1, "integer", "N", _whole(1), _FROM_ONE, "Runs side by side; more than 1 needs --workdir copy."),
     _off("jobs_on_accelerator", "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other results."),
-    _one_of("level", ("loss",), "What is recorded."),
+    _one_of(
+        *("level", ("loss", "module", "op")),
+        help="Record two more runs at this level even when the check passes: modules and gradients, or every operator.",
+    ),
+    _on("explain", "Record a failed check again at deeper levels, to say where the runs first part and why."),
     _off("quiet", "No progress; the verdict in one line.", short="-q"),
     _off("verbose", "More detail, and tracebacks of reprocheck's own errors.", short="-v"),
     _one_of("color", ("auto", "always", "never"), "Colour in the terminal."),
@@ -206,7 +214,8 @@ class Settings:
     show_output: bool = _default("show_output")
     jobs: int = _default("jobs")
     jobs_on_accelerator: bool = _default("jobs_on_accelerator")
-    level: Literal["loss"] = _default("level")
+    level: Literal["loss", "module", "op"] = _default("level")
+    explain: bool = _default("explain")
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")

@@ -35,6 +35,7 @@ class Console:
         self._drawn_at = float("-inf")
         self._drawn = False
         self._of = settings.runs
+        self._level = ""
         self._started: dict[int, float] = {}
         self._ticking = False
         self._iteration: dict[int, int] = {}
@@ -45,12 +46,24 @@ class Console:
 
     def begin(self, title: str) -> None:
         """Says what is checked."""
+        self._level = ""
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
+
+    def deeper(self, title: str, level: str, inside: str = "") -> None:
+        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of those before."""
+        self._of, self._level = 2, f"level {level}, "
+        if level == "module":
+            aim = "" if title == "REPRODUCIBLE" else ", to see where the runs first part"
+            self.remark(f"{title}: recording again at level module{aim}", style="bold")
+        else:
+            self.remark(f"recording again at level {level}" + (f", inside {inside}" if inside else ""), style="bold")
 
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
         self._of = of
         self._started[number] = self._clock()
+        self._iteration.pop(number, None)
+        self._loss.pop(number, None)
         self._tick()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
@@ -158,7 +171,7 @@ class Console:
         return " · ".join((self._name(number), *self._numbers(number), _duration(seconds)))
 
     def _name(self, number: int) -> str:
-        return f"run {number} of {self._of}"
+        return f"{self._level}run {number} of {self._of}"
 
     def _numbers(self, number: int) -> tuple[str, ...]:
         iteration, loss = self._iteration.get(number, 0), self._loss.get(number)

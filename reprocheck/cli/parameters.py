@@ -46,7 +46,7 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
 def _parameter(option: Option) -> inspect.Parameter:
     """An option whose default is "not given": what holds then is decided by `settings.load`."""
     shown = plain(option, option.default)
-    note = "" if shown in (None, False) else f" [{shown}]"
+    note = "" if shown is None or option.type == "switch" else f" [{shown}]"
     declared = [f"{option.flag}/--no-{option.key}" if option.type == "switch" else option.flag, *([option.short] if option.short else [])]
     if option.type == "switch" and option.short:
         declared = [option.short, f"{option.flag}/--no-{option.key}"]

@@ -102,7 +102,7 @@ def _title(entry: EntryPoint) -> str:
 
 
 def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
-    """The runs, read back. Libraries that only the report needs are loaded meanwhile."""
+    """The runs, read back, and those that follow to explain them. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
     from reprocheck import launch
@@ -114,8 +114,9 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console) -
         console.clear()
         console.status("comparing the runs")
         from reprocheck import check
+        from reprocheck.cli.escalation import escalate
 
-        return check.load(folder)
+        return escalate(check.judged(folder), entry, held, folder, console)
     finally:
         console.clear()
         warming.join()

@@ -27,17 +27,24 @@ HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
 
 def print_verdict(check: Check, console: Console) -> None:
     """Prints the verdict and its numbers to the console's `out`."""
-    from reprocheck.report import text
+    from reprocheck.cli.reasons import print_causes, print_ladder
+    from reprocheck.report import text, why
 
     out = console.out
+    lead = why.lead(check)
     if console.quiet:
-        out.line(f"{check.verdict.title}: {text.line(check.verdict.reason)}")
+        out.line(" ".join(filter(None, (f"{check.verdict.title}: {text.line(check.verdict.reason)}", lead))))
         return
     if out.tty and console.err.tty:
         out.line()
     out.line(check.verdict.title, STYLES[check.verdict.verdict])
+    if lead:
+        out.paragraph(lead, indent=2, style="bold")
     out.paragraph(text.line(check.verdict.reason), indent=2)
     out.line()
+    if check.ladder is not None:
+        print_ladder(check.ladder, out)
+        print_causes(check, out, every=console.verbose)
     _print_checks(check, out, every=console.verbose)
     for label, sentence in _facts(check):
         out.labelled(label, sentence, "dim", indent=2, label_width=LABEL)

@@ -2,12 +2,14 @@
 
 entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
+record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 """
 
 from reprocheck.launch.check import check
+from reprocheck.launch.deeper import record_deeper
 from reprocheck.launch.entry_point import entry_point, find_python
 from reprocheck.launch.folder import prepare, publish
 from reprocheck.launch.observer import Observer, Quiet
 from reprocheck.launch.tail import Output
 
-__all__ = ["Observer", "Output", "Quiet", "check", "entry_point", "find_python", "prepare", "publish"]
+__all__ = ["Observer", "Output", "Quiet", "check", "entry_point", "find_python", "prepare", "publish", "record_deeper"]

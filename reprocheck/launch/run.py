@@ -31,7 +31,11 @@ GONE_GRACE = 3.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What one run needs. `names`: home, user and host, to be masked. `hidden`: a folder of ours, never a file of the script."""
+    """What one run needs. `names`: home, user and host, to be masked. `hidden`: a folder of ours, never a file of the script.
+
+    place          folder of the run, from `folder` on: `run_place`
+    level, inside  what is recorded; see `docs/reference/trace-format.md`
+    """
 
     number: int
     command: Sequence[str]
@@ -39,23 +43,30 @@ class Job:
     workdir: Workdir
     tmpdir: Path
     folder: Path
+    place: str
     hidden: Path
     names: tuple[str, str, str]
     steps: int | None
-    level: str
     timeout: float | None
+    level: str = "loss"
+    inside: str = ""
     after_death: Sequence[str] = ()
     output: Output | None = None
 
     @property
     def home(self) -> Path:
-        """`run-N` in the folder of the check."""
-        return self.folder / f"run-{self.number}"
+        """The folder of the run."""
+        return self.folder / self.place
 
     @property
     def trace(self) -> Path:
         """The folder that the recorder writes to."""
         return self.home / "trace"
+
+
+def run_place(number: int, level: str) -> str:
+    """The folder of a run, from the folder of the check on: `run-N`, or `LEVEL/run-N` at a deeper level."""
+    return f"run-{number}" if level == "loss" else f"{level}/run-{number}"
 
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
@@ -89,9 +100,9 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
         exit_status=process.exit_status,
         started=started.isoformat(timespec="seconds"),
         seconds=round(process.ended - process.started, 3),
-        trace=f"run-{job.number}/trace",
-        stdout=f"run-{job.number}/stdout.log",
-        stderr=f"run-{job.number}/stderr.log",
+        trace=f"{job.place}/trace",
+        stdout=f"{job.place}/stdout.log",
+        stderr=f"{job.place}/stderr.log",
         files=FileChanges(),
         killed=process.killed,
     )
@@ -163,6 +174,7 @@ def _prepare(job: Job) -> None:
     settings = {
         "steps": job.steps,
         "level": job.level,
+        "inside": job.inside,
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
         "stop_wait": STOP_WAIT,

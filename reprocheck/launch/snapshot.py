@@ -7,10 +7,11 @@ killed loses nothing (`python -m reprocheck.launch.cleanup DIR` puts back what i
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -29,11 +30,15 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: an offset in `pack`, the number of a file, or None where it was not kept."""
+    """An entry and where its content is: an offset in `pack`, the number of a file, or None where it was not kept.
+
+    `aside`: the file itself was moved into the store, so that it stands in the working directory no more.
+    """
 
     entry: Entry
     packed: int | None = None
     number: int | None = None
+    aside: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,10 +49,10 @@ class Restored:
     lost: tuple[str, ...] = ()
 
 
-def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT) -> tuple[str, ...]:
+def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT, *, aside: Collection[str] = ()) -> tuple[str, ...]:
     """Keeps the contents of a tree in `store`, smaller files first. Returns the paths of those too large, the largest first.
 
-    What reprocheck itself prints to (`> log`) is not kept: it is never to be put back.
+    What reprocheck itself prints to (`> log`) is not kept: it is never to be put back. `aside`: paths that `move_aside` is to move.
     """
     store.mkdir(parents=True)
     (store / OWNER).write_text(json.dumps({"workdir": str(root), "pid": os.getpid()}))
@@ -59,6 +64,9 @@ def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT) -> tuple[
     with (store / PACK).open("wb") as pack:
         for number, (size, path) in enumerate(files):
             entry = tree.entries[path]
+            if path in aside:
+                kept[path] = Kept(entry=entry, number=number, aside=True)
+                continue
             try:
                 if size <= SMALL and copied + size <= limit:
                     kept[path] = Kept(entry=entry, packed=_append(pack, root / path, size))
@@ -74,9 +82,45 @@ def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT) -> tuple[
                 kept[path] = Kept(entry=entry, number=number)
             except OSError:
                 left_out.append(path)
-    lines = {path: [*astuple(item.entry), item.packed, item.number] for path, item in kept.items()}
+    lines = {path: [*astuple(item.entry), item.packed, item.number, item.aside] for path, item in kept.items()}
     (store / INDEX).write_text(json.dumps(lines))
     return tuple(reversed(left_out))
+
+
+def move_aside(store: Path, paths: Collection[str]) -> tuple[str, ...]:
+    """Takes `paths`, which `keep` was told of, out of the working directory until `restore`. Returns those that could not be taken."""
+    root, index = _read(store)
+    missed: list[str] = []
+    for path in (path for path, kept in index.items() if path in paths and kept.entry.kind != "folder"):
+        number = index[path].number
+        try:
+            if number is None:
+                (root / path).unlink()
+            else:
+                move(root / path, store / str(number))
+        except OSError:
+            missed.append(path)
+    for path in sorted((path for path, kept in index.items() if path in paths and kept.entry.kind == "folder"), reverse=True):
+        with contextlib.suppress(OSError):  # not empty: a cache that is not watched, a pipe
+            (root / path).rmdir()
+    return tuple(missed)
+
+
+def move(source: Path, target: Path) -> None:
+    """Moves a file or link, also to another file system; whoever is stopped half-way leaves the source whole."""
+    try:
+        source.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        draft = target.with_name(f".{target.name[:200]}.reprocheck")
+        try:
+            shutil.copy2(source, draft, follow_symlinks=False)
+            draft.replace(target)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+        source.unlink()
 
 
 def restore(store: Path) -> Restored:
@@ -88,11 +132,9 @@ def restore(store: Path) -> Restored:
     if not (store / INDEX).exists():
         shutil.rmtree(store, ignore_errors=True)
         return Restored()
-    root = Path(json.loads((store / OWNER).read_text())["workdir"])
+    root, index = _read(store)
     other: dict[str, Kept] = {}
-    for path, fields in json.loads((store / INDEX).read_text()).items():
-        *facts, packed, number = fields
-        kept = Kept(entry=Entry(*facts), packed=packed, number=number)
+    for path, kept in index.items():
         if entry_of(root / path) != kept.entry and not (kept.entry.kind == "folder" and _same_folder(root / path, kept.entry)):
             other[path] = kept
     back: list[str] = []
@@ -109,6 +151,16 @@ def restore(store: Path) -> Restored:
     if not lost:
         shutil.rmtree(store, ignore_errors=True)
     return Restored(back=tuple(back), lost=tuple(lost))
+
+
+def _read(store: Path) -> tuple[Path, dict[str, Kept]]:
+    """The working directory that a store is of, and its index."""
+    root = Path(json.loads((store / OWNER).read_text())["workdir"])
+    index = {}
+    for path, fields in json.loads((store / INDEX).read_text()).items():
+        *facts, packed, number, aside = fields
+        index[path] = Kept(entry=Entry(*facts), packed=packed, number=number, aside=aside)
+    return root, index
 
 
 def left_behind(output: Path, workdir: Path) -> tuple[Path, ...]:
@@ -173,6 +225,10 @@ def _put_back(path: Path, kept: Kept, store: Path) -> None:
         return
     if now is not None and now.kind == entry.kind == "file" and _same_content(now, entry):
         path.chmod(entry.mode)
+        return
+    if kept.aside and (store / str(kept.number)).exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        move(store / str(kept.number), path)
         return
     new = path.with_name(f".{path.name[:200]}.reprocheck")
     if entry.kind == "link":

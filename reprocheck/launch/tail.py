@@ -11,9 +11,9 @@ from typing import Any
 
 from reprocheck.child.reprocheck_child.regular import WIDTH, stored
 
-LAST_LINES = 20
 MOST_AT_ONCE = 16 << 20
 _AT_ONCE = 1 << 16
+_LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')
 
 Output = Callable[[str, bytes], None]
@@ -85,16 +85,15 @@ class TraceTail:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
-        losses = sum(b'"loss"' in line for line in lines)
-        self._losses[name] = self._losses.get(name, 0) + losses
+        losses = [line for line in lines if line.startswith(_LOSS)]
+        self._losses[name] = self._losses.get(name, 0) + len(losses)
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
-        if any(b'"optimizer"' in line for line in lines):
+        if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
-        for event in _events(lines[-LAST_LINES:]):
-            if event.get("e") == "loss":
-                self.loss = _number(event.get("v"))
+        for event in _events(losses[-1:]):
+            self.loss = _number(event.get("v"))
         by_losses = 0 if name in self._with_optimizer else self._losses[name]
         self.iteration = max(self.iteration, self._closed.get(name, by_losses))
 

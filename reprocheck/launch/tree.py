@@ -109,15 +109,20 @@ def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
 
 
 def file_changes(before: Tree, after: Tree) -> FileChanges:
-    """Files and links that are new, other or gone. Of a tree that was too large to list whole, only what was listed before."""
+    """What is new, other or gone. Of a tree that was too large to list whole, only what was listed before."""
     old, new = dict(_files(before)), dict(_files(after))
     whole = before.complete and after.complete
     return FileChanges(
         created=tuple(sorted(new.keys() - old.keys())) if whole else (),
         changed=tuple(sorted(path for path in old.keys() & new.keys() if old[path] != new[path])),
         deleted=tuple(sorted(old.keys() - new.keys())) if whole else (),
+        folders=tuple(sorted(_folders(after) - before.entries.keys())) if whole else (),
     )
 
 
 def _files(tree: Tree) -> Iterator[tuple[str, Entry]]:
     return ((path, entry) for path, entry in tree.entries.items() if entry.kind != "folder")
+
+
+def _folders(tree: Tree) -> set[str]:
+    return {path for path, entry in tree.entries.items() if entry.kind == "folder"}

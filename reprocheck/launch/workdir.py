@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Collection
@@ -42,12 +43,16 @@ class InPlace:
         self._store = store
         self._say = say
         self._tree = read_tree(path, leave_out)
+        self._keep()
+
+    def _keep(self) -> None:
+        """Keeps what stands there, and names what is not safe."""
         if not self._tree.complete:
-            say(f"The working directory holds more than {len(self._tree.entries)} files: the rest is not watched. {COPY_ADVICE}")
-        too_large = snapshot.keep(path, self._tree, store)
+            self._say(f"The working directory holds more than {len(self._tree.entries)} files: the rest is not watched. {COPY_ADVICE}")
+        too_large = snapshot.keep(self.path, self._tree, self._store)
         if too_large:
             size = sum(self._tree.entries[name].size for name in too_large) / 1e6
-            say(
+            self._say(
                 f"Too large to keep: {snapshot.summary(too_large)} ({size:,.0f} MB in all). If the script overwrites or deletes them, they "
                 f"cannot be put back. {COPY_ADVICE}"
             )
@@ -64,6 +69,7 @@ class InPlace:
             created=tuple(path for path in changes.created if path not in theirs),
             changed=tuple(path for path in changes.changed if path not in theirs),
             deleted=changes.deleted,
+            folders=changes.folders,
         )
 
     def close(self) -> None:
@@ -71,6 +77,50 @@ class InPlace:
         result = snapshot.restore(self._store)
         if result.lost:
             self._say(f"Could not be put back after the runs: {snapshot.summary(result.lost, 10)}. {COPY_ADVICE}")
+
+
+class InPlaceAgain(InPlace):
+    """The user's own folder, for runs that begin where earlier ones began: what those created is out of the way meanwhile.
+
+    `close` leaves the folder as it was found: what these runs created themselves goes to `leavings`.
+    """
+
+    def __init__(self, path: Path, *, leave_out: Collection[Path], store: Path, say: Say, created: Collection[str], leavings: Path) -> None:
+        theirs = open_for_writing(path, created)
+        self._aside = frozenset(created) - theirs
+        self._leavings = leavings
+        super().__init__(path, leave_out=leave_out, store=store, say=say)
+        self._found = self._tree
+        missed = snapshot.move_aside(store, self._aside)
+        if missed:
+            say(f"Could not be set aside, so the runs that follow find what earlier runs left: {snapshot.summary(missed)}.")
+        self._tree = self._start = read_tree(path, leave_out)
+
+    def _keep(self) -> None:
+        snapshot.keep(self.path, self._tree, self._store, aside=self._aside)
+
+    def close(self) -> None:
+        """Moves what these runs created to `leavings`, then puts back everything else as it was found."""
+        changes = file_changes(self._start, read_tree(self.path, self._leave_out))
+        new = [path for path in changes.created if path not in self._found.entries]
+        theirs = open_for_writing(self.path, new)
+        moved = [path for path in new if path not in theirs and self._take(path)]
+        for folder in sorted(changes.folders, reverse=True):
+            if folder not in self._found.entries:
+                with contextlib.suppress(OSError):  # something is left in it
+                    (self.path / folder).rmdir()
+        super().close()
+        if moved:
+            place = os.path.relpath(self._leavings, self.path)
+            self._say(f"Created only by the runs recorded again, and moved to {place}: {snapshot.summary(moved)}.")
+
+    def _take(self, path: str) -> bool:
+        try:
+            (self._leavings / path).parent.mkdir(parents=True, exist_ok=True)
+            snapshot.move(self.path / path, self._leavings / path)
+        except OSError:
+            return False
+        return True
 
 
 class Copies:

@@ -115,7 +115,7 @@ BAD = [
     ("workdir", "elsewhere"),
     ("fail_on", "any"),
     ("color", "green"),
-    ("level", "op"),
+    ("level", "layer"),
     ("output", "  "),
     ("quiet", "perhaps"),
 ]

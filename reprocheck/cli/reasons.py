@@ -1,0 +1,58 @@
+"""Why the runs differ, on the terminal: the ladder in one row a rung, and the causes with evidence, source line and fix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reprocheck.cli.terminal import Stream
+
+if TYPE_CHECKING:
+    from reprocheck.model import Cause, Check, Ladder
+    from reprocheck.report.why import Row
+
+NAME, STATUS, LABEL = 21, 14, 10
+
+
+def print_ladder(ladder: Ladder, out: Stream) -> None:
+    """A row for each rung: its name, `equal`, `differs` or `not recorded`, and where; an arrow at the first that differs."""
+    from reprocheck.report import why
+
+    for row in why.rows(ladder):
+        out.line(_drawn(row, out), "bold red" if row.first else "red" if row.differs else "dim")
+    out.line()
+
+
+def _drawn(row: Row, out: Stream) -> str:
+    arrow = "→ " if row.first else "  "
+    head = f"{arrow}{row.name:<{NAME}}{row.status:<{STATUS}}"
+    return out.clip(f"{out.fit(head)}{row.where}".rstrip())
+
+
+def print_causes(check: Check, out: Stream, *, every: bool) -> None:
+    """The best cause; all of them where `every`."""
+    for cause in check.causes if every else check.causes[:1]:
+        _print_cause(cause, out)
+    hidden = 0 if every else len(check.causes) - 1
+    if hidden > 0:
+        others = ", ".join(cause.code for cause in check.causes[1:6]) + (", …" if hidden > 5 else "")
+        out.labelled("also", f"{others} (-v prints them; the report has them, too)", "dim", indent=2, label_width=LABEL)
+        out.line()
+
+
+def _print_cause(cause: Cause, out: Stream) -> None:
+    from reprocheck.report import text, why
+
+    out.labelled("cause", why.cause_title(cause), "bold", indent=2, label_width=LABEL)
+    for sentence in cause.evidence:
+        out.labelled("", text.line(sentence), indent=2, label_width=LABEL)
+    if cause.source:
+        code = text.line(cause.source.text)
+        out.labelled("line", why.origin(cause.source) + (f"  {code}" if code else ""), "dim", indent=2, label_width=LABEL)
+    fix = why.fix(cause)
+    if fix and why.is_code(fix):
+        out.line("  " + out.style("fix", "dim"))
+        for line in fix.split("\n"):
+            out.line(f"    {out.style(line, 'cyan')}".rstrip())
+    elif fix:
+        out.labelled("fix", fix, "dim", indent=2, label_width=LABEL)
+    out.line()

@@ -1,0 +1,60 @@
+"""Two more runs of a check, recorded at a deeper level, from the state in which its first run began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from reprocheck import record
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.plan import plan
+from reprocheck.launch.runs import record_runs
+from reprocheck.launch.tail import Output
+from reprocheck.model import DeeperPair, EntryPoint, RunRecord
+from reprocheck.settings import Settings
+
+Level = Literal["module", "op"]
+
+
+def record_deeper(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    level: Level,
+    iterations: int,
+    inside: str = "",
+    output: Output | None = None,
+) -> DeeperPair:
+    """Runs `entry` twice as `check` did, recording `iterations` iterations at `level`, and adds the pair to the record in `folder`.
+
+    The first of the two runs finds the working directory as run 1 of the check found it, the second one what the first left. Afterwards the
+    working directory is as it was before this call, whatever happens. Raises what `check` raises; what was recorded until then is kept.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    pair = DeeperPair(level=level, iterations=iterations, inside=inside, runs=())
+
+    def keep(runs: tuple[RunRecord, ...]) -> None:
+        if runs:
+            record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=runs))))
+
+    created = paths_created(before.runs)
+    made = plan(entry, settings, folder, observer, output, runs=2, steps=iterations, level=level, inside=inside, created=created)
+    return replace(pair, runs=record_runs(made, keep))
+
+
+def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Files and folders that stand in the working directory after these runs and did not before the first of them."""
+    original: set[str] = set()
+    created: set[str] = set()
+    folders: set[str] = set()
+    for run in runs:
+        original |= {*run.files.changed, *run.files.deleted} - created
+        created |= {*run.files.created} - original
+        folders |= {*run.files.folders}
+    held = {str(parent) for path in original for parent in Path(path).parents}
+    return tuple(sorted(created | (folders - held)))

@@ -1,0 +1,160 @@
+"""What all runs of a pair share: where they work, what they are given, and where their traces go."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck.child.reprocheck_child.masking import identity
+from reprocheck.launch import cleanup
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.run import Job, run_place
+from reprocheck.launch.tail import Output
+from reprocheck.launch.variables import added_variables, users_environment
+from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir
+from reprocheck.model import EntryPoint
+from reprocheck.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What all runs of a pair share.
+
+    scratch        holds their TMPDIR
+    hidden         where reprocheck itself writes
+    runs, steps    how many runs, and of how many iterations
+    level, inside  what is recorded
+    created        paths in the working directory that earlier runs created, nearest to the root first; None for the first runs
+    """
+
+    entry: EntryPoint
+    settings: Settings
+    folder: Path
+    scratch: Path
+    hidden: Path
+    cwd: Path
+    observer: Observer
+    output: Output | None
+    names: tuple[str, str, str]
+    lock: Any
+    runs: int
+    steps: int | None
+    level: str
+    inside: str
+    created: Sequence[str] | None
+
+    @property
+    def copies(self) -> bool:
+        """Whether each run works in a copy of the working directory."""
+        return self.settings.workdir == "copy"
+
+    def job(self, number: int, workdir: Workdir, slot: str) -> Job:
+        """Run `number`; runs with the same `slot` have the same paths."""
+        place = run_place(number, self.level)
+        trace = self.folder / place / "trace"
+        pwd = workdir.path if self.copies else None
+        return Job(
+            number=number,
+            command=_command_in(self.entry, self.cwd, workdir.path),
+            environment=users_environment() | self.added(trace, slot, pwd),
+            workdir=workdir,
+            tmpdir=self.scratch / f"tmp{slot}",
+            folder=self.folder,
+            place=place,
+            hidden=trace if self.copies else self.hidden,
+            names=self.names,
+            steps=self.steps,
+            level=self.level,
+            inside=self.inside,
+            timeout=self.settings.timeout,
+            after_death=cleanup.command(self.folder, self.scratch),
+            output=self.output,
+        )
+
+    def added(self, trace: Path, slot: str, pwd: Path | None) -> dict[str, str]:
+        """The environment variables of ours."""
+        side_by_side = self.settings.jobs > 1
+        return added_variables(users_environment(), trace=trace, tmpdir=self.scratch / f"tmp{slot}", pwd=pwd, side_by_side=side_by_side)
+
+    def in_place(self) -> InPlace:
+        """The working directory itself, with a snapshot in the report folder."""
+        leave_out, store, say = [self.hidden, self.folder.parent / "latest"], self.folder / cleanup.SNAPSHOT, self.observer.message
+        if self.created is None:
+            return InPlace(self.cwd, leave_out=leave_out, store=store, say=say)
+        leavings = self.folder / self.level / "left"
+        return InPlaceAgain(self.cwd, leave_out=leave_out, store=store, say=say, created=self.created, leavings=leavings)
+
+    def copy(self, slot: str) -> Copies:
+        """A copy of the working directory in the report folder, on the same file system where that can share blocks."""
+        return Copies(
+            self.cwd,
+            path=self.folder / f"{cleanup.COPY}{slot}",
+            leave_out=[self.hidden, self.folder.parent / "latest"],
+            say=self.observer.message,
+        )
+
+
+def plan(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    output: Output | None,
+    *,
+    runs: int,
+    steps: int | None,
+    level: str = "loss",
+    inside: str = "",
+    created: Sequence[str] | None = None,
+) -> Plan:
+    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them."""
+    cwd = Path.cwd()
+    return Plan(
+        entry=entry,
+        settings=settings,
+        folder=folder,
+        scratch=Path(tempfile.mkdtemp(prefix="reprocheck-")),
+        hidden=folder if folder.parent == cwd or folder.parent in cwd.parents else folder.parent,
+        cwd=cwd,
+        observer=observer,
+        output=_output(settings, output),
+        names=identity(),
+        lock=threading.RLock(),
+        runs=runs,
+        steps=steps,
+        level=level,
+        inside=inside,
+        created=created,
+    )
+
+
+def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
+    """The command; in a copy, an absolute path of the script within the working directory leads into the copy."""
+    if workdir == cwd or entry.kind != "script":
+        return entry.command
+    python, script, *args = entry.command
+    inside = Path(script).is_absolute() and Path(os.path.normpath(script)).is_relative_to(cwd)
+    return (python, str(workdir / Path(os.path.normpath(script)).relative_to(cwd)) if inside else script, *args)
+
+
+def _output(settings: Settings, output: Output | None) -> Output | None:
+    if not settings.show_output:
+        return None
+
+    def to_terminal(stream: str, data: bytes) -> None:
+        target = sys.stdout if stream == "stdout" else sys.stderr
+        buffer = getattr(target, "buffer", None)
+        if buffer is None:
+            target.write(data.decode("utf-8", "replace"))
+        else:
+            target.flush()
+            buffer.write(data)
+        target.flush()
+
+    return output or to_terminal

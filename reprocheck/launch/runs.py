@@ -1,0 +1,140 @@
+"""The runs of a plan, one after the other or side by side, each kept as soon as it has ended."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from reprocheck.launch import cleanup, snapshot
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.plan import Plan
+from reprocheck.launch.run import run
+from reprocheck.launch.workdir import Workdir
+from reprocheck.model import RunRecord
+
+Keep = Callable[[tuple[RunRecord, ...]], None]
+"""Takes the records of all runs so far: before the first one, and after each."""
+
+
+def record_runs(plan: Plan, keep: Keep) -> tuple[RunRecord, ...]:
+    """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they were, whatever happens.
+
+    KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so.
+    """
+    try:
+        keep(())
+        with _signals_interrupt():
+            return tuple(_in_turn(plan, keep) if plan.settings.jobs == 1 else _side_by_side(plan, keep))
+    finally:
+        shutil.rmtree(plan.scratch, ignore_errors=True)
+
+
+def _in_turn(plan: Plan, keep: Keep) -> list[RunRecord]:
+    """The runs one after the other, in the working directory itself or in a copy at the same path."""
+    runs: list[RunRecord] = []
+    for left in snapshot.left_behind(plan.folder.parent, plan.cwd) if plan.created is None else ():
+        plan.observer.message(
+            f"An earlier check was killed before it could put your files back. `python -m reprocheck.launch.cleanup {left}` puts them back."
+        )
+    workdir: Workdir | None = None
+    try:
+        workdir = plan.copy("") if plan.copies else plan.in_place()
+        for number in range(1, plan.runs + 1):
+            _one(plan, workdir, number, "", threading.Event(), runs, keep)
+    finally:
+        with _signals_wait():
+            workdir.close() if workdir else cleanup.clean_up(plan.folder)
+    return runs
+
+
+def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
+    """The runs in threads, each in a copy of its own."""
+    runs: list[RunRecord] = []
+    halt = threading.Event()
+
+    def one(number: int) -> None:
+        if halt.is_set():
+            return
+        workdir = plan.copy(f"-{number}")
+        try:
+            _one(plan, workdir, number, f"-{number}", halt, runs, keep)
+        finally:
+            workdir.close()
+
+    with ThreadPoolExecutor(plan.settings.jobs) as pool:
+        try:
+            for each in [pool.submit(one, number) for number in range(1, plan.runs + 1)]:
+                each.result()
+        except BaseException:
+            halt.set()
+            raise
+    return sorted(runs, key=lambda item: item.number)
+
+
+def _one(plan: Plan, workdir: Workdir, number: int, slot: str, halt: threading.Event, runs: list[RunRecord], keep: Keep) -> None:
+    """One run and its files, kept; KeyboardInterrupt where it was broken off."""
+    observer = cast(Observer, _Locked(plan.observer, plan.lock))
+    workdir.begin()
+    observer.run_started(number, plan.runs)
+    result = run(plan.job(number, workdir, slot), observer, halt)
+    result = replace(result, files=workdir.end())
+    with plan.lock:
+        runs.append(result)
+        keep(tuple(sorted(runs, key=lambda item: item.number)))
+    observer.run_ended(result)
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
+
+
+class _Locked:
+    """An observer that hears one thing at a time."""
+
+    def __init__(self, observer: Observer, lock: Any) -> None:
+        self._observer, self._lock = observer, lock
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        method = getattr(self._observer, name)
+
+        def call(*arguments: object) -> None:
+            with self._lock:
+                method(*arguments)
+
+        return call
+
+
+@contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP act as Ctrl-C while runs are under way."""
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    with _handled(dict.fromkeys(numbers, _interrupt)):
+        yield
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Nothing interrupts the putting back of the user's files."""
+    with _handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), signal.SIG_IGN)):
+        yield
+
+
+@contextmanager
+def _handled(handlers: dict[signal.Signals, Any]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
