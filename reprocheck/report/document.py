@@ -9,7 +9,7 @@ import json
 import math
 from typing import Any
 
-from reprocheck.model import Check, LossSeries, Run, Trace
+from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, SourceLine, Trace
 from reprocheck.report import words
 from reprocheck.report.text import valid
 
@@ -35,8 +35,8 @@ def to_json(check: Check) -> dict[str, Any]:
         "first_divergence": verdict.first_divergence.iteration if verdict.first_divergence else None,
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
-        "ladder": None,
-        "causes": [],
+        "ladder": _ladder(check.ladder) if check.ladder else None,
+        "causes": [_cause(cause) for cause in check.causes],
         "controls": None,
         "scan": None,
         "state_left": check.state_left,
@@ -70,6 +70,30 @@ def _outcomes(check: Check) -> dict[str, object]:
         "statement": outcomes.statement,
         "statistics": [{name: getattr(row, name) for name in names} for row in outcomes.statistics],
     }
+
+
+def _ladder(ladder: Ladder) -> dict[str, object]:
+    return {
+        "sentence": ladder.sentence,
+        "level": ladder.level,
+        "came_back": ladder.came_back,
+        "rungs": [_rung(rung) for rung in ladder.rungs],
+        "first": ladder.first,
+    }
+
+
+def _rung(rung: Rung) -> dict[str, object]:
+    names = ("rung", "status", "iteration", "rank", "place", "culprit", "size", "relative_difference", "detail")
+    return {**{name: getattr(rung, name) for name in names}, "source": _source(rung.source)}
+
+
+def _cause(cause: Cause) -> dict[str, object]:
+    names = ("code", "title", "confidence", "evidence", "fix")
+    return {**{name: getattr(cause, name) for name in names}, "source": _source(cause.source)}
+
+
+def _source(source: SourceLine | None) -> dict[str, object] | None:
+    return {"file": source.file, "line": source.line} if source else None
 
 
 def _environment(check: Check) -> dict[str, object]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.model import Check, CheckKind, Comparison
-from reprocheck.report import words
+from reprocheck.report import why, words
 from reprocheck.report.text import line, number, tail
 
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
@@ -54,7 +54,7 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
         rows = [row for row in verdict.comparisons if row.kind == kind]
         failed = [row for row in rows if row.passed is False]
         if failed or verdict.failed_check == kind:
-            yield f"{kind} check", "failure", reason, "\n".join(map(_row, failed))
+            yield f"{kind} check", "failure", reason, "\n".join([*map(_row, failed), *why.summary(check, every=False)])
         elif rows and all(row.passed for row in rows):
             yield f"{kind} check", "", "", ""
         elif stopped or verdict.failed_check:
@@ -62,7 +62,7 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
         else:
             yield f"{kind} check", "error", reason, "\n".join(_row(row) for row in rows if row.passed is None)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
-        yield "stricter rule (--fail-on)", "failure", reason, ""
+        yield "stricter rule (--fail-on)", "failure", reason, "\n".join(why.summary(check, every=False))
 
 
 def _row(row: Comparison) -> str:

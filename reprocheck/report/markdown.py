@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from reprocheck.model import Check, Run
-from reprocheck.report import tables, words
+from reprocheck.model import Check, Run, SourceLine
+from reprocheck.report import tables, why, words
 from reprocheck.report.tables import Table
 from reprocheck.report.text import line, moment, tail
 
@@ -45,8 +45,13 @@ def block(text: str, language: str = "text") -> list[str]:
 def _lines(check: Check) -> Iterator[str]:
     verdict, record = check.verdict, check.record
     yield f"## reprocheck: {verdict.title}"
-    yield from ("", f"**{prose(verdict.reason)}**", "", *(prose(sentence) for sentence in words.meaning(check)), "")
+    if why.lead(check):
+        yield from ("", f"**{prose(why.lead(check))}**", "", prose(verdict.reason))
+    else:
+        yield from ("", f"**{prose(verdict.reason)}**")
+    yield from ("", *(prose(sentence) for sentence in words.meaning(check)), "")
     yield from _table(_numbers(check))
+    yield from _why(check)
     table = tables.checks(check)
     yield from _section(table, "", f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())
     for table in tables.losses(check):
@@ -64,8 +69,8 @@ def _lines(check: Check) -> Iterator[str]:
     yield from _folded("Environment", _table(tables.environment(check)))
     yield from _folded("Settings", _table(tables.settings(check)))
     yield from ("### Command", "", *block(words.command(check), "sh"), "")
-    why, command = words.next_command(check)
-    yield from ("### Next", "", prose(why), "", *block(command, "sh"), "")
+    reason, command = words.next_command(check)
+    yield from ("### Next", "", prose(reason), "", *block(command, "sh"), "")
     yield f"<sub>reprocheck {prose(record.reprocheck_version)}, {prose(moment(record.started))}</sub>"
 
 
@@ -73,6 +78,25 @@ def _numbers(check: Check) -> Table:
     named = (("largest difference", words.largest(check)), ("bitwise", words.bitwise(check)), ("first divergence", words.divergence(check)))
     rows = [*((name, headline, detail) for name, (headline, detail) in named), ("recorded", words.subtitle(check), words.frameworks(check))]
     return Table(title="", heads=("", "", ""), rows=tuple(rows))
+
+
+def _why(check: Check) -> Iterator[str]:
+    """The ladder, and each cause with its evidence and its fix."""
+    if check.ladder is not None:
+        yield from _section(tables.ladder(check.ladder), prose(why.evidence(check)))
+    for number, cause in enumerate(check.causes):
+        yield from (f"### {'Cause' if not number else 'Another possible cause'}: {prose(why.cause_title(cause))}", "")
+        yield from (f"- {prose(text)}" for text in cause.evidence)
+        yield from ("", *_source_line(cause.source))
+        fix = why.fix(cause)
+        if fix:
+            yield from (("Fix:", "", *block(fix, "")) if why.is_code(fix) else (f"Fix: {prose(fix)}",))
+            yield ""
+
+
+def _source_line(source: SourceLine | None) -> Iterator[str]:
+    if source is not None:
+        yield from (code(why.origin(source)) + (f": {code(source.text.strip())}" if source.text.strip() else ""), "")
 
 
 def _section(table: Table, *after: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import charts, tables, words
+from reprocheck.report import charts, tables, why, words
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -44,6 +44,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         verdict=check.verdict,
         curves=curves,
         words=words,
+        why=why,
         tables=tables,
         tone=tone,
         sign=sign,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.model import Check, Run, Trace
-from reprocheck.report import words
+from reprocheck.model import Check, Ladder, Run, Trace
+from reprocheck.report import why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import count, fact, line, loss, number, ulps
@@ -147,6 +147,18 @@ def _aside(run: Run) -> str:
             remarks.append(f"{name}step skipped by the gradient scaler in {count(len(trace.skipped), 'iteration')}")
         remarks += [f"{name}recorder: {line(problem)}" for problem in trace.problems[:3]]
     return "; ".join(remarks)
+
+
+def ladder(found: Ladder) -> Table:
+    """A row for each rung; the first that differs is marked."""
+    table = why.rows(found)
+    return Table(
+        title="Where the runs part",
+        heads=("rung", "", "where", "what"),
+        rows=tuple((row.name, row.status, row.where, row.detail if row.differs else "") for row in table),
+        marked=frozenset(index for index, row in enumerate(table) if row.first),
+        strong=1,
+    )
 
 
 def outcomes(check: Check) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from reprocheck.model import Check, Comparison, Run
+from reprocheck.report import why
 from reprocheck.report.text import count, line, number, seconds, ulps
 
 _SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
@@ -43,10 +44,8 @@ def meaning(check: Check) -> tuple[str, ...]:
             "the optimizer, the learning rate, and what is drawn or loaded for the next iteration."
         )
         times = "twice" if len(check.runs) == 2 else f"{len(check.runs)} times"
-        return (
-            f"Started {times} in the same way, this training does not give the same losses: the difference is larger than allowed.",
-            where,
-        )
+        failed = f"Started {times} in the same way, this training does not give the same losses: the difference is larger than allowed."
+        return (failed,) if check.ladder and check.ladder.first else (failed, where)
     if verdict.verdict == "script_failed":
         return (
             "A run ended with an error before both checks could be made, so nothing is said about reproducibility.",
@@ -161,11 +160,12 @@ def frameworks(check: Check) -> str:
 
 
 def summary(check: Check) -> list[str]:
-    """A few lines of plain text: verdict, reason, numbers, next command."""
+    """A few lines of plain text: verdict, reason, numbers, ladder and causes, next command."""
     named = (("largest difference", largest(check)), ("bitwise", bitwise(check)), ("first divergence", divergence(check)))
     return [
         f"{check.verdict.title}: {line(check.verdict.reason)}",
         *(f"{name}: {headline} ({detail})" for name, (headline, detail) in named),
+        *why.summary(check),
         f"next: {next_command(check)[1]}",
     ]
 
@@ -178,6 +178,8 @@ def command(check: Check) -> str:
 def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     verdict, runs = check.verdict, len(check.runs)
+    if check.causes:
+        return "See what the cause means, and other ways to repair it:", f"reprocheck rules {line(check.causes[0].code)}"
     if verdict.verdict == "script_failed":
         return "See whether the script runs by itself:", command(check)
     if verdict.verdict == "timed_out":
@@ -191,6 +193,8 @@ def next_command(check: Check) -> tuple[str, str]:
         return "See what the script prints, and whether it trains at all:", _again(check, "--show-output --steps all")
     if check.state_left:
         return "Give each run a working directory of its own, so that nothing of run 1 reaches run 2:", _again(check, "--workdir copy")
+    if check.ladder is None and verdict.exit_code == 1 and _setting(check, "explain") is False:
+        return "See where the runs first part, and why:", _again(check, "--explain")
     if verdict.verdict == "not_reproducible":
         more = f"--runs {max(5, 2 * runs)} --steps 2"
         return "See how often the runs differ, and by how much:", _again(check, more)
@@ -223,6 +227,10 @@ def _limits(check: Check) -> str:
     return few + proof if len(check.runs) == 2 else proof
 
 
+def _setting(check: Check, name: str) -> object:
+    return next((setting.value for setting in check.record.settings if setting.name == name), None)
+
+
 def _again(check: Check, options: str) -> str:
     """`reprocheck run` with the options that were given on the command line, some replaced, and the same entry point."""
     new = set(options.split())
@@ -238,7 +246,9 @@ def _again(check: Check, options: str) -> str:
 
 
 def _flag(flag: str, value: object) -> Iterable[str]:
-    return (flag,) if value is True else (flag, f"{value:g}" if isinstance(value, float) else str(value))
+    if isinstance(value, bool):
+        return (flag if value else flag.replace("--", "--no-", 1),)
+    return (flag, f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def duration(run: Run) -> str:

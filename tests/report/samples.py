@@ -10,15 +10,22 @@ from dataclasses import replace
 from parts import HOSTILE, STATEMENT, check, curve, outcomes, record, row, run, series, trace
 
 from reprocheck.model import (
+    RUNGS,
     Bitwise,
+    Cause,
     Check,
     Checked,
+    DeeperPair,
     Divergence,
     EntryPoint,
     EnvironmentDifference,
+    Ladder,
     LossSeries,
     LossStatistics,
+    Rung,
+    RungName,
     Setting,
+    SourceLine,
     Verdict,
 )
 
@@ -200,6 +207,68 @@ def three_runs() -> Check:
     return check([run(n, [trace(series(v, 2))]) for n, v in ((1, values), (2, values), (3, other))], verdict)
 
 
+def ladder(first: RungName | None, *differing: Rung, not_recorded: tuple[RungName, ...] = (), **more: object) -> Ladder:
+    """All rungs: those given, and the others equal or not recorded."""
+    given = {rung.rung: rung for rung in differing}
+    rungs = tuple(given.get(name) or Rung(rung=name, status="not_recorded" if name in not_recorded else "equal") for name in RUNGS)
+    return Ladder(rungs=rungs, first=first, **more)  # type: ignore[arg-type]
+
+
+def explained() -> Check:
+    """A forward check that fails, recorded again at both levels, with two causes."""
+    line = SourceLine(file="model/noise.py", line=14, text="        return x + 0.1 * torch.randn(x.shape, generator=self.generator)")
+    found = ladder(
+        "forward",
+        Rung(
+            rung="forward",
+            status="differs",
+            iteration=1,
+            rank=0,
+            place="encoder.blocks.0.noise",
+            culprit="the forward of `encoder.blocks.0.noise` (Noise)",
+            size="gross",
+            relative_difference=0.0813,
+            detail="The inputs of `encoder.blocks.0.noise` (Noise) agree, its output differs; no process-wide generator moved.",
+            source=line,
+            facts={"inside": "encoder.blocks.0.noise", "class": "Noise"},
+        ),
+        Rung(rung="loss", status="differs", iteration=1, rank=0, place="loss", size="gross", relative_difference=0.02),
+        Rung(rung="gradient", status="differs", iteration=1, rank=0, place="head.weight", size="gross", relative_difference=math.inf),
+        not_recorded=("reduced gradient", "later"),
+        level="op",
+        sentence="In iteration 1 `encoder.blocks.0.noise` (Noise) returns something else for the same inputs: "
+        "it draws from a generator of its own.",
+        coverage=("A compiled region was not looked into.",),
+    )
+    causes = (
+        Cause(
+            code="R104",
+            title="Private generator without a seed",
+            confidence="observed",
+            evidence=("Inputs agree, the output of `aten.randn.generator` does not.", "No process-wide generator moved."),
+            source=line,
+            fix="self.generator = torch.Generator()\nself.generator.manual_seed(0)",
+        ),
+        Cause(code="R301", title="Noisy operator", confidence="suspected", fix="Set deterministic algorithms where the operator has one."),
+    )
+    base = forward_fails()
+    again = (run(1, []).record, run(2, []).record)
+    pairs = (
+        DeeperPair(level="module", iterations=2, runs=again),
+        DeeperPair(level="op", iterations=2, runs=again, inside="encoder.blocks.0.noise"),
+    )
+    return replace(base, record=replace(base.record, deeper=pairs), ladder=found, causes=causes, state_left=())
+
+
+def did_not_come_back() -> Check:
+    """A backward check that fails, while the two runs recorded again agree."""
+    sentence = "The two runs recorded again agree in all that was recorded: the difference does not come every time."
+    base = backward_fails()
+    pair = DeeperPair(level="module", iterations=4, runs=(run(1, []).record, run(2, []).record))
+    found = ladder(None, not_recorded=("batch", "reduced gradient", "later"), came_back=False, sentence=sentence)
+    return replace(base, record=replace(base.record, deeper=(pair,)), ladder=found)
+
+
 def hostile() -> Check:
     """Every string that comes from outside holds markup, control characters and bytes that are not text."""
     base = forward_fails()
@@ -226,6 +295,30 @@ def hostile() -> Check:
         changed_to_observe=(HOSTILE,),
         caveats=(HOSTILE,),
         coverage=(HOSTILE,),
+        ladder=ladder(
+            "batch",
+            Rung(
+                rung="batch",
+                status="differs",
+                place=HOSTILE,
+                culprit=HOSTILE,
+                detail=HOSTILE,
+                source=SourceLine(file=HOSTILE, line=1, text=HOSTILE),
+                facts={HOSTILE: HOSTILE},
+            ),
+            sentence=HOSTILE,
+            coverage=(HOSTILE,),
+        ),
+        causes=(
+            Cause(
+                code="R101",
+                title=HOSTILE,
+                confidence="suspected",
+                evidence=(HOSTILE,),
+                source=SourceLine(file=HOSTILE, line=1, text=HOSTILE),
+                fix=f"{HOSTILE}\n```\n{HOSTILE}",
+            ),
+        ),
     )
 
 
@@ -286,6 +379,8 @@ SAMPLES: Mapping[str, Callable[[], Check]] = {
         timed_out,
         two_ranks,
         three_runs,
+        explained,
+        did_not_come_back,
         hostile,
         nothing,
     )

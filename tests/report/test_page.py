@@ -128,7 +128,7 @@ def test_charts_come_alive_without_complaint(sample: str, browser: Any, pages: d
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("sample", ["backward_fails", "hostile", "three_runs", "two_ranks", "script_failed"])
+@pytest.mark.parametrize("sample", ["backward_fails", "explained", "hostile", "three_runs", "two_ranks", "script_failed"])
 @pytest.mark.parametrize("width", [360])
 def test_narrow_screens_do_not_scroll_sideways(sample: str, width: int, browser: Any, pages: dict[str, Path]) -> None:
     page, complaints = open_page(browser, pages[sample], viewport={"width": width, "height": 800})
@@ -151,7 +151,7 @@ def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_contrast_of_text(scheme: str, browser: Any, pages: dict[str, Path]) -> None:
-    page, _ = open_page(browser, pages["forward_fails"], color_scheme=scheme)
+    page, _ = open_page(browser, pages["explained"], color_scheme=scheme)
     ratios = page.evaluate(
         """() => {
           const parse = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -165,7 +165,9 @@ def test_contrast_of_text(scheme: str, browser: Any, pages: dict[str, Path]) -> 
             return [255, 255, 255];
           };
           const seen = {};
-          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about span,footer p,.sign";
+          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about span,footer p,.sign"
+            + ",.first .mark,.first .status,.first .where,.first dt,.equal .status,.differs .where,.not-recorded .rung"
+            + ",figcaption,.cause .code,.confidence.observed,.confidence.suspected";
           for (const selector of kinds.split(",")) {
             const node = document.querySelector(selector);
             const a = light(parse(getComputedStyle(node).color)), b = light(ground(node));

@@ -1,0 +1,105 @@
+"""The ladder and the causes in every format."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from samples import backward_fails, did_not_come_back, explained, forward_fails
+
+from reprocheck.model import RUNGS, Setting
+from reprocheck.report import FORMATS, next_command, to_json, why
+
+RUNG_NAMES = ["rung", "status", "iteration", "rank", "place", "culprit", "size", "relative_difference", "detail"]
+CAUSE_NAMES = {"code", "title", "confidence", "evidence", "source", "fix"}
+
+
+def drawn(name: str, check: object) -> str:
+    return FORMATS[name].render(check).decode()  # type: ignore[arg-type]
+
+
+def test_json_holds_every_rung_in_order_and_the_causes() -> None:
+    document = to_json(explained())
+    found = document["ladder"]
+    assert [rung["rung"] for rung in found["rungs"]] == list(RUNGS) and found["first"] == "forward"
+    assert all(list(rung)[:9] == RUNG_NAMES for rung in found["rungs"])
+    forward = found["rungs"][RUNGS.index("forward")]
+    assert (forward["status"], forward["size"], forward["relative_difference"]) == ("differs", "gross", 0.0813)
+    assert forward["source"] == {"file": "model/noise.py", "line": 14}
+    assert found["rungs"][RUNGS.index("gradient")]["relative_difference"] is None, "infinity is not JSON"
+    assert (found["level"], found["came_back"]) == ("op", True)
+    assert [cause["code"] for cause in document["causes"]] == ["R104", "R301"]
+    assert all(set(cause) == CAUSE_NAMES for cause in document["causes"])
+    assert document["causes"][1]["source"] is None
+    assert (to_json(forward_fails())["ladder"], to_json(forward_fails())["causes"]) == (None, [])
+
+
+def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> None:
+    page = drawn("html", explained())
+    assert page.index("returns something else") < page.index("The loss of iteration 1 differs by")
+    assert "look at the data, the initial weights" not in page, "the ladder says it better"
+    steps = re.findall(r'<li class="([a-z -]+)">\s*(<details open>|<details>|<p )', page)
+    assert [kinds.split()[0] for kinds, _ in steps] == ["equal"] * 6 + ["differs"] * 3 + ["not-recorded", "equal", "not-recorded"]
+    assert [tag for kinds, tag in steps if "differs" in kinds] == ["<details open>", "<details>", "<details>"]
+    opened = page[page.index("<details open>") :]
+    opened = opened[: opened.index("</details>")]
+    for text in ("encoder.blocks.0.noise", "gross, about 0.0813 relative", "model/noise.py:14", "generator=self.generator", "made by"):
+        assert text in opened
+    assert '<pre tabindex="0"><code>self.generator = torch.Generator()\nself.generator.manual_seed(0)</code></pre>' in page
+    assert "<p>Set deterministic algorithms where the operator has one.</p>" in page
+    assert "reprocheck rules R104" in page
+
+
+def test_a_difference_that_did_not_come_back_opens_nothing() -> None:
+    page = drawn("html", did_not_come_back())
+    assert "<details open>" not in page and "does not come every time" in page
+    assert "look at the gradients" in page
+    assert why.rows(did_not_come_back().ladder)[0].sign == "="  # type: ignore[arg-type]
+
+
+def test_the_markdown_has_the_ladder_as_a_table_and_the_fix_as_a_block() -> None:
+    document = drawn("md", explained())
+    assert document.index("returns something else") < document.index("The loss of iteration 1 differs by")
+    row = next(line for line in document.splitlines() if line.startswith("| forward |"))
+    assert row.startswith("| forward | **differs** | encoder.blocks.0.noise, iteration 1, gross |")
+    assert "| reduced gradient | not recorded |  |" in document
+    assert "### Cause: R104 Private generator without a seed (observed)" in document
+    assert "```\nself.generator = torch.Generator()\nself.generator.manual_seed(0)\n```" in document
+    assert "`model/noise.py:14`: `return x + 0.1" in document
+    assert "Read from 4 more runs, recorded at level module and level op inside encoder.blocks.0.noise." in document
+
+
+def test_the_failed_case_of_junit_says_where_and_why() -> None:
+    suite = ElementTree.fromstring(FORMATS["junit"].render(explained())).find("testsuite")
+    assert suite is not None
+    failure = suite.find("testcase/failure")
+    assert failure is not None and failure.text is not None
+    assert "first difference: In iteration 1" in failure.text and "  forward: differs, encoder.blocks.0.noise" in failure.text
+    assert "cause: R104 Private generator without a seed (observed), model/noise.py:14" in failure.text
+
+
+@pytest.mark.parametrize(
+    ("fix", "pasted"),
+    [
+        ("a = 1\nb = 2", True),
+        ("torch.manual_seed(0)", True),
+        ("export A=1", True),
+        ("Sort the names.", False),
+        ("reprocheck run x.py", True),
+    ],
+)
+def test_what_is_pasted_and_what_is_read(fix: str, pasted: bool) -> None:
+    assert why.is_code(fix) is pasted
+
+
+def test_a_check_that_was_not_to_be_explained_offers_to_explain_it() -> None:
+    base = backward_fails()
+    held = (Setting(name="explain", value=False, origin="--explain"), Setting(name="steps", value=3, origin="--steps"))
+    check = replace(base, record=replace(base.record, settings=held))
+    assert next_command(check)[1] == "reprocheck run --explain --steps 3 train.py --lr 0.1"
+    more = replace(check, record=replace(check.record, settings=(*held, Setting(name="level", value="module", origin="--level"))))
+    assert next_command(replace(more, ladder=explained().ladder))[1].endswith(
+        "--runs 5 --steps 2 --no-explain --level module train.py --lr 0.1"
+    )
