@@ -29,6 +29,10 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
         "functions": lambda: Compiled(recording).hook_functions(),
         "captures": lambda: say_captures(recorder),
     }
+    if recorder.level != "loss":
+        from . import mindspore_deep
+
+        hooks = mindspore_deep.around(recording, hooks)
     found = {name: _attempt(hook, mindspore) for name, hook in hooks.items()}
     recorder.find_rank.append(recording.find_rank)
     recorder.readers["mindspore"] = recording.log

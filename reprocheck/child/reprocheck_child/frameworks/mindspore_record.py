@@ -31,6 +31,8 @@ class Recording:
         self.optimizers: Tuple[Any, ...] = (nn.Optimizer, *_experimental(mindspore))
         self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.built = False
+        self.deep: Any = None
+        """What watches the deeper levels, at those levels."""
         self._model: Optional[int] = None
         self._by_hand: Optional[List[int]] = None
         self._on_cpu: Optional[bool] = None
@@ -39,6 +41,8 @@ class Recording:
         """Record the roots of one backward pass: read now where they lie in host memory, else one iteration later. May end the process."""
         if not tensors:
             return
+        if self.deep is not None:
+            self.deep.lost(tensors)
         values, names = self.values, [self.values.dtype(tensor) for tensor in tensors]
         dtypes: Any = names[0] if len(set(names)) == 1 else names
         numel = tensors[0].size if len(tensors) == 1 else 1
@@ -59,6 +63,8 @@ class Recording:
 
     def look(self, optimizers: Sequence[Any]) -> Before:
         """Checksums of the weights of each optimizer, as long as they are needed."""
+        if self.deep is not None:
+            self.deep.before_step(optimizers)
         if not optimizers or not self.recorder.watching():
             return []
         try:
@@ -70,6 +76,8 @@ class Recording:
     def stepped(self, optimizers: Sequence[Any], before: Before) -> None:
         """Optimizers have stepped, each once. May end the process."""
         try:
+            if self.deep is not None:
+                self.deep.stepped(optimizers)
             for place, optimizer in enumerate(optimizers):
                 look = place < len(before) and self.recorder.watching()
                 self.recorder.update(self.index_of(optimizer), changed(optimizer.parameters, before[place]) if look else None)

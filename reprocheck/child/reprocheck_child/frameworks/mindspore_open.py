@@ -1,0 +1,127 @@
+"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator by operator instead (PyNative mode).
+
+Done where it is asked for, before anything is compiled: graph mode is never entered, and a function that the script gives to `jit` comes
+back as it is. Functions that the library compiles for itself stay compiled. A training that is split over devices by the graph compiler
+(semi-automatic and automatic parallel mode) has no other way to run: it stays a graph, and what it hides is said.
+"""
+
+import functools
+import sys
+from typing import Any, Callable, List
+
+OPENED = (
+    "graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this level, so that cells and gradients can be"
+    " seen; compiled, the same operators may be fused or ordered otherwise and round otherwise"
+)
+KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside the graph are hidden"
+SPLIT = ("semi_auto_parallel", "auto_parallel")
+
+
+class Opening:
+    """Keeps graph mode out, until the script asks for what only a graph can do."""
+
+    def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
+        self.mindspore = mindspore
+        self.recorder = recorder
+        self.deep = deep
+        self.kept = False
+        self._asked = False
+
+    def hook(self) -> None:
+        """Intercept the choice of the mode, `jit`, and the choice of a parallel mode."""
+        from mindspore import context
+
+        self.context = context
+        self._hook_mode(type(context._context()))
+        self._hook_parallel()
+        if context._get_mode() == context.GRAPH_MODE:  # the default of older versions
+            context._context().set_mode(context.GRAPH_MODE)
+        self._hook_compilers()
+
+    def graph(self) -> bool:
+        """Whether cells are compiled when they are called."""
+        return bool(self.context._get_mode() == self.context.GRAPH_MODE)
+
+    def _hook_mode(self, kind: Any) -> None:
+        real, graph, eager = kind.set_mode, self.context.GRAPH_MODE, self.context.PYNATIVE_MODE
+
+        @functools.wraps(real)
+        def set_mode(holder: Any, mode: Any) -> Any:
+            self._asked = bool(mode == graph)
+            if self._asked and not self.kept:
+                self._say()
+                mode = eager
+            return real(holder, mode)
+
+        kind.set_mode = set_mode
+        setters = getattr(kind, "setters", {})
+        if setters.get("mode") is real:  # what `set_context` calls
+            setters["mode"] = set_mode
+
+    def _hook_compilers(self) -> None:
+        from mindspore.graph import api
+
+        for name in ("_jit_ast", "_jit_trace", "PIJitCaptureContext"):
+            if hasattr(api, name):
+                setattr(api, name, self._opening(getattr(api, name)))
+
+    def _opening(self, real: Any) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def compiler(*args: Any, **named: Any) -> Callable[[Any], Any]:
+            def wrap(function: Any) -> Any:
+                if self.kept or _of_the_library(function):
+                    return real(*args, **named)(function)
+                self._say()
+                return function
+
+            return wrap
+
+        return compiler
+
+    def _hook_parallel(self) -> None:
+        real = self.context.set_auto_parallel_context
+
+        @functools.wraps(real)
+        def set_auto_parallel_context(*args: Any, **named: Any) -> Any:
+            if named.get("parallel_mode") in SPLIT:
+                self._keep(str(named["parallel_mode"]))
+            return real(*args, **named)
+
+        replace(real, set_auto_parallel_context)
+        parallel = sys.modules.get("mindspore.parallel.auto_parallel")
+        kind = getattr(parallel, "AutoParallel", None)
+        if kind is not None:
+            init = kind.__init__
+
+            @functools.wraps(init)
+            def __init__(holder: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+                self._keep("AutoParallel")
+                init(holder, *args, **named)
+
+            kind.__init__ = __init__
+
+    def _say(self) -> None:
+        self.recorder.note("graph-opened", OPENED)
+
+    def _keep(self, mode: str) -> None:
+        """The training needs its graph: go back to it."""
+        self.kept = True
+        self.deep.unrecorded("graph", KEPT % mode)
+        if self._asked:
+            self.context._context().set_mode(self.context.GRAPH_MODE)
+
+
+def replace(real: Any, new: Any) -> List[str]:
+    """Put `new` in the place of a function of MindSpore in every module of it that has imported it; returns their names."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        if name.split(".", 1)[0] == "mindspore":
+            for attribute in [key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real]:
+                setattr(module, attribute, new)
+                found.append(name)
+    return found
+
+
+def _of_the_library(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return str(module).split(".", 1)[0] == "mindspore"
