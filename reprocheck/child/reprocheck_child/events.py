@@ -47,6 +47,13 @@ class Recorder:
         self.folder = folder
         self._last_step = float(settings.get("steps") or "inf")
         self.stop_wait = float(settings.get("stop_wait", 60))
+        self.level = str(settings.get("level") or "loss")
+        """How much is recorded: `loss`, `module` or `op`."""
+        self.inside = str(settings.get("inside") or "")
+        """Path of the module that level `op` records, empty for everything."""
+        self.workdir = str(settings.get("workdir") or "")
+        self.deep: Any = None
+        """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
         self.grouping = Grouping()
         self.readers: dict[str, Callable[[Any], bool]] = {}
         self.on_fork: list[Callable[[], None]] = []
@@ -127,7 +134,7 @@ class Recorder:
         pattern, self._pattern = self._pattern, None
         self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
         self._last_pattern = pattern
-        alike = self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
+        alike = self.level == "loss" and self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
         if alike and not self._queue and not self._watching and self.grouping.regular(index):
             self._begin_regular(index, pattern or (), closed)
 
@@ -310,6 +317,11 @@ class Recorder:
 
             return mask(text, **self._mask)
         return text
+
+    def later_line(self, read: Deferred) -> None:
+        """Write the line that `read(wait)` returns once it has arrived from a device; events behind it wait."""
+        with self._lock:
+            self._put(read)
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         with self._lock:

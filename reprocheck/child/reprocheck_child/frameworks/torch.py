@@ -34,6 +34,10 @@ def install(torch: Any, recorder: Any) -> Dict[str, str]:
         _keep_out_of_compilers(torch, functions)
     except Exception as error:
         hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
+    if recorder.level != "loss":
+        from . import torch_deep
+
+        hooks.update(torch_deep.install(torch, recorder, adapter))
     recorder.find_rank.append(adapter.find_rank)
     recorder.readers["torch"] = adapter.log
     recorder.on_fork.append(adapter.forked)
@@ -54,6 +58,7 @@ class _Adapter:
         self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
         self.index: Dict[int, Tuple[int, Any]] = {}  # id of a live optimizer -> (its index, a reference that ends the entry with it)
         self.last_stepped = 0  # id of the optimizer that stepped last
+        self.deep: Any = None  # what records the deeper levels
 
     # ------------------------------------------------------------------------------------------------ backward
 
@@ -62,7 +67,7 @@ class _Adapter:
         variable = self.torch.autograd.Variable
         engine = variable._execution_engine
         run, watch, scaled = engine.run_backward, self.on_backward, self.values.unscaled
-        recorder, task, plain = self.recorder, self.task, self.torch.Tensor
+        recorder, task, plain, adapter = self.recorder, self.task, self.torch.Tensor, self
 
         class Engine:
             """Forwards everything to the engine of torch."""
@@ -90,7 +95,10 @@ class _Adapter:
                     seen = False
                 if not seen:
                     watch(tensors, args, kwargs)
-                return run(tensors, *args, **kwargs)
+                returned = run(tensors, *args, **kwargs)
+                if returned and adapter.deep is not None:
+                    adapter.deep.after_backward(args, kwargs, returned)
+                return returned
 
         variable._execution_engine = Engine()
         return [Engine.run_backward, Engine.__getattr__, self.on_backward.__func__]
@@ -102,6 +110,8 @@ class _Adapter:
                 return  # inside another backward pass: a reentrant checkpoint, a custom function
             kind = BACKWARD if kwargs.get("accumulate_grad", False) else GRAD
             root = tensors[0]
+            if self.deep is not None:
+                self.deep.before_backward(tensors, kind)
             if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
                 if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
@@ -166,6 +176,8 @@ class _Adapter:
             real(optimizer, *args, **kwargs)
             try:
                 adapter.register(optimizer)
+                if adapter.deep is not None:
+                    adapter.deep.optimizer_built(optimizer)
             except Exception as error:
                 adapter.recorder.problem("an optimizer was built", error)
 
@@ -181,6 +193,15 @@ class _Adapter:
         wrapped = sum(getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__)
         self.nesting = self.nesting or wrapped > 1 or index > 0
         return index
+
+    def index_of(self, optimizer: Any) -> int:
+        """The index of an optimizer, registered or not."""
+        known = self.index.get(id(optimizer))
+        return self.register(optimizer) if known is None else known[0]
+
+    def inside_step(self, frame: Any) -> bool:
+        """Whether the step whose wrapper runs in `frame` was called by another step."""
+        return bool(self.nesting) and _is_inner(frame)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Global pre-hook of `Optimizer.step`, there only until an update was seen to change weights."""
@@ -200,7 +221,7 @@ class _Adapter:
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped optimizer, `super().step`) is part of it."""
         try:
-            self.last_stepped = identity = id(optimizer)
+            self.last_stepped = id(optimizer)
             if self.nesting and _is_inner(sys._getframe(1)):
                 return
             changed = None
@@ -210,8 +231,9 @@ class _Adapter:
                 else:
                     self.before.remove()
                     self.before = None
-            known = self.index.get(identity)
-            index = self.register(optimizer) if known is None else known[0]
+            index = self.index_of(optimizer)
+            if self.deep is not None:
+                self.deep.after_step(optimizer, index, args, kwargs)
             regular = self.recorder.regular
             if regular is None or changed is not None or not regular.update(index):
                 self.recorder.update(index, changed)

@@ -1,0 +1,290 @@
+"""What was seen at the deeper levels: one line a fact, in the order of execution, with the states of the random generators.
+
+Loaded only where a run is recorded at level `module` or `op`. It draws no random number: states are read, never advanced.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from _thread import get_ident
+from ctypes import string_at
+
+from . import hashing, jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Leaves = list[list[Any]]
+    Reading = Callable[[bool], dict[str, Any] | None]
+
+_VALUES = ("in", "out")
+_MARK = 40
+"""Bytes of a state that show whether any of it changed."""
+
+
+class Deep:
+    """Writes `seen` events of one process and knows where its generators stand. One for all frameworks of a process: see `of`.
+
+    In `in` and `out`, a leaf may be a reading `read(wait)` instead of a fingerprint: it returns the fingerprint once that has arrived
+    from a device, None before that unless it is told to wait. The line keeps its place in the order.
+    """
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.grouping = recorder.grouping
+        self.generators: dict[str, Callable[[], bytes]] = {"python": _PythonState(), "numpy": _NumpyState()}
+        """State of each default generator as bytes, b"" while there is none. Adapters add theirs."""
+        self.foreign: list[str] = _foreign_folders()
+        """Folders whose code is not the user's. Adapters add the folder of their framework."""
+        self.fingerprints: Any = None
+        """The fingerprints of the framework's tensors: one cache for all who record them. Set by the adapter."""
+        self.module_path: Callable[[], str] = str
+        """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
+        self.thread = 0
+        """The thread that trains: the first that calls a module or starts a backward pass. What other threads do has no order."""
+        self.loaders = False
+        """Whether a loader has handed out a batch: then the inputs of a module are not taken for one."""
+        self._inside = os.path.join(str(recorder.workdir), "") if recorder.workdir else ""
+        self._names: dict[str, str] = {}  # file of a code object -> its name in the trace, "" where it is not the user's
+        self._counts: dict[tuple[str, str], int] = {}
+        self._iteration = 0
+        self._unrecorded: set[tuple[str, str]] = set()
+        recorder.on_fork.append(self.forked)
+
+    # ------------------------------------------------------------------------------------------------ facts
+
+    def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
+        """Write one fact; `call=False` where the place is not counted within the iteration. Give `in` as `**{"in": leaves}`."""
+        try:
+            event = self._event(r, place, call, keys)
+            if r == "batch" and not place.startswith("inputs of "):
+                self.loaders = True
+            for name in _VALUES:
+                if name in keys:
+                    for leaf in keys[name]:
+                        if type(leaf[1]) is not dict:
+                            self._defer(event)
+                            return
+            self.recorder.emit(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
+        """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
+        try:
+            event = self._event(r, place, call, {})
+
+            def line(wait: bool) -> str | None:
+                keys = read(wait)
+                return None if keys is None else jsontext.dumps({**event, **keys}) + "\n"
+
+            self.recorder.later_line(line)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def unrecorded(self, where: str, why: str) -> None:
+        """Something could not be recorded; each place and reason is written once."""
+        if (where, why) not in self._unrecorded and len(self._unrecorded) < 1000:
+            self._unrecorded.add((where, why))
+            self.recorder.emit({"e": "unrecorded", "where": where, "why": self.recorder.masked(why[:500])})
+
+    def elsewhere(self) -> bool:
+        """Whether this is not the thread that trains; the first to ask is."""
+        me = get_ident()
+        if not self.thread:
+            self.thread = me
+        elif self.thread != me:
+            self.unrecorded("thread", "modules and backward passes in threads of the script, beside the one that trains")
+            return True
+        return False
+
+    def forked(self) -> None:
+        """A forked process counts its own iterations."""
+        self.thread = 0
+        self.grouping = self.recorder.grouping
+        self._counts.clear()
+        self._unrecorded.clear()
+
+    def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
+        iteration = len(self.grouping.ends) + 1
+        event = {"e": "seen", "r": r, "i": iteration, "p": place}
+        if call:
+            if iteration != self._iteration:
+                self._counts.clear()
+                self._iteration = iteration
+            index = self._counts.get((r, place), 0)
+            self._counts[(r, place)] = index + 1
+            if index:
+                event["c"] = index
+        event.update(keys)
+        return event
+
+    def _defer(self, event: dict[str, Any]) -> None:
+        for name in ("in", "out"):
+            if name in event:
+                event[name] = [list(leaf) for leaf in event[name]]
+        waiting = [leaf for name in ("in", "out") for leaf in event.get(name) or () if callable(leaf[1])]
+
+        def line(wait: bool) -> str | None:
+            while waiting:
+                value = waiting[-1][1](wait)
+                if value is None:
+                    return None
+                waiting.pop()[1] = value
+            return jsontext.dumps(event) + "\n"
+
+        self.recorder.later_line(line)
+
+    # ------------------------------------------------------------------------------------------------ random generators
+
+    def states(self) -> dict[str, bytes]:
+        """The states of all default generators that there are, as bytes: cheap enough for each module call."""
+        found = {}
+        for name, read in list(self.generators.items()):
+            try:
+                state = read()
+            except Exception as error:
+                del self.generators[name]
+                self.unrecorded("generator " + name, "its state could not be read: " + repr(error))
+                continue
+            if state:
+                found[name] = state
+        return found
+
+    def rng(self) -> dict[str, str]:
+        """Hash of the state of each default generator."""
+        return {name: hashing.digest(state) for name, state in self.states().items()}
+
+    def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
+        """`g` and `g2` of the generators that moved since the states `before`; {} where none did."""
+        now = self.states()
+        if now == before:
+            return {}
+        names = [name for name, state in now.items() if before.get(name, state) != state]
+        if not names:
+            return {}
+        digest = hashing.digest
+        return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
+
+    @staticmethod
+    def hash_bytes(data: Any) -> str:
+        """The hash of bytes, in the algorithm of this process."""
+        return hashing.digest(data)
+
+    # ------------------------------------------------------------------------------------------------ the user's code
+
+    def source(self, skip: int = 0) -> str:
+        """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; "" where there is none."""
+        frame = self.frame(skip + 1)
+        return "" if frame is None else "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
+
+    def frame(self, skip: int = 0) -> Any:
+        """The innermost frame of the user's code, `skip` frames above the caller, or None. Drop it soon: it keeps values alive."""
+        names = self._names
+        frame: Any = sys._getframe(skip + 1)
+        while frame is not None:
+            file = frame.f_code.co_filename
+            name = names.get(file)
+            if name is None:
+                name = names[file] = self._user_file(file)
+            if name:
+                return frame
+            frame = frame.f_back
+        return None
+
+    def _user_file(self, file: str) -> str:
+        if file.startswith("<"):
+            return ""
+        path = os.path.abspath(file)
+        if "/site-packages/" in path or "/dist-packages/" in path or any(path.startswith(folder) for folder in self.foreign):
+            return ""
+        if self._inside and path.startswith(self._inside):
+            return path[len(self._inside) :]
+        return str(self.recorder.masked(path))
+
+
+def of(recorder: Any) -> Deep:
+    """The one `Deep` of a recorder."""
+    if recorder.deep is None:
+        recorder.deep = Deep(recorder)
+    deep: Deep = recorder.deep
+    return deep
+
+
+class _PythonState:
+    """State of the generator behind the functions of `random`.
+
+    `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position first; they are read there where that
+    proves right, and all of them only where the first ones changed: each draw changes the position, or all words.
+    """
+
+    WORDS = 625 * 4
+
+    def __init__(self) -> None:
+        self._hidden: Any = None
+        self._address = 0
+        self._mark = self._words = b""
+
+    def __call__(self) -> bytes:
+        module = sys.modules.get("random")
+        hidden = getattr(module, "_inst", None)
+        if hidden is None:
+            return b""
+        if hidden is not self._hidden:
+            self._hidden, self._address, self._mark = hidden, self._find(hidden), b""
+        if not self._address:
+            return repr(hidden.getstate()).encode()
+        mark = string_at(self._address, _MARK)
+        if mark != self._mark:
+            self._mark, self._words = mark, string_at(self._address, self.WORDS)
+        return self._words if hidden.gauss_next is None else self._words + repr(hidden.gauss_next).encode()
+
+    def _find(self, hidden: Any) -> int:
+        """Address of the state in the object, proved against `getstate`; 0 where it is not there."""
+        if sys.implementation.name != "cpython":
+            return 0
+        expected = b"".join(word.to_bytes(4, sys.byteorder) for word in (hidden.getstate()[1][-1], *hidden.getstate()[1][:-1]))
+        base = object.__basicsize__
+        size = type(hidden).__mro__[-2].__basicsize__  # _random.Random
+        if size < base + self.WORDS:
+            return 0
+        offset = string_at(id(hidden), size).find(expected)
+        return id(hidden) + offset if offset >= 0 else 0
+
+
+class _NumpyState:
+    """State of the global generator of numpy, read in place where it is the Mersenne twister that it is by default."""
+
+    WORDS = 625 * 4
+
+    def __init__(self) -> None:
+        self._generator: Any = None
+        self._address = 0
+        self._mark = self._words = b""
+
+    def __call__(self) -> bytes:
+        module = sys.modules.get("numpy.random.mtrand")
+        hidden = getattr(module, "_rand", None)
+        if hidden is None:
+            return b""
+        generator = hidden._bit_generator
+        if generator is not self._generator:
+            self._address = generator.ctypes.state_address if type(generator).__name__ == "MT19937" else 0
+            self._generator, self._mark = generator, b""
+        if not self._address:
+            return repr(generator.state).encode()
+        mark = string_at(self._address + self.WORDS - _MARK, _MARK)  # the position is the last word
+        if mark != self._mark:
+            self._mark, self._words = mark, string_at(self._address, self.WORDS)
+        return self._words
+
+
+def _foreign_folders() -> list[str]:
+    """The standard library and the recorder itself."""
+    folders = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    folders += [path for name in ("stdlib", "platstdlib") for path in [sysconfig.get_path(name)] if path]
+    folders.append(os.path.dirname(os.path.abspath(os.__file__)))
+    return [os.path.join(folder, "") for folder in dict.fromkeys(folders)]

@@ -1,0 +1,227 @@
+"""One operator call as a fact: its tensors by the names of its schema, the line and the module, and in the backward pass the node."""
+
+import os
+import sys
+from typing import Any, Dict, List, Optional
+
+LIMIT = 100_000
+"""Operator calls recorded in a process."""
+_ORIGINS = 500_000
+_TRACERS = ("torch._subclasses", "torch.fx")
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_SILENT = ("profiler", "prim", "c10d_functional_wait")
+_UNINITIALISED = ("empty", "new_empty", "_empty", "resize_")
+_VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh")
+_OVERWRITING = (
+    "copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "exponential_", "log_normal_", "geometric_", "cauchy_", "set_", "resize_",
+)  # fmt: skip
+_ROUNDED = ("ProdBackward", "CumprodBackward")
+"""Nodes whose gradient is computed by another formula while a dispatch mode is there: found by comparing 75 functions bit by bit."""
+_SCRATCH = {"_embedding_bag": 1, "_embedding_bag_forward_only": 1, "mkldnn_rnn_layer": 3, "_cudnn_rnn": 3, "miopen_rnn": 3}
+"""Operators whose later outputs are scratch memory: how many of the first ones are results."""
+
+
+class Origin:
+    """The operator of a forward that an autograd node belongs to."""
+
+    __slots__ = ("line", "module")
+
+    def __init__(self, line: str, module: str) -> None:
+        self.line, self.module = line, module
+
+
+class Call:
+    """An operator call under way."""
+
+    __slots__ = ("function", "keys", "line", "mutated", "node", "recorded", "states")
+
+    def __init__(self, function: Any, line: str, node: Any) -> None:
+        self.function, self.line, self.node = function, line, node
+        self.keys: Dict[str, Any] = {}
+        self.states: Optional[Dict[str, bytes]] = None
+        self.mutated: List[Any] = []
+        self.recorded = False
+
+
+class Calls:
+    """Turns operator calls into facts."""
+
+    def __init__(self, torch: Any, deep: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.prints = deep.fingerprints
+        self.schemas: Dict[Any, _Schema] = {}
+        self.owners: Dict[Any, str] = {}  # code object -> whose it is
+        self.origins: Dict[int, Origin] = {}  # number of an autograd node -> its operator
+        self.first = 0  # number of the first node of the stretch under way
+        self.count = 0
+        self.node = torch._C._current_autograd_node
+        self.number = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
+        self.function_node = torch.autograd.function.BackwardCFunction
+
+    def begin(self) -> None:
+        """A stretch of the forward begins: nodes from here on belong to operators that are seen."""
+        self.first = self.number()
+
+    def forget(self) -> None:
+        """The graph was used."""
+        if len(self.origins) > _ORIGINS:
+            self.origins.clear()
+
+    # ------------------------------------------------------------------------------------------------ before and after
+
+    def before(self, function: Any, types: Any, args: Any, kwargs: Any, inside: str) -> Optional[Call]:
+        """What is known before an operator runs; None where it is not to be recorded."""
+        schema = self.schemas.get(function)
+        if schema is None:
+            schema = self.schemas[function] = _Schema(self.torch, function)
+        if schema.silent or any(kind.__module__.startswith(_TRACERS) for kind in types):
+            return None
+        line = self._line()
+        if line is None:
+            return None
+        call = Call(function, line, self.node())
+        call.recorded = not schema.view and self._wanted(call.node, inside)
+        if not call.recorded:
+            return call if call.node is None else None
+        if self.count >= LIMIT:
+            self.deep.unrecorded("operators", "more than %d calls: the later ones are not recorded" % LIMIT)
+            return None
+        self.count += 1
+        self._inputs(call, schema, args, kwargs)
+        if schema.random:
+            call.states = self.deep.states()
+        return call
+
+    def after(self, call: Call, output: Any) -> None:
+        """The operator has returned: write the fact, and remember which node of the graph it is behind."""
+        module = self.deep.module_path()
+        number = self.number() - 1
+        if number >= self.first:
+            self.origins.setdefault(number, Origin(call.line, module))
+        if not call.recorded:
+            return
+        schema, keys = self.schemas[call.function], call.keys
+        if call.states is not None:
+            keys.update(self.deep.moved(call.states))
+        keys["out"] = self._outputs(call, schema, output)
+        if call.node is not None:
+            keys["bw"], keys["node"] = True, call.node.name()
+            if keys["node"].startswith(_ROUNDED):
+                self.deep.recorder.note("gradient-of-products", "recording each operator changes how the gradient of a product is rounded")
+            origin = self.origins.get(call.node._sequence_nr())
+            if origin is not None:
+                module, call.line = module or origin.module, call.line or origin.line
+        if call.line:
+            keys["l"] = call.line
+        if module:
+            keys["m"] = module
+        self.deep.seen("op", schema.name, **keys)
+
+    def backward(self, name: str, number: int, function: Any, given: Any, returned: Any) -> None:
+        """The backward of an `autograd.Function` of the script has run, given the gradients of its outputs."""
+        keys: Dict[str, Any] = {"bw": True, "node": name, "k": "autograd.Function"}
+        code = getattr(function.backward, "__code__", None)
+        file = "" if code is None else self.deep._user_file(code.co_filename)
+        origin = self.origins.get(number)
+        if file:
+            keys["l"] = "%s:%d" % (file, code.co_firstlineno)
+        if origin is not None and origin.module:
+            keys["m"] = origin.module
+        self.deep.seen("op", name, **{"in": self.prints.leaves(given), "out": self.prints.leaves(returned)}, **keys)
+
+    def _wanted(self, node: Any, inside: str) -> bool:
+        """In the backward pass, only what belongs to the module: nodes of its operators, and functions of the script."""
+        if node is None or not inside:
+            return True
+        if node._sequence_nr() in self.origins or isinstance(node, self.function_node):
+            return True
+        return bool((self.deep.module_path() + ".").startswith(inside + "."))  # a checkpoint runs the forward again
+
+    # ------------------------------------------------------------------------------------------------ values
+
+    def _inputs(self, call: Call, schema: "_Schema", args: Any, kwargs: Any) -> None:
+        given = dict(zip(schema.names, args)) if len(schema.names) >= len(args) else dict(enumerate(args))
+        given.update(kwargs)
+        call.mutated = [given[name] for name in schema.written if name in given]
+        for name in schema.overwritten:
+            given.pop(name, None)
+        for name, value in list(given.items()):
+            if isinstance(value, self.torch.Generator):
+                del given[name]
+                if value is not self.torch.default_generator:
+                    call.keys["private"] = self.deep.hash_bytes(value.get_state().numpy().tobytes())
+            elif callable(value) or isinstance(value, (self.torch.dtype, self.torch.device, self.torch.layout, self.torch.memory_format)):
+                given[name] = str(value)[:100] if not callable(value) else getattr(value, "__name__", type(value).__name__)
+        call.keys["in"] = self.prints.leaves(given)
+
+    def _outputs(self, call: Call, schema: "_Schema", output: Any) -> List[Any]:
+        if output is None and call.mutated:
+            output = call.mutated if len(call.mutated) > 1 else call.mutated[0]
+        if schema.scratch and isinstance(output, (tuple, list)):
+            output = output[: schema.scratch]
+        if schema.uninitialised and isinstance(output, self.torch.Tensor):
+            call.keys["uninitialised"] = True
+            return [["", {"h": "", "d": str(output.dtype).replace("torch.", ""), "s": list(output.shape)}]]
+        return list(self.prints.leaves(output))
+
+    # ------------------------------------------------------------------------------------------------ lines
+
+    def _line(self) -> Optional[str]:
+        """The script's line that an operator runs for, "" where there is none; None where the recorder itself called it."""
+        frame = sys._getframe(4)
+        owners = self.owners
+        while frame is not None:
+            code = frame.f_code
+            owner = owners.get(code)
+            if owner is None:
+                owner = owners[code] = self._owner(code)
+            if owner == "user":
+                return str(self.deep.source(3))
+            if owner == "own":
+                return None
+            if owner == "engine":
+                return ""
+            frame = frame.f_back
+        return ""
+
+    def _owner(self, code: Any) -> str:
+        """Whose code it is. The recorder's wrappers close over the function that they wrap, and let the look through."""
+        file = code.co_filename
+        if os.path.abspath(file).startswith(_OWN):
+            if code.co_name == "run_backward":
+                return "engine"
+            wraps = any(name.startswith("real") or name in ("run", "scale", "step") for name in code.co_freevars)
+            return "wrapper" if wraps or code.co_name == "__torch_dispatch__" else "own"
+        return "user" if self.deep._user_file(file) else "other"
+
+
+class _Schema:
+    """What the schema of an operator says, read once."""
+
+    def __init__(self, torch: Any, function: Any) -> None:
+        schema = getattr(function, "_schema", None)
+        space, _, name = str(function).partition(".")
+        base = name.partition(".")[0]
+        arguments = list(schema.arguments) if schema is not None else []
+        aten = space == "aten"
+        tag = getattr(torch.Tag, "nondeterministic_seeded", None)
+        self.name = str(function) if name else "%s.%s" % (type(function).__name__, function)
+        self.silent = space in _SILENT
+        self.names = [argument.name for argument in arguments]
+        self.written = [argument.name for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write]
+        self.overwritten = [name for name in self.written if (aten and base in _OVERWRITING) or _is_out(schema, name)]
+        self.view = _is_view(schema) or (aten and base in _VIEWS)
+        self.random = schema is None or not aten or (tag is not None and tag in function.tags)
+        self.scratch = _SCRATCH.get(base, 0) if aten else 0
+        self.uninitialised = aten and base.startswith(_UNINITIALISED)
+
+
+def _is_view(schema: Any) -> bool:
+    """Whether an operator returns its first input in another shape: no number is made, and who reads it says what is there."""
+    aliases = [value.alias_info for value in schema.returns] if schema is not None else []
+    return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
+
+
+def _is_out(schema: Any, name: str) -> bool:
+    return any(argument.name == name and argument.kwarg_only for argument in schema.arguments)

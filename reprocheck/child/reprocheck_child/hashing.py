@@ -1,0 +1,31 @@
+"""The exact hash of the bytes of a value: order-sensitive, and named, so that hashes of different algorithms are never compared.
+
+xxh3 with 128 bits where the interpreter of the script has the package `xxhash` (30 GB/s), else BLAKE2b from the standard library (1 GB/s).
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
+def _blake2b(buffer: Any) -> str:
+    return hashlib.blake2b(buffer, digest_size=16).hexdigest()
+
+
+def _choose() -> tuple[str, Callable[[Any], str]]:
+    try:
+        from xxhash import xxh3_128_hexdigest
+    except Exception:  # absent, broken, or too old to have it
+        return "blake2b", _blake2b
+    return "xxh3_128", xxh3_128_hexdigest
+
+
+NAME: str
+"""Algorithm of this process: `xxh3_128` or `blake2b`."""
+digest: Callable[[Any], str]
+"""Hexadecimal hash of anything with the buffer protocol, 128 bits."""
+NAME, digest = _choose()

@@ -1,0 +1,418 @@
+"""Causes from ladders made by hand: each picture gives its entry, and an equal ladder gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.explain.cause import causes
+from reprocheck.explain.refusals import parse
+from reprocheck.model import (
+    RUNGS,
+    Bitwise,
+    Cause,
+    Check,
+    CheckRecord,
+    EntryPoint,
+    EnvironmentDifference,
+    Ladder,
+    LossSeries,
+    Outcomes,
+    Process,
+    Run,
+    Rung,
+    RungName,
+    RunRecord,
+    SourceLine,
+    Tolerance,
+    Trace,
+    Verdict,
+)
+from reprocheck.rules import entry
+
+RECORD = RunRecord(number=1, ended="completed", exit_status=0, started="", seconds=1, trace="", stdout="", stderr="")
+VERDICT = Verdict(
+    verdict="not_reproducible",
+    failed_check="forward",
+    reason="",
+    exit_code=1,
+    comparisons=(),
+    bitwise=Bitwise(equal=False),
+    first_divergence=None,
+    outcomes=Outcomes(groups=(), bound=None, statement=""),
+)
+
+
+def check(
+    ladder: Ladder | None = None,
+    *,
+    script: str = "train.py",
+    framework: str = "torch",
+    ranks: int = 1,
+    environment: Mapping[str, object] | None = None,
+    stderr: str = "",
+    **more: object,
+) -> Check:
+    process = Process(pid=1, ppid=0, argv=(script,), python="", name="")
+    traces = tuple(
+        Trace(rank=rank, process=process, losses=LossSeries(), forward=None, backward=None, frameworks={framework: "1"})
+        for rank in range(ranks)
+    )
+    record = replace(RECORD, ended="failed", exit_status=1) if stderr else RECORD
+    first = Run(record=record, traces=traces, processes=(process,), environment=environment or {}, stderr_tail=stderr)
+    second = replace(first, record=replace(record, number=2))
+    of_check = CheckRecord(
+        reprocheck_version="1",
+        entry_point=EntryPoint(command=("python", script), kind="script", name="train"),
+        started="2100-01-01T00:00:00+00:00",
+        tolerance=Tolerance(),
+        settings=(),
+        runs=(record, record),
+    )
+    return Check(record=of_check, runs=(first, second), verdict=VERDICT, ladder=ladder, **more)  # type: ignore[arg-type]
+
+
+def ladder(name: RungName, *others: Rung, came_back: bool = True, **fields: object) -> Ladder:
+    """A ladder that differs first at one rung; `facts` and the other fields are those of that rung."""
+    differs = Rung(rung=name, status="differs", **{"place": "encoder", "detail": f"The {name} differs.", **fields})  # type: ignore[arg-type]
+    given = {rung.rung: rung for rung in (*others, differs)}
+    return Ladder(rungs=tuple(given.get(rung, Rung(rung=rung, status="equal")) for rung in RUNGS), first=name, came_back=came_back)
+
+
+def names(found: tuple[Cause, ...]) -> list[str]:
+    return [entry(cause.code).name for cause in found]
+
+
+@pytest.fixture(autouse=True)
+def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(text: str, name: str = "train.py") -> None:
+    Path(name).write_text(text)
+
+
+def test_an_equal_ladder_has_no_cause() -> None:
+    write("import random\nfor name in set('abc'): random.SystemRandom().random()\n")
+    equal = Ladder(rungs=tuple(Rung(rung=rung, status="equal") for rung in RUNGS), first=None)
+    assert causes(check(equal), ".") == ()
+    assert causes(check(None), ".") == ()
+
+
+ROUNDING = {"size": "rounding", "relative_difference": 1e-7}
+GROSS = {"size": "gross", "relative_difference": 0.5}
+STATES = {"generators": ["torch"], "states_known": True}
+EQUAL_STATES = {"generators": [], "states_known": True}
+
+
+@pytest.mark.parametrize(
+    ("rung", "fields", "facts", "expected"),
+    [
+        ("environment", {}, {}, []),
+        ("files and arguments", {}, {}, ["changing-input"]),
+        ("hyper-parameters", GROSS, {"values": [0.1, 0.2]}, ["drifting-hyper-parameter"]),
+        ("initial weights", GROSS, {**STATES, "seeded_by": [], "seeds_equal": False}, ["unseeded-weights"]),
+        ("initial weights", GROSS, {**STATES, "seeded_by": ["torch"], "seeds": {"torch": [1, 2]}}, ["clock-seed", "unseeded-weights"]),
+        ("initial weights", GROSS, {**STATES, "seeded_by": ["torch"], "seeds_equal": True}, ["shifted-stream"]),
+        ("initial weights", GROSS, EQUAL_STATES, ["uninitialised-memory", "private-initialiser"]),
+        ("initial weights", GROSS, {**EQUAL_STATES, "non_finite": True}, ["uninitialised-memory"]),
+        (
+            "initial weights",
+            GROSS,
+            {**EQUAL_STATES, "missing_from_checkpoint": "the checkpoint"},
+            ["partial-checkpoint", "uninitialised-memory"],
+        ),
+        ("initial weights", GROSS, {"states_known": False}, ["unseeded-weights"]),
+        ("RNG state", {}, {**STATES, "kind": "call", "class": "Dropout", "seeds_equal": False}, ["unseeded-layer"]),
+        ("RNG state", {}, {**STATES, "kind": "call", "seeded_by": ["torch"], "seeds_equal": True}, ["shifted-stream"]),
+        ("RNG state", {}, {**STATES, "kind": "call", "seeds": {"torch": [1, 2]}}, ["clock-seed", "unseeded-layer"]),
+        ("RNG state", {}, {**STATES, "kind": "batch", "loader": "DataLoader[0]"}, ["unseeded-layer"]),
+        ("batch", {}, {"order": "same samples, other order", "epoch": True}, ["private-shuffle"]),
+        ("batch", {}, {"order": "same samples, other content", "worker": None}, ["private-augmentation"]),
+        ("batch", {}, {"order": "same samples, other content", "worker": 1}, ["worker-seed", "private-augmentation"]),
+        ("batch", {}, {"structural": True, "order": ""}, ["different-path"]),
+        ("forward", ROUNDING, {"kind": "call", "class": "Linear"}, ["noisy-forward-kernel"]),
+        ("forward", GROSS, {"kind": "call", "class": "PrivateDropout"}, ["private-draw"]),
+        ("forward", GROSS, {"kind": "call", "structural": True}, ["different-path"]),
+        ("forward", GROSS, {"kind": "call", "uninitialised": True}, ["uninitialised-memory"]),
+        ("forward", GROSS, {"kind": "call", "victim": True, "dtype": "float32"}, ["unrecorded-input"]),
+        ("forward", ROUNDING, {"kind": "call", "class": "LayerNorm", "device": "npu:0"}, ["ascend-kernel", "noisy-forward-kernel"]),
+        ("loss", GROSS, {"kind": "between", "only_labels": True, "dtype": "int64"}, ["unrecorded-input", "hash-order"]),
+        ("loss", GROSS, {"kind": "root"}, ["private-draw"]),
+        ("gradient", ROUNDING, {"kind": "gradient", "nodes_between": ["IndexBackward0"]}, ["noisy-backward-kernel"]),
+        ("gradient", GROSS, {"kind": "gradient", "node": "IndexBackward0"}, ["noisy-backward-kernel", "private-gradient-noise"]),
+        ("gradient", GROSS, {"kind": "outgrad", "classes_between": ["Noise"]}, ["private-gradient-noise", "noisy-backward-kernel"]),
+        ("gradient", ROUNDING, {"class": "Upsample", "device": "cuda:0"}, ["upsample-backward", "noisy-backward-kernel"]),
+        ("gradient", ROUNDING, {"node": "ConvolutionBackward0", "device": "cuda"}, ["convolution-algorithm", "noisy-backward-kernel"]),
+        ("gradient", ROUNDING, {"class": "FlashSelfAttention", "device": "cuda"}, ["attention-backward", "noisy-backward-kernel"]),
+        ("gradient", ROUNDING, {"class": "MambaBlock", "device": "cuda"}, ["extension-backward", "noisy-backward-kernel"]),
+        ("gradient", GROSS, {"kind": "reduced"}, ["gradient-changed"]),
+        ("reduced gradient", GROSS, {"kind": "reduced"}, ["gradient-changed"]),
+        ("update", GROSS, {"kind": "update"}, ["noisy-update"]),
+        ("later", {}, {}, ["late-drift"]),
+    ],
+)
+def test_each_picture_gives_its_entry(rung: RungName, fields: dict[str, object], facts: dict[str, object], expected: list[str]) -> None:
+    found = causes(check(ladder(rung, facts=facts, **fields)), ".")
+    assert names(found)[: len(expected) or 1] == expected
+    for cause in found:
+        assert cause.title == entry(cause.code).title and cause.fix
+        assert cause.evidence[0] == f"The {rung} differs."
+    if found:
+        assert found[0].confidence == "observed"
+
+
+def test_the_first_of_several_readings_is_the_observed_one() -> None:
+    found = causes(check(ladder("gradient", facts={"node": "IndexBackward0"}, **GROSS)), ".")
+    assert [cause.confidence for cause in found] == ["observed", "suspected"]
+    assert any("torch.Tensor.__getitem__" in line and "2.13.0" in line for line in found[0].evidence)
+
+
+def test_a_list_alone_blames_nothing() -> None:
+    """A listed operator whose inputs differ is a victim; on another device the list does not count."""
+    victim = {"kind": "gradient", "operator": "aten.index_put_.default", "operator_inputs_differ": True}
+    assert names(causes(check(ladder("gradient", facts=victim, **GROSS)), "."))[0] == "private-gradient-noise"
+    on_cpu = causes(check(ladder("gradient", facts={"node": "UpsampleBilinear2DBackward0"}, **ROUNDING)), ".")
+    assert names(on_cpu) == ["noisy-backward-kernel"] and not any("list" in line for line in on_cpu[0].evidence)
+    equal = Ladder(rungs=tuple(Rung(rung=rung, status="equal", facts={"node": "IndexBackward0"}) for rung in RUNGS), first=None)
+    assert causes(check(equal), ".") == ()
+
+
+# ---------------------------------------------------------------------------------------------------------------- the loader draws
+
+
+@pytest.mark.parametrize(
+    ("status", "facts", "expected"),
+    [
+        ("differs", {"order": "same samples, other order"}, "unseeded-shuffle"),
+        ("differs", {"order": "same samples, other content", "worker": 0}, "worker-seed"),
+        ("differs", {"order": "same samples, other content", "worker": None}, "unseeded-augmentation"),
+        ("equal", {}, "unseeded-layer"),
+    ],
+)
+def test_a_loader_that_draws_is_judged_by_its_batches(status: str, facts: dict[str, object], expected: str) -> None:
+    batch = Rung(rung="batch", status=status, facts=facts)  # type: ignore[arg-type]
+    found = causes(check(ladder("RNG state", batch, facts={**STATES, "kind": "batch", "loader": "DataLoader[0]"})), ".")
+    assert names(found)[0] == expected and found[0].confidence == "observed"
+
+
+def test_a_seed_from_the_system_is_no_seed() -> None:
+    write("import torch\ntorch.manual_seed(0)\ntorch.seed()\n")
+    facts = {**STATES, "kind": "call", "seeds": {"torch": [1, 2]}, "seed_line": "train.py:3"}
+    found = causes(check(ladder("RNG state", facts=facts)), ".")
+    assert names(found)[:2] == ["unseeded-layer", "clock-seed"]
+    assert found[0].source == SourceLine(file="train.py", line=3, text="torch.seed()")
+
+
+def test_a_seed_below_the_model_is_named() -> None:
+    write("import torch\nmodel = torch.nn.Linear(4, 1)\ntorch.manual_seed(0)\n")
+    facts = {**STATES, "seeded_by": [], "seeds_equal": False}
+    found = causes(check(ladder("initial weights", facts=facts, source=SourceLine(file="train.py", line=2), **GROSS)), ".")
+    assert names(found) == ["seed-after-model", "unseeded-weights"]
+    assert found[0].source and found[0].source.text == "model = torch.nn.Linear(4, 1)"
+
+
+# ---------------------------------------------------------------------------------------------------------------- lines that fit
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("label_of = {name: n for n, name in enumerate(set(names))}", "hash-order"),
+        ("for name in {'a', 'b'}: pass", "hash-order"),
+        ("bucket = hash(name) % 10", "hash-order"),
+        ("files = os.listdir('data')", "directory-order"),
+        ("files = list(Path('data').iterdir())", "directory-order"),
+        ("shards = [tempfile.mkstemp() for _ in range(3)]", "temporary-names"),
+        ("parts = sorted(parts, key=id)", "address-order"),
+        ("done = [job.result() for job in as_completed(jobs)]", "arrival-order"),
+        ("train, test = train_test_split(samples)", "unseeded-split"),
+    ],
+)
+def test_labels_that_differ_are_followed_to_a_line(line: str, expected: str) -> None:
+    write(f"import os, tempfile\nfrom pathlib import Path\n{line}\n")
+    found = causes(check(ladder("loss", facts={"kind": "between", "only_labels": True, "dtype": "int64"}, **GROSS)), ".")
+    assert names(found)[:2] == [expected, "unrecorded-input"]
+    assert found[0].confidence == "suspected" and found[1].confidence == "observed"
+    assert found[0].source == SourceLine(file="train.py", line=3, text=line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "label_of = {n: l for l, n in enumerate(sorted(set(names)))}",
+        "files = sorted(os.listdir('data'))",
+        "rng = numpy.random.default_rng(0)",
+    ],
+)
+def test_a_line_in_order_is_no_hint(line: str) -> None:
+    write(f"import os\n{line}\n")
+    found = causes(check(ladder("loss", facts={"kind": "between", "only_labels": True, "dtype": "float32"}, **GROSS)), ".")
+    assert names(found) == ["unrecorded-input"]
+
+
+def test_a_fixed_hash_seed_acquits_the_hash() -> None:
+    write("for name in set('abc'): pass\n")
+    differs = ladder("loss", facts={"kind": "between", "only_labels": True, "dtype": "int64"}, **GROSS)
+    assert "hash-order" in names(causes(check(differs), "."))
+    assert "hash-order" not in names(causes(check(differs, environment={"variable.PYTHONHASHSEED": "0"}), "."))
+
+
+def test_a_hash_seed_set_too_late_is_said() -> None:
+    write("import os\nos.environ['PYTHONHASHSEED'] = '0'\nfor name in set('abc'): pass\n")
+    found = names(causes(check(ladder("loss", facts={"kind": "between", "only_labels": True}, **GROSS)), "."))
+    assert found[:2] == ["hash-order", "late-hash-seed"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("lr = 0.05 + time.time_ns() % 7", ["drifting-hyper-parameter"]),
+        ("lr = 10 ** random.uniform(-4, -2)", ["random-hyper-parameter", "drifting-hyper-parameter"]),
+    ],
+)
+def test_a_hyper_parameter_is_followed_to_a_line(line: str, expected: list[str]) -> None:
+    write(f"import random, time\nstart = time.time()\n{line}\nprint(time.time() - start)\n")
+    found = causes(check(ladder("hyper-parameters", place="lr", **GROSS)), ".")
+    assert names(found) == expected
+    assert found[0].source and found[0].source.line == 3
+
+
+def test_a_private_generator_is_found_in_an_imported_file() -> None:
+    write("from data import Jittered\n")
+    write("import numpy as np\n\nclass Jittered:\n    rng = np.random.default_rng()\n", "data.py")
+    found = causes(check(ladder("batch", facts={"order": "same samples, other content", "worker": 0})), ".")
+    assert names(found) == ["private-augmentation", "worker-seed"]
+    assert found[0].source == SourceLine(file="data.py", line=4, text="rng = np.random.default_rng()")
+
+
+def test_memory_that_nobody_filled_is_told_from_a_private_draw() -> None:
+    write("import torch, numpy\na = torch.empty(4)\nb = numpy.random.default_rng().normal(size=4)\n")
+    for line, expected in ((2, "uninitialised-memory"), (3, "private-initialiser")):
+        found = causes(check(ladder("initial weights", facts=EQUAL_STATES, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
+        assert names(found)[0] == expected and found[0].confidence == "observed"
+        assert found[0].source and found[0].source.line == line
+
+
+def test_a_file_that_changed_since_is_not_looked_at() -> None:
+    write("for name in set('abc'): pass\n")
+    old = check(ladder("loss", facts={"kind": "between", "only_labels": True, "dtype": "float32"}, **GROSS))
+    old = replace(old, record=replace(old.record, started="2001-01-01T00:00:00+00:00"))
+    assert names(causes(old, ".")) == ["unrecorded-input"]
+
+
+# ---------------------------------------------------------------------------------------------------------------- beside the ladder
+
+
+def test_state_left_and_the_environment_come_from_the_first_pair() -> None:
+    left = causes(check(ladder("files and arguments", place="out/last.pt"), state_left=("out/last.pt",)), ".")
+    assert names(left) == ["state-left"] and "out/last.pt" in left[0].evidence[1]
+    differences = tuple(
+        EnvironmentDifference(key=key, run=2, reference=1, value=2)
+        for key in ("torch.threads", "package.numpy", "cpu.model", "python.hash_seed")
+    )
+    found = causes(check(ladder("environment"), environment_differences=differences), ".")
+    assert names(found) == ["other-machine", "thread-count", "version-drift"]
+    beside = causes(check(ladder("forward", facts={"class": "Linear"}, **ROUNDING), environment_differences=differences[:1]), ".")
+    assert [(name, cause.confidence) for name, cause in zip(names(beside), beside)] == [
+        ("noisy-forward-kernel", "observed"),
+        ("thread-count", "suspected"),
+    ]
+    assert "thread-count" not in names(causes(check(ladder("forward", **GROSS), environment_differences=differences[:1]), "."))
+
+
+def test_several_ranks() -> None:
+    found = causes(check(ladder("reduced gradient", **ROUNDING), ranks=2), ".")
+    assert names(found) == ["collective-order"]
+    assert "rank-sampler" in names(causes(check(ladder("batch", facts={"order": "same samples, other order"}), ranks=2), "."))
+    assert "seed-per-process" in names(causes(check(ladder("RNG state", facts={**STATES, "kind": "call"}), ranks=2), "."))
+
+
+def test_a_difference_that_did_not_come_back() -> None:
+    found = causes(check(Ladder(rungs=tuple(Rung(rung=rung, status="equal") for rung in RUNGS), first=None, came_back=False)), ".")
+    assert names(found) == ["intermittent-difference"] and found[0].confidence == "suspected"
+
+
+@pytest.mark.parametrize("class_", ["Dropout", "RandomNoise"])
+def test_mindspore_layers_show_no_state(class_: str) -> None:
+    found = causes(check(ladder("forward", facts={"kind": "call", "class": class_}, **GROSS), framework="mindspore"), ".")
+    assert names(found)[0] == "unseeded-layer" and "mindspore.set_seed" in found[0].fix
+
+
+def test_fixes_are_those_of_the_framework() -> None:
+    for framework, words in (("torch", "torch.manual_seed"), ("mindspore", "mindspore.set_seed"), ("keras", "keras.utils.set_random_seed")):
+        found = causes(check(ladder("initial weights", facts={"states_known": False}, **GROSS), framework=framework), ".")
+        assert words in found[0].fix
+    write("import time, jax\nkey = jax.random.key(time.time_ns() % 2**31)\n")
+    found = causes(check(ladder("initial weights", facts={"states_known": False}, **GROSS), framework="jax"), ".")
+    assert names(found)[0] == "clock-seed" and "jax.random.key(0)" in found[0].fix
+
+
+# ---------------------------------------------------------------------------------------------------------------- errors
+
+TRACEBACK = """\
+Epoch 1
+Traceback (most recent call last):
+  File "/home/a/train.py", line 12, in <module>
+    run()
+  File "/home/a/model.py", line 7, in run
+    memory.put_(index, values)
+    ~~~~~~~~~~~^^^^^^^^^^^^^^^
+  File "/opt/venv/lib/python3.11/site-packages/torch/_tensor.py", line 99, in wrapped
+    return f(*args)
+"""
+PUT = "RuntimeError: put_ does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'. You can\n"
+CUBLAS = (
+    "RuntimeError: Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or "
+    "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because it uses CuBLAS and you have CUDA "
+    ">= 10.2. To enable deterministic behavior in this case, you must set an environment variable before running your PyTorch application: "
+    "CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8.\n"
+)
+BINCOUNT = (
+    "tensorflow.python.framework.errors_impl.UnimplementedError: {{function_node __wrapped__Bincount_device_/GPU:0}} "
+    "Determinism is not yet supported in GPU implementation of Bincount. [Op:Bincount]\n"
+)
+UNSEEDED = (
+    "RuntimeError: Random ops require a seed to be set when determinism is enabled. "
+    "Please set a seed before running the op, e.g. by calling tf.random.set_seed(1).\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected", "operator"),
+    [
+        (PUT, "no-deterministic-kernel", "`put_`"),
+        (CUBLAS, "cublas-workspace", "CUBLAS_WORKSPACE_CONFIG"),
+        (BINCOUNT, "no-deterministic-kernel", "`Bincount`"),
+        (UNSEEDED, "unseeded-in-deterministic-mode", "Random ops require a seed"),
+    ],
+)
+def test_an_error_of_deterministic_mode_names_operator_and_line(message: str, expected: str, operator: str) -> None:
+    found = causes(check(None, stderr=TRACEBACK + message), ".")
+    assert names(found) == [expected] and found[0].confidence == "observed"
+    assert found[0].source == SourceLine(file="/home/a/model.py", line=7, text="memory.put_(index, values)")
+    text = " ".join(found[0].evidence)
+    assert operator in text or operator in message
+    if operator.startswith("`"):
+        assert operator in text and "is on the list of" in text
+
+
+def test_other_errors_are_no_refusal() -> None:
+    assert parse(TRACEBACK + "ValueError: put_ does not have what you set\n") is None
+    assert parse("") is None
+    assert causes(check(None, stderr=TRACEBACK + "KeyError: 'x'\n"), ".") == ()
+
+
+@pytest.mark.torch
+def test_the_real_error_of_torch(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    pytest.importorskip("torch")
+    write("import torch\ntorch.use_deterministic_algorithms(True)\ntorch.zeros(4).put_(torch.tensor([1]), torch.ones(1))\n")
+    done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)
+    found = parse(done.stderr)
+    assert found and found.operator == "put_" and found.source and (found.source.file, found.source.line) == ("train.py", 3)

@@ -1,0 +1,201 @@
+"""Hash, sketch and leaves without a framework of deep learning."""
+
+from __future__ import annotations
+
+import base64
+import collections
+import dataclasses
+import hashlib
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reprocheck.child.reprocheck_child import hashing, leaves, sketch
+
+CHILD = Path(leaves.__file__).parents[1]
+
+
+def numbers(text: str) -> Any:
+    return np.frombuffer(base64.b64decode(text), "<f4").astype(float).reshape(sketch.VECTORS, sketch.BUCKETS)
+
+
+def of(values: Any) -> list[list[Any]]:
+    return leaves.leaves(values, lambda value: None)
+
+
+# ---------------------------------------------------------------------------------------------------------------- hash
+
+
+def test_digest_of_each_algorithm() -> None:
+    assert hashing._blake2b(b"bytes") == hashlib.blake2b(b"bytes", digest_size=16).hexdigest()
+    assert hashing.digest(np.arange(3, dtype=np.uint8)) == hashing.digest(b"\0\1\2")
+    assert len(hashing.digest(b"")) == 32
+    blocked = (
+        "import sys; sys.modules['xxhash'] = None; from reprocheck_child import hashing; print(hashing.NAME, hashing.digest(b'bytes'))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(CHILD)}
+    said = subprocess.run([sys.executable, "-c", blocked], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["blake2b", hashing._blake2b(b"bytes")]
+
+
+# ---------------------------------------------------------------------------------------------------------------- sketch
+
+
+def test_signs_are_fixed() -> None:
+    given = sketch.signs(1, 1024)
+    assert set(given) == {1.0, -1.0}
+    assert given == sketch.signs(1, 1024)
+    assert given != sketch.signs(2, 1024)
+    assert abs(sum(given)) < 150
+    assert (
+        hashlib.sha256(sketch.row_signs().tobytes() + sketch.column_signs().tobytes() + sketch.rest_signs().tobytes()).hexdigest() == SIGNS
+    )
+
+
+SIGNS = "d13ba4663ef511d6348b91e639134730d1c0f62ab3278d65a4ae03c766d9c78b"
+"""Of the format `signs-1`: it changes only with its name."""
+
+
+def test_the_map_is_the_one_of_the_description() -> None:
+    size = sketch.BLOCK * sketch.BLOCKS + 3 * sketch.ROW + 77
+    rows = np.array(sketch.row_signs()).reshape(sketch.BLOCKS, sketch.GROUPS, sketch.VECTORS, sketch.ROWS)
+    columns, rest = np.array(sketch.column_signs()), np.array(sketch.signs(3, sketch.VECTORS * sketch.ROW)).reshape(sketch.VECTORS, -1)
+    sketches = sketch.ArraySketch(np)
+    for element in (0, 15, 16, 1023, 1024, 5000, sketch.BLOCK + 7, sketch.BLOCK * sketch.BLOCKS + 5, size - 78, size - 77, size - 1):
+        values = np.zeros(size, np.float32)
+        values[element] = 2.5
+        row, c = divmod(element, sketch.ROW)
+        block, r = divmod(row, sketch.ROWS)
+        cycle, block = divmod(block, sketch.BLOCKS)
+        group = c // sketch.COLUMNS
+        expected = np.zeros((sketch.VECTORS, sketch.BUCKETS))
+        for vector in range(sketch.VECTORS):
+            sign = rows[block, group, vector, r] * columns[cycle * 997 % 4096 + c]
+            expected[vector, c % 16] = 2.5 * (rest[vector, c] if element >= size - 77 else sign)
+        found, norm = sketches.of(values)
+        assert (numbers(found) == expected).all(), element
+        assert norm == 2.5
+
+
+def test_few_elements_go_the_same_way() -> None:
+    values = np.random.default_rng(0).standard_normal(16).astype("f4")
+    for size in range(1, 17):
+        data, norm = sketch.Few().of(values[:size].tolist())
+        assert (np.frombuffer(data, "f4") == numbers(sketch.ArraySketch(np).of(values[:size])[0]).reshape(-1)).all()
+        assert norm == pytest.approx(np.linalg.norm(values[:size]))
+
+
+def test_marked_sketches_are_far_apart() -> None:
+    values = np.ones(100, np.float32)
+    text, norm = sketch.ArraySketch(np).of(values)
+    first, second = (numbers(sketch.marked(text, norm, digest)) for digest in ("0123456789abcdef", "fedcba9876543210"))
+    assert np.linalg.norm(first - second) / 2 == pytest.approx(2 * norm, rel=1e-5)
+    assert np.linalg.norm(first - numbers(text)) / 2 == pytest.approx(norm, rel=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------------------------- leaves
+
+
+def test_paths_and_plain_values() -> None:
+    point = collections.namedtuple("point", "x y")
+
+    @dataclasses.dataclass
+    class Batch:
+        ids: list[int]
+        name: str
+
+    nested = {"a": [1, 2.5, True, None], "b": point("s", math.nan), "c": Batch([7], "n"), "d": {"e": (b"x",)}}
+    assert of(nested) == [
+        ["a.0", {"v": 1}],
+        ["a.1", {"v": 2.5}],
+        ["a.2", {"v": True}],
+        ["a.3", {"v": None}],
+        ["b.x", {"v": "s"}],
+        ["b.y", {"v": "nan"}],
+        ["c.ids.0", {"v": 7}],
+        ["c.name", {"v": "n"}],
+        ["d.e.0", {"h": hashing.digest(b"x"), "d": "bytes"}],
+    ]
+    assert of("long " * 100) == [["", {"h": hashing.digest(("long " * 100).encode()), "d": "str"}]]
+    assert of(10**30)[0][1]["d"] == "int"
+    assert of({"x", "y", "z"}) == of({"z", "y", "x"})
+    assert of(collections.UserDict(ids=[1])) == [["ids.0", {"v": 1}]]
+
+
+def test_objects_give_their_arrays() -> None:
+    class Graph:
+        def __init__(self) -> None:
+            self.made = 1234.5
+            self.parts = {"edges": np.arange(3), "name": "x"}
+
+    assert [path for path, _ in of([Graph(), 7])] == ["0.parts.edges", "1"]
+
+
+def test_what_is_no_data_is_not_touched() -> None:
+    drawn: list[int] = []
+
+    def generator() -> Any:
+        drawn.append(1)
+        yield 1
+
+    class Loader:
+        def __iter__(self) -> Any:
+            raise AssertionError
+
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+    found = of([generator(), iter([1]), print, Loader, lambda: 1, object(), Loader()])
+    assert found[0] == ["0", {"h": "", "d": "generator"}]
+    assert all(leaf["h"] == "" for _, leaf in found)
+    assert not drawn
+    assert "0x" not in str(found)
+
+
+def test_limits() -> None:
+    loop: list[Any] = [1]
+    loop.append(loop)
+    assert of(loop) == [["0", {"v": 1}], leaves.CUT]
+    deep: list[Any] = []
+    for _ in range(2000):
+        deep = [deep]
+    assert of(deep) == [leaves.CUT]
+    many = of(list(range(5000)))
+    assert len(many) == leaves.COUNT + 1
+    assert many[-1] == leaves.CUT
+
+
+def test_numpy_arrays() -> None:
+    values = np.arange(6, dtype=np.float64).reshape(2, 3)
+    ((path, found),) = of(values)
+    assert path == ""
+    assert (found["d"], found["s"], found["v"]) == ("float64", [2, 3], [0, 1, 2, 3, 4, 5])
+    assert found["z"] == pytest.approx(np.linalg.norm(values))
+    assert of(values.T.copy().T) == of(values)
+    assert of(values.T)[0][1]["h"] != found["h"]
+    assert of(np.float32(1))[0][1]["s"] == []
+    assert of(np.array(["a"], object)) == [["", {"h": "", "d": "numpy.object", "s": [1]}]]
+    assert "k" not in of(np.array(["2020-01-01"], "datetime64[D]"))[0][1]
+    assert of(np.zeros((0, 2)))[0][1]["s"] == [0, 2]
+    assert of(np.array([1 + 2j]))[0][1]["v"] == [1.0, 2.0]
+    assert of(np.array([np.nan, np.inf]))[0][1]["v"] == ["nan", "inf"]
+    frozen = np.ones(3)
+    frozen.setflags(write=False)
+    assert of(frozen) == of(np.ones(3))
+
+
+def test_rows_of_arrays_as_samples() -> None:
+    values, labels = np.arange(12).reshape(4, 3), np.arange(4)
+    rows = [leaves.array_rows(values), leaves.array_rows(labels)]
+    found = leaves.samples([row for row in rows if row])
+    assert found is not None
+    assert len(set(found)) == 4
+    assert leaves.array_rows(np.array(1)) is None
+    assert leaves.samples([]) is None
+    assert leaves.samples([(leaves.SAMPLES + 1, lambda index: b"")]) is None

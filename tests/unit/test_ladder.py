@@ -1,0 +1,644 @@
+"""Two deep traces -> the ladder: which rung differs first, at what place, who is the culprit and who a victim."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck import explain
+from reprocheck.model import (
+    Bitwise,
+    Check,
+    CheckRecord,
+    DeeperPair,
+    EntryPoint,
+    EnvironmentDifference,
+    Ladder,
+    Outcomes,
+    RunRecord,
+    Tolerance,
+    Verdict,
+)
+from reprocheck.trace import read_run
+from reprocheck.trace.deep import read_deep
+
+Event = dict[str, object]
+HELLO: Event = {
+    "e": "process",
+    "v": 1,
+    "pid": 10,
+    "ppid": 1,
+    "time": 100.0,
+    "argv": ["train.py"],
+    "python": "3.11.2",
+    "name": "MainProcess",
+}
+HASHES: Event = {"e": "fingerprints", "hash": "xxh3_128", "sketch": "signs-1"}
+
+
+def tensor(content: str, shape: Sequence[int] = (2, 3), d: str = "float32", **keys: object) -> Event:
+    return {"h": content, "d": d, "s": list(shape), "z": 1.0, **keys}
+
+
+def seen(r: str, p: str, i: int = 1, **keys: object) -> Event:
+    return {"e": "seen", "r": r, "i": i, "p": p, **keys}
+
+
+def call(p: str, given: str, returned: str, k: str = "Linear", i: int = 1, **keys: object) -> Event:
+    return seen("call", p, i, k=k, **{"in": [["0", tensor(given)]], "out": [["", tensor(returned)]]}, **keys)
+
+
+def out(r: str, p: str, content: str, i: int = 1, **keys: object) -> Event:
+    return seen(r, p, i, out=[["0" if r == "outgrad" else "", tensor(content)]], **keys)
+
+
+def saved(p: str, name: str, content: str, i: int = 1, **keys: object) -> Event:
+    return seen("between", p, i, **{"in": [[name, tensor(content, **keys)]]})
+
+
+def generators(p: str, i: int = 1, **states: str) -> Event:
+    return seen("rng", p, i, g=states)
+
+
+def loss(value: float) -> Event:
+    return {"e": "loss", "k": "backward", "v": [value], "d": "float32"}
+
+
+def update(i: int) -> Event:
+    return {"e": "update", "o": 0, "c": True, "i": i}
+
+
+def training(**changed: str) -> list[Event]:
+    """Two iterations of a model `body` -> `noise` -> `head`; `changed` gives other contents by name: `weights="w'"`."""
+
+    def content(name: str) -> str:
+        return changed.get(name, name)
+
+    events: list[Event] = [
+        HASHES,
+        {"e": "optimizer", "o": 0, "class": "SGD"},
+        out("weights", "body.weight", content("weights"), l="train.py:7", g={"torch": content("born")}),
+        out("weights", "head.weight", content("weights_of_head"), l="train.py:7", g={"torch": content("born")}),
+        generators("first forward", torch=content("torch"), numpy=content("numpy")),
+    ]
+    for i in (1, 2):
+        forward = "" if i == 1 else content("new weights")
+        moved = {"g": {"torch": content("torch") + str(i)}, "g2": {"torch": content("torch") + str(i + 1)}} if "drop" in changed else {}
+        events += [
+            seen("batch", "DataLoader[0]", i, out=[["0", tensor(content(f"x{i}"))]], idx=[1, 2], n=["s1", "s2"]),
+            call("body", content(f"x{i}"), content("hidden") + forward, i=i),
+            call("noise", content("hidden_in") + forward, content("noisy") + forward, k="Noise", i=i, **moved),
+            call("head", content("noisy") + forward, content("logits") + forward, i=i),
+            call("", content(f"x{i}"), content("logits") + forward, k="Model", i=i),
+            saved("NllLossBackward0", "target", content("target"), i, shape=(4,), d="int64"),
+            out("root", "loss", content("loss") + forward, i),
+            loss(1.5),
+            out("outgrad", "head", content("d head") + forward, i),
+            out("gradient", "head.weight", content("dw head") + forward, i),
+            out("outgrad", "noise", content("d noise") + forward, i),
+            out("outgrad", "body", content("d body") + forward, i),
+            out("gradient", "body.weight", content("dw body") + forward, i),
+            seen("hyper", "SGD[0]", i, o=0, out=[["lr", {"v": float(content("0.5"))}], ["momentum", {"v": 0.9}]]),
+            out("reduced", "body.weight", content("reduced") + forward, i, o=0),
+            out("update", "body.weight", content("new") + forward, i, o=0),
+            update(i),
+        ]
+    return events
+
+
+def changes(events: Sequence[Event], r: str, p: str, i: int = 1, **keys: object) -> list[Event]:
+    """With other keys in one fact."""
+    assert any((e.get("r"), e.get("p"), e.get("i")) == (r, p, i) for e in events)
+    return [{**e, **keys} if (e.get("r"), e.get("p"), e.get("i")) == (r, p, i) else e for e in events]
+
+
+def without(events: Sequence[Event], p: str) -> list[Event]:
+    return [e for e in events if e.get("p") != p]
+
+
+def text(events: Sequence[Event]) -> bytes:
+    return b"".join(json.dumps(event).encode() + b"\n" for event in (HELLO, *events))
+
+
+def record(number: int, prefix: str) -> RunRecord:
+    places = {"trace": f"{prefix}run-{number}/trace", "stdout": "none", "stderr": "none"}
+    return RunRecord(number=number, ended="completed", exit_status=0, started="", seconds=1.0, **places)
+
+
+def write(folder: Path, run: RunRecord, *ranks: bytes) -> None:
+    (folder / run.trace).mkdir(parents=True)
+    for rank, content in enumerate(ranks):
+        (folder / run.trace / f"{10 + rank}-{100 + rank}.jsonl").write_bytes(content)
+
+
+def plain(*losses: float) -> bytes:
+    return text([{"e": "optimizer", "o": 0}, *(event for n, value in enumerate(losses) for event in (loss(value), update(n + 1)))])
+
+
+def check_of(folder: Path, *, deeper: tuple[DeeperPair, ...], first: tuple[bytes, bytes], unequal: int | None = 1) -> Check:
+    runs = [record(number, "") for number in (1, 2)]
+    for run, content in zip(runs, first, strict=True):
+        write(folder, run, content)
+    verdict = Verdict(
+        verdict="not_reproducible",
+        failed_check="forward",
+        reason="",
+        exit_code=1,
+        comparisons=(),
+        bitwise=Bitwise(equal=unequal is None, first_iteration=unequal),
+        first_divergence=None,
+        outcomes=Outcomes(groups=(), bound=None, statement=""),
+    )
+    entry = EntryPoint(command=("python", "train.py"), kind="script", name="train")
+    kept = CheckRecord(
+        reprocheck_version="0", entry_point=entry, started="", tolerance=Tolerance(), settings=(), runs=tuple(runs), deeper=deeper
+    )
+    return Check(record=kept, runs=tuple(read_run(folder, run) for run in runs), verdict=verdict)
+
+
+def pair_of(folder: Path, first: Sequence[bytes], second: Sequence[bytes], level: str = "module") -> DeeperPair:
+    runs = tuple(record(number, f"{level}/") for number in (1, 2))
+    write(folder, runs[0], *first)
+    write(folder, runs[1], *second)
+    return DeeperPair(level="op" if level == "op" else "module", iterations=2, runs=runs)
+
+
+def climb(folder: Path, first: Sequence[Event], second: Sequence[Event], **keys: object) -> Ladder:
+    """The ladder of two runs of one rank."""
+    deeper = pair_of(folder, [text(first)], [text(second)])
+    check = check_of(folder, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
+    found = explain.ladder(replace(check, **keys), folder)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def words(markup: str | None) -> str:
+    return re.sub("`", "", markup or "")
+
+
+def statuses(ladder: Ladder) -> dict[str, str]:
+    return {rung.rung: rung.status for rung in ladder.rungs}
+
+
+# ---------------------------------------------------------------------------------------------------------------- rung by rung
+
+
+def test_equal_runs_are_an_intermittent_difference(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training())
+    assert ladder.first is None
+    assert not ladder.came_back
+    assert "--runs" in ladder.sentence
+    recorded = {name for name, status in statuses(ladder).items() if status == "equal"}
+    assert recorded >= {"hyper-parameters", "initial weights", "RNG state", "batch", "forward", "loss", "gradient", "update"}
+    assert statuses(ladder)["reduced gradient"] == "not_recorded"
+
+
+def test_weights_nobody_seeded(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(weights="other", born="unseeded", hidden="other", target="other"))
+    assert ladder.first == "initial weights"
+    rung = ladder.rung("initial weights")
+    assert rung.place == "body.weight"
+    assert rung.iteration is None
+    assert rung.source is not None
+    assert (rung.source.file, rung.source.line) == ("train.py", 7)
+    assert rung.facts["generators"] == ["torch"]
+    assert (rung.facts["differing"], rung.facts["compared"]) == (1, 2)
+    assert words(ladder.sentence) == (
+        "The weights of body differ before the first iteration, because nothing seeds torch before line 7 of train.py builds them."
+    )
+    assert ladder.rung("forward").status == "differs"
+    assert ladder.rung("forward").culprit is None, "a module with other weights is a victim"
+
+
+def test_a_seed_that_comes_too_late_is_no_seed(tmp_path: Path) -> None:
+    seed = seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:9")
+    one, other = training(), training(weights="other", born="unseeded")
+    ladder = climb(tmp_path, [one[0], seed, *one[1:]], [other[0], seed, *other[1:]])
+    assert ladder.rung("initial weights").facts["seeds_equal"] is False
+    assert "nothing seeds torch before line 7" in ladder.sentence
+
+
+def test_memory_that_nobody_filled(tmp_path: Path) -> None:
+    other = changes(training(), "weights", "head.weight", out=[["", tensor("garbage", z="nan")]])
+    ladder = climb(tmp_path, training(), other)
+    rung = ladder.rung("initial weights")
+    assert rung.place == "head.weight"
+    assert rung.facts["generators"] == []
+    assert rung.facts["non_finite"] is True
+    assert "never filled" in ladder.sentence
+
+
+def test_a_generator_that_a_module_draws_from(tmp_path: Path) -> None:
+    seeds = [seen("seed", "torch", out=[["seed", {"v": value}]], l="train.py:3") for value in (11, 12)]
+    one, other = training(drop=""), training(drop="", torch="T", noisy="other")
+    ladder = climb(tmp_path, [one[0], seeds[0], *one[1:]], [other[0], seeds[1], *other[1:]])
+    assert ladder.first == "RNG state"
+    rung = ladder.rung("RNG state")
+    assert (rung.place, rung.iteration) == ("noise", 1)
+    assert "first module that draws from the differing torch generator is noise (Noise)" in words(rung.detail)
+    assert rung.facts["seeds"] == {"torch": [11, 12]}
+    assert "line 3 of train.py seeds torch with another number" in words(ladder.sentence)
+
+
+def test_a_generator_that_nobody_draws_from_is_unused(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(numpy="N", noisy="other"))
+    assert ladder.rung("RNG state").status == "equal"
+    assert ladder.rung("RNG state").facts["unused_generators"] == ["numpy"]
+    assert ladder.first == "forward"
+
+
+def test_the_seed_that_a_loader_draws_for_its_workers_is_no_difference_of_its_own(tmp_path: Path) -> None:
+    def with_epoch(events: list[Event], state: str) -> list[Event]:
+        epoch = seen("epoch", "DataLoader[0]", idx=[1, 2, 3], g={"torch": state}, g2={"torch": state + "'"})
+        return [*events[:5], epoch, *events[5:]]
+
+    ladder = climb(tmp_path / "a", with_epoch(training(), "a"), with_epoch(training(torch="b", noisy="other"), "b"))
+    assert ladder.first == "forward"
+    ladder = climb(tmp_path / "b", with_epoch(training(), "a"), with_epoch(training(torch="b", x1="other"), "b"))
+    assert ladder.first == "RNG state", "the batch of that loader differs"
+    assert ladder.rung("RNG state").place == "DataLoader[0]"
+
+
+def test_a_draw_by_the_script_itself(tmp_path: Path) -> None:
+    def events(state: str, x: str) -> list[Event]:
+        batches = [seen("batch", "inputs of Model", i, out=[["0", tensor(f"{x}{i}")]]) for i in (1, 2)]
+        ends = [generators("after update", i, torch=f"{state}{i}") for i in (1, 2)]
+        calls = [call("", f"{x}{i}", f"{x}{i}y", k="Model", i=i) for i in (1, 2)]
+        steps = [[batch, one, loss(1.0), update(i + 1), end] for i, (batch, one, end) in enumerate(zip(batches, calls, ends))]
+        return [HASHES, {"e": "optimizer", "o": 0}, generators("first forward", torch=f"{state}0"), *(e for step in steps for e in step)]
+
+    ladder = climb(tmp_path, events("a", "x"), events("b", "z"))
+    assert ladder.first == "RNG state"
+    assert ladder.rung("RNG state").facts["outside"] is True
+    assert "nothing seeds torch" in ladder.sentence
+
+
+@pytest.mark.parametrize(
+    ("indices", "other", "order"),
+    [
+        ([1, 2, 3, 4], [4, 2, 1, 3], "same samples, other order, over the epoch"),
+        ([1, 2, 3, 4], [1, 2, 3, 9], "other samples (over the whole epoch)"),
+    ],
+)
+def test_the_order_of_an_epoch(tmp_path: Path, indices: list[int], other: list[int], order: str) -> None:
+    first = [*training()[:5], seen("epoch", "DataLoader[0]", idx=indices), *training()[5:]]
+    second = [*training()[:5], seen("epoch", "DataLoader[0]", idx=other), *training(x1="other")[5:]]
+    ladder = climb(tmp_path, first, second)
+    assert ladder.first == "batch"
+    rung = ladder.rung("batch")
+    assert rung.place == "DataLoader[0]"
+    assert order in rung.detail
+    assert rung.facts["epoch"] is True
+
+
+def test_a_batch_with_other_content_of_the_same_samples(tmp_path: Path) -> None:
+    other = changes(training(x1="other"), "batch", "DataLoader[0]", n=["t1", "t2"], w=3)
+    rung = climb(tmp_path, training(), other).rung("batch")
+    assert rung.facts["order"] == "same samples, other content"
+    assert "other content" in rung.detail
+
+
+def test_batches_seen_without_an_order_of_the_epoch(tmp_path: Path) -> None:
+    def batches(*contents: Sequence[str]) -> list[Event]:
+        facts = [
+            seen("batch", "DataLoader[0]", 1, c=n, out=[["0", tensor("".join(part))]], n=list(part)) for n, part in enumerate(contents)
+        ]
+        return [HASHES, *facts, loss(1.0), update(1)]
+
+    same = climb(tmp_path / "a", batches(["a", "b"], ["c", "d"]), batches(["c", "b"], ["a", "d"])).rung("batch")
+    assert same.facts["order"] == "same samples, other order"
+    assert "2 batches seen" in same.detail
+    other = climb(tmp_path / "b", batches(["a", "b"], ["c", "d"]), batches(["a", "x"], ["c", "d"])).rung("batch")
+    assert other.facts["order"] == "other samples in the k batches seen"
+
+
+def test_a_module_that_answers_otherwise_to_the_same_inputs(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(noisy="other", logits="other"))
+    assert ladder.first == "forward"
+    rung = ladder.rung("forward")
+    assert rung.place == "noise"
+    assert words(rung.culprit) == "the forward of noise (Noise)"
+    assert "private generator or is noisy" in rung.detail
+    assert rung.facts["victim"] is False
+
+
+def test_a_module_whose_inputs_differ_is_not_blamed(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(hidden_in="other", noisy="other", logits="other"))
+    rung = ladder.rung("forward")
+    assert rung.place == "noise"
+    assert words(rung.culprit) == "something between body (Linear) and noise (Noise) that was not recorded"
+    assert "no recorded producer differs" in rung.detail
+    assert rung.facts["victim"] is True
+
+
+def test_a_container_is_not_the_place_of_what_its_child_does(tmp_path: Path) -> None:
+    def events(child: str, parent: str) -> list[Event]:
+        calls = [
+            call("block.up", "x", "h"),
+            call("block.drop", "h", child),
+            call("block", "x", parent, k="Block"),
+            call("", "x", parent, k="Model"),
+        ]
+        return [HASHES, *calls, loss(1.0), update(1)]
+
+    assert climb(tmp_path / "a", events("d", "y"), events("D", "Y")).rung("forward").place == "block.drop"
+    rung = climb(tmp_path / "b", events("d", "y"), events("d", "Y")).rung("forward")
+    assert rung.place == "block"
+    assert "between block.drop (Linear) and its own output" in words(rung.detail)
+
+
+def test_what_runs_between_two_calls_inside_a_container(tmp_path: Path) -> None:
+    def events(given: str, parent: str) -> list[Event]:
+        calls = [
+            call("embed", "x", "h"),
+            call("block.up", given, given + "u"),
+            call("block", given, parent, k="Block"),
+            call("", "x", parent),
+        ]
+        return [HASHES, *calls, loss(1.0), update(1)]
+
+    rung = climb(tmp_path, events("h'", "y"), events("H'", "Y")).rung("forward")
+    assert rung.place == "block.up", "the innermost call is the first to return"
+    assert words(rung.culprit) == "something between embed (Linear) and block (Block) that was not recorded"
+    assert rung.facts["enters"] == "block"
+
+
+def test_labels_of_a_functional_loss(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(target="other", loss="other"))
+    assert ladder.first == "loss"
+    rung = ladder.rung("loss")
+    assert rung.facts["only_labels"] is True
+    assert words(rung.detail) == (
+        "Weights, RNG states and module outputs agree, the labels that the loss is taken against do not; no recorded producer differs."
+    )
+
+
+def test_labels_of_a_loss_module(tmp_path: Path) -> None:
+    def events(target: str, value: str) -> list[Event]:
+        given = [["0", tensor("logits")], ["1", tensor(target, (4,), "int64")]]
+        criterion = seen("call", "CrossEntropyLoss", k="CrossEntropyLoss", **{"in": given, "out": [["", tensor(value, ())]]})
+        return [HASHES, call("", "x", "logits", k="Model"), criterion, out("root", "loss", value), loss(1.0), update(1)]
+
+    ladder = climb(tmp_path, events("t", "l"), events("T", "L"))
+    assert ladder.first == "forward"
+    assert ladder.rung("forward").facts["only_labels"] is True
+    assert "labels that the loss CrossEntropyLoss is taken against do not; no recorded producer differs" in words(
+        ladder.rung("forward").detail
+    )
+
+
+def test_a_loss_that_differs_with_everything_before_it_equal(tmp_path: Path) -> None:
+    rung = climb(tmp_path, training(), training(loss="other")).rung("loss")
+    assert "something between the last module, the model (Model), and the loss that was not recorded" in words(rung.culprit)
+    assert rung.facts["only_labels"] is False
+
+
+def test_a_noisy_backward(tmp_path: Path) -> None:
+    ladder = climb(
+        tmp_path, training(hidden_in="hidden"), training(**{"hidden_in": "hidden", "d body": "other", "dw body": "other", "new": "n"})
+    )
+    assert ladder.first == "gradient"
+    rung = ladder.rung("gradient")
+    assert rung.place == "body"
+    assert words(rung.culprit) == "the backward of noise"
+    assert "between head (agrees) and body: the backward of noise" in words(rung.detail)
+    assert rung.facts["modules_between"] == ["noise"]
+    assert rung.facts["between"] == ["head", "body"]
+
+
+def test_a_hook_on_a_parameter(tmp_path: Path) -> None:
+    rung = climb(tmp_path, training(), training(**{"dw body": "other"})).rung("gradient")
+    assert rung.place == "body.weight"
+    assert words(rung.culprit) == "the backward of body (Linear) or a hook on body.weight"
+    assert rung.facts["own_backward"] is True
+
+
+def test_a_gradient_changed_behind_the_backward_pass(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(reduced="other", new="n"))
+    assert ladder.first == "gradient"
+    assert ladder.rung("gradient").place == "body.weight"
+    assert "between the backward pass and the update" in ladder.rung("gradient").detail
+    assert ladder.rung("reduced gradient").status == "not_recorded"
+
+
+def test_modules_that_return_one_tensor_share_its_gradient(tmp_path: Path) -> None:
+    def events(content: str) -> list[Event]:
+        calls = [
+            call("encoder.last", "x", "h"),
+            call("encoder", "x", "h", k="Encoder"),
+            call("head", "h", "y"),
+            call("", "x", "y", k="Model"),
+        ]
+        grads = [out("outgrad", "head", "d"), out("outgrad", "encoder", content), out("outgrad", "encoder.last", content)]
+        return [HASHES, *calls, loss(1.0), *grads, update(1)]
+
+    rung = climb(tmp_path, events("g"), events("G")).rung("gradient")
+    assert rung.place == "encoder.last"
+    assert words(rung.culprit) == "the backward of head"
+
+
+def test_hyper_parameters(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(**{"0.5": "0.25", "new": "other"}))
+    assert ladder.first == "hyper-parameters"
+    rung = ladder.rung("hyper-parameters")
+    assert rung.place == "lr"
+    assert rung.facts["optimizer"] == "SGD[0]"
+    assert rung.facts["values"] == [0.5, 0.25]
+    assert rung.relative_difference == pytest.approx(1.0)
+    assert ladder.rung("update").culprit is None
+
+
+def test_an_update_that_differs_by_itself(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, training(), training(**{"new": "other", "new weights": "changed"}))
+    assert ladder.first == "update"
+    assert ladder.rung("update").place == "body.weight"
+    assert words(ladder.rung("update").culprit) == "the update by SGD[0]"
+    assert (ladder.rung("forward").status, ladder.rung("forward").iteration) == ("differs", 2)
+
+
+def test_losses_that_differ_later(tmp_path: Path) -> None:
+    deeper = pair_of(tmp_path, [text(training())], [text(training())])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1, 1, 1, 1), plain(1, 1, 1, 2)), unequal=4)
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert ladder.first == "later"
+    assert ladder.came_back
+    assert ladder.rung("later").iteration == 4
+
+
+# ---------------------------------------------------------------------------------------------------------------- files, environment
+
+
+def test_a_file_left_by_run_1_and_read_before_the_first_difference(tmp_path: Path) -> None:
+    opened: Event = {"e": "open", "p": "out/last.pt", "m": "r"}
+    other = training(weights="other")
+    ladder = climb(tmp_path / "a", training(), [opened, *other], state_left=("out/last.pt",))
+    assert ladder.first == "files and arguments"
+    assert ladder.rung("files and arguments").place == "out/last.pt"
+    assert "out/last.pt" in ladder.sentence
+    late = climb(tmp_path / "b", training(), [*training(x1="other"), opened], state_left=("out/last.pt",))
+    assert late.first == "batch"
+    assert late.rung("files and arguments").status == "equal"
+
+
+def test_the_environment_alone_never_leads(tmp_path: Path) -> None:
+    different = (EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference="1", value="2"),)
+    ladder = climb(tmp_path / "a", training(), training(noisy="other"), environment_differences=different)
+    assert ladder.rung("environment").status == "differs"
+    assert ladder.rung("environment").place == "OMP_NUM_THREADS"
+    assert ladder.first == "forward"
+    assert climb(tmp_path / "b", training(), training(), environment_differences=different).first == "environment"
+
+
+def test_without_deeper_runs_there_is_no_ladder(tmp_path: Path) -> None:
+    check = check_of(tmp_path, deeper=(), first=(plain(1.0), plain(2.0)))
+    assert explain.ladder(check, tmp_path) is None
+
+
+# ---------------------------------------------------------------------------------------------------------------- structure
+
+
+def test_a_module_that_only_run_2_calls(tmp_path: Path) -> None:
+    other = training(logits="other")
+    position = next(n for n, e in enumerate(other) if e.get("p") == "head" and e.get("i") == 2)
+    base = training()
+    ladder = climb(tmp_path, base, [*base[:position], call("aux", "x", "a", k="Aux", i=2), *other[position:]])
+    assert ladder.first == "forward"
+    rung = ladder.rung("forward")
+    assert (rung.place, rung.iteration) == ("aux", 2)
+    assert words(rung.detail) == "In iteration 2 run 2 calls aux (Aux), which run 1 does not: the control flow differs."
+    assert rung.facts["only_in_run"] == 2
+
+
+def test_one_batch_more_in_an_iteration(tmp_path: Path) -> None:
+    def events(count: int) -> list[Event]:
+        turns = [[seen("batch", "L", c=n, out=[["0", tensor(f"x{n}")]]), call("", f"x{n}", f"y{n}", c=n), loss(1.0)] for n in range(count)]
+        return [HASHES, {"e": "optimizer", "o": 0}, *(e for turn in turns for e in turn), out("update", "w", "n"), update(1)]
+
+    ladder = climb(tmp_path, events(2), events(3))
+    assert ladder.first == "batch"
+    assert "L hands out batch 3 of the iteration in run 2 that it does not in run 1" in words(ladder.rung("batch").detail)
+
+
+def test_a_run_that_was_stopped_in_mid_iteration_is_no_difference(tmp_path: Path) -> None:
+    full = training()
+    assert climb(tmp_path / "a", full, full[:-6]).first is None
+    ended = climb(tmp_path / "b", full, [*full[:-17], {"e": "exit"}])
+    assert ended.first == "batch", "a script that came to its own end earlier is one"
+
+
+def test_a_tensor_of_another_shape(tmp_path: Path) -> None:
+    other = changes(training(), "call", "noise", out=[["", tensor("noisy", (2, 4))]])
+    rung = climb(tmp_path, training(), other).rung("forward")
+    assert (rung.place, rung.size) == ("noise", "gross")
+    assert rung.facts["other_shape"] == [2, 4]
+
+
+# ---------------------------------------------------------------------------------------------------------------- damage, ranks, size
+
+
+def test_damaged_traces(tmp_path: Path) -> None:
+    content = text(training())
+    damaged = (
+        b"\xff not json\n" + content.replace(b'"p": "head"', b'"p": 7', 1) + b'{"e":"seen","r":"new kind","i":1,"p":"x","zz":1}\n{"e":"se'
+    )
+    deeper = pair_of(tmp_path, [content], [damaged + b"\0" * 100])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
+    trace = read_deep(tmp_path, deeper.runs[1])[0]
+    assert any("no events" in problem for problem in trace.problems)
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert any("no events" in line for line in ladder.coverage)
+
+
+def test_a_trace_that_is_missing(tmp_path: Path) -> None:
+    deeper = pair_of(tmp_path, [text(training())], [])
+    ladder = explain.ladder(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.first is None
+    assert set(statuses(ladder).values()) <= {"not_recorded", "equal"}
+
+
+def test_unrecorded_places_are_listed(tmp_path: Path) -> None:
+    event: Event = {"e": "unrecorded", "where": "module Custom", "why": "called inside a transformation"}
+    ladder = climb(tmp_path, [event, *training()], training(noisy="other"))
+    assert ladder.coverage == ("module Custom: called inside a transformation",)
+
+
+def test_hashes_of_different_algorithms_are_not_comparable(tmp_path: Path) -> None:
+    other = [{**e, "hash": "blake2b"} if e["e"] == "fingerprints" else e for e in training(x1="other", weights="other", hidden="other")]
+    ladder = climb(tmp_path, training(), other)
+    assert ladder.first is None
+    assert statuses(ladder)["forward"] == "not_recorded"
+    assert "not comparable" in ladder.rung("forward").detail
+    assert statuses(ladder)["hyper-parameters"] == "equal"
+
+
+def test_two_ranks(tmp_path: Path) -> None:
+    def rank(number: int, events: Sequence[Event]) -> bytes:
+        return text([{"e": "rank", "rank": number, "world": 2}, *events])
+
+    one = [rank(0, training()), rank(1, training())]
+    other = [rank(0, training(reduced="sum", new="n")), rank(1, training(**{"d body": "other", "dw body": "other", "reduced": "sum"}))]
+    check = check_of(tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0)))
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert ladder.first == "gradient"
+    assert (ladder.rung("gradient").rank, ladder.rung("gradient").place) == (1, "body")
+    assert ladder.rung("reduced gradient").status == "differs"
+    assert ladder.rung("reduced gradient").facts["ranks"] == {
+        "0": {"place": "body.weight", "iteration": 1},
+        "1": {"place": "body.weight", "iteration": 1},
+    }
+
+
+def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
+    files = [text([{"e": "rank", "rank": n, "world": 2}, *training()]) for n in (0, 1)]
+    others = [text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")]) for n in (0, 1)]
+    ladder = explain.ladder(check_of(tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.first == "reduced gradient"
+    assert ladder.rung("reduced gradient").facts["local_equal"] is True
+
+
+def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
+    def op(p: str, given: str, returned: str, **keys: object) -> Event:
+        return seen("op", p, **{"in": [["0", tensor(given)]], "out": [["0", tensor(returned)]]}, m="noise", l="model.py:12", **keys)
+
+    def events(garbage: str, noise: str) -> list[Event]:
+        ops = [op("aten.empty.memory_format", "", garbage), op("aten.fill_.Scalar", garbage, "ones"), op("aten.mul.Tensor", "ones", noise)]
+        return [HASHES, *ops, op("aten.add.Tensor", noise, noise + "y"), call("noise", "x", noise, k="Noise"), loss(1.0), update(1)]
+
+    module = pair_of(tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])])
+    deep = pair_of(tmp_path, [text(events("g", "n"))], [text(events("G", "N"))], level="op")
+    ladder = explain.ladder(check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.level == "op"
+    rung = ladder.rung("forward")
+    assert rung.place == "noise"
+    assert rung.facts["operator"] == "aten.mul.Tensor"
+    assert rung.source is not None
+    assert (rung.source.file, rung.source.line) == ("model.py", 12)
+    assert "aten.mul.Tensor in noise at line 12 of model.py" in words(ladder.sentence)
+
+
+def test_a_hundred_thousand_facts_take_seconds(tmp_path: Path) -> None:
+    def events(last: str) -> list[Event]:
+        calls = [call(f"layer.{n}", f"h{n}", f"h{n + 1}") for n in range(50_000)]
+        return [HASHES, *calls[:-1], call("layer.49999", "h49999", last), loss(1.0), update(1)]
+
+    one, other = events("y"), events("z")
+    del other[10]
+    deeper = pair_of(tmp_path, [text(one)], [text(other)])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
+    started = time.perf_counter()
+    ladder = explain.ladder(check, tmp_path)
+    assert time.perf_counter() - started < 60
+    assert ladder is not None
+    assert ladder.rung("forward").place == "layer.9"
