@@ -1,0 +1,139 @@
+"""The batch rung: the same samples in another order, with other content, or other samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from reprocheck.explain import words
+from reprocheck.explain.align import Step
+from reprocheck.explain.finding import Finding, measure
+from reprocheck.explain.pair import Difference, Pair
+
+PLAIN = "inputs of "
+"""How the place of a batch begins that no loader made."""
+ORDER, CONTENT, SAMPLES = "same samples, other order", "same samples, other content", "other samples in the k batches seen"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """What is not the same about the batches of a loader: `order` is one of the three above, "" where that is not known."""
+
+    order: str
+    epoch: bool
+    words: str
+
+
+def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
+    """The first batch, or order of samples, that differs."""
+    difference = differences[0]
+    seen = difference.seen
+    steps = [step for step in pair.steps if step.seen.kind in ("batch", "epoch") and step.seen.place == seen.place]
+    content = next((one for one in differences if one.seen.kind == "batch" and one.seen.place == seen.place), difference)
+    change = _change(pair, difference, content, steps)
+    measured = measure(pair, content)
+    worker = f", made by worker {content.seen.worker}" if content.seen.worker is not None else ""
+    plain = seen.place.startswith(PLAIN)
+    who = f"{words.code(seen.place.removeprefix(PLAIN))} is given" if plain else f"{words.code(seen.place)} hands out"
+    leaves = list(content.outputs)
+    total = len(content.seen.outputs)
+    which = f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])} differ{'s' * (len(leaves) == 1)}."
+    facts: dict[str, object] = {
+        **measured.facts,
+        "kind": seen.kind,
+        "loader": seen.place,
+        "plain": plain,
+        "order": change.order,
+        "epoch": change.epoch,
+        "leaf_names": leaves,
+        "worker": content.seen.worker,
+        "batches": sum(1 for step in steps if step.seen.kind == "batch"),
+    }
+    return Finding(
+        rung="batch",
+        number=difference.step.number,
+        iteration=seen.iteration or None,
+        rank=pair.rank,
+        place=seen.place,
+        detail=f"{words.sentence(who)[:-1]} {change.words}{worker}.{which if 0 < len(leaves) < total else ''}",
+        sentence=f"{words.within(seen.iteration)} {who} {change.words}{_meaning(pair, difference, change)}",
+        size=measured.size,
+        relative_difference=measured.relative,
+        facts=facts,
+    )
+
+
+def _change(pair: Pair, difference: Difference, content: Difference, steps: Sequence[Step]) -> _Change:
+    if difference.structural:
+        here, there = (1, 2) if difference.step.first else (2, 1)
+        what = f"batch {difference.seen.call + 1} of the iteration" if difference.seen.kind == "batch" else "an order of samples"
+        return _Change(order="", epoch=False, words=f"{what} in run {here} that it does not in run {there}")
+    epoch = next(
+        (step for step in reversed(steps) if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both), None
+    )
+    if epoch is not None and epoch.first and epoch.second and not (epoch.first.cut or epoch.second.cut):
+        a, b = epoch.first.indices, epoch.second.indices
+        if a != b:
+            if _count(a) == _count(b):
+                return _Change(
+                    order=ORDER, epoch=True, words="the same samples in another order (same samples, other order, over the epoch)"
+                )
+            return _Change(order=SAMPLES, epoch=True, words="other samples (over the whole epoch)")
+    return _by_content(content, steps)
+
+
+def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
+    """Without an order of the epoch that differs: by the samples of the batches seen."""
+    a, b = content.step.first, content.step.second
+    if a is None or b is None:
+        return _Change(order="", epoch=False, words="another batch")
+    if a.indices is not None and a.indices == b.indices:
+        return _Change(order=CONTENT, epoch=False, words="the same samples with other content (same indices, other content)")
+    batches = [step for step in steps if step.seen.kind == "batch" and step.both]
+    seen = words.plural(len(batches), "batch", "batches")
+    for column in ("indices", "samples"):
+        ones, others = _gathered(batches, column)
+        if ones and _count(ones) == _count(others):
+            return _Change(order=ORDER, epoch=False, words=f"the same samples in another order (over the {seen} seen)")
+        if ones and column == "indices":
+            return _Change(order=SAMPLES, epoch=False, words=f"other samples (in the {seen} seen)")
+    if a.samples and b.samples and len(a.samples) != len(b.samples):
+        return _Change(order=SAMPLES, epoch=False, words=f"another number of samples ({len(a.samples)} and {len(b.samples)})")
+    if set(content.outputs) < {path for path, _ in a.outputs}:
+        return _Change(order=CONTENT, epoch=False, words="other content (the rest of the batch agrees)")
+    if a.samples and b.samples and 2 * (changed := sum(x != y for x, y in zip(a.samples, b.samples, strict=True))) < len(a.samples):
+        return _Change(order=CONTENT, epoch=False, words=f"other content in {changed} of {len(a.samples)} samples, the others agree")
+    if a.samples and b.samples and not set(a.samples) & set(b.samples):
+        return _Change(order="", epoch=False, words=f"other content: none of the {seen} seen holds the same samples")
+    return _Change(order=SAMPLES, epoch=False, words=f"other samples or other content (in the {seen} seen)")
+
+
+def _gathered(batches: Iterable[Step], column: str) -> tuple[list[object], list[object]]:
+    """The indices or the hashes of the samples of all batches, of both runs; empty where one is not known."""
+    ones: list[object] = []
+    others: list[object] = []
+    for step in batches:
+        a, b = getattr(step.first, column), getattr(step.second, column)
+        if a is None or b is None:
+            return [], []
+        ones += a
+        others += b
+    return ones, others
+
+
+def _count(values: Sequence[object] | None) -> Counter[Hashable]:
+    return Counter(value if isinstance(value, Hashable) else repr(value) for value in values or ())
+
+
+def _meaning(pair: Pair, difference: Difference, change: _Change) -> str:
+    if difference.structural:
+        return ""
+    step = difference.step
+    moved = sorted({*(step.first.after if step.first else {}), *(step.second.after if step.second else {})})
+    agree = f"although {words.generators(moved)} that it draws from agrees" if moved else "and no process-wide generator explains it"
+    if change.order == ORDER:
+        return f", {agree}: the order comes from a generator of its own, from the system, or from the timing of workers"
+    if change.order == CONTENT:
+        return f", {agree}: what makes a sample draws from a generator of its own, or reads something that is not the same in both runs"
+    return f", {agree}"

@@ -1,0 +1,203 @@
+"""The rung of the process-wide random generators: who draws from one whose state differs, and what the script did about its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from reprocheck.explain import compare, words
+from reprocheck.explain.align import Step
+from reprocheck.explain.finding import Finding, source
+from reprocheck.explain.pair import Difference, Pair
+
+_LOADS = ("batch", "epoch")
+_DRAWERS = ("call", *_LOADS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seeding:
+    """The last time a script seeded a generator: with which values in the two runs (None: only one run did), and where."""
+
+    generator: str
+    first: object
+    second: object
+    line: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether both runs used the same seed."""
+        return self.first is not None and self.first == self.second
+
+
+def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
+    """Generator -> how it was last seeded before a step."""
+    found: dict[str, Seeding] = {}
+    for step in pair.before(number, "seed"):
+        seen = step.seen
+        if seen.place not in found:
+            found[seen.place] = Seeding(generator=seen.place, first=_seed(step, 1), second=_seed(step, 2), line=seen.line)
+    return found
+
+
+def seed_facts(seeded: dict[str, Seeding], generators: Sequence[str]) -> dict[str, object]:
+    """Facts on the seeds of some generators, and on which others the script seeded."""
+    facts: dict[str, object] = {
+        "seeded_by": sorted(name for name, seeding in seeded.items() if seeding.first is not None),
+        "seeds_equal": bool(generators) and all(name in seeded and seeded[name].equal for name in generators),
+    }
+    unequal = [seeded[name] for name in generators if name in seeded and not seeded[name].equal]
+    if unequal:
+        facts["seeds"] = {one.generator: [one.first, one.second] for one in unequal}
+        facts["seed_line"] = unequal[0].line
+    return facts
+
+
+def why_unequal(seeded: dict[str, Seeding], generators: Sequence[str]) -> str:
+    """Why the states of generators differ, as a clause."""
+    unequal = [seeded[name] for name in generators if name in seeded and not seeded[name].equal]
+    if unequal:
+        where = f"{words.line(unequal[0].line)} seeds" if unequal[0].line else "the script seeds"
+        return f"because {where} {unequal[0].generator} with another number in each run"
+    equal = [seeded[name] for name in generators if name in seeded]
+    if equal:
+        where = f" by {words.line(equal[0].line)}" if equal[0].line else ""
+        return f"although {equal[0].generator} is seeded equally{where}: since then one run drew more from it than the other"
+    return f"because nothing seeds {words.listed(sorted(generators))}"
+
+
+def drawn(pair: Pair, end: int) -> Finding | None:
+    """The first module or loader, up to step `end`, that draws from a generator whose state differs.
+
+    Each loader draws a seed for its workers. Where all that it hands out agrees, nothing follows from that.
+    """
+    loader = next((step.seen.place for step in pair.steps if step.number == end and step.seen.kind in _LOADS), None)
+    for step in pair.steps:
+        if step.number > end:
+            return None
+        if step.seen.kind in _LOADS and step.seen.place != loader:
+            continue
+        if step.seen.kind in _DRAWERS and (names := compare.states(step)):
+            return _finding(pair, step, names)
+    return None
+
+
+def drawn_outside(pair: Pair, difference: Difference) -> Finding | None:
+    """The script itself draws from a generator whose state differs, outside of modules and loaders, before a difference without producer.
+
+    Such a draw is no fact of its own. It shows where a generator is found in a state in which nothing recorded has left it.
+    """
+    names = [name for name in _unequal_states(pair, difference.step.number) if name in _moved_outside(pair)]
+    if not names:
+        return None
+    seen = difference.seen
+    seeded = seedings(pair, difference.step.number)
+    generators = words.generators(names)
+    where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
+    unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
+    return Finding(
+        rung="RNG state",
+        number=difference.step.number,
+        iteration=seen.iteration or None,
+        rank=pair.rank,
+        place=words.place(seen.place, seen.class_),
+        culprit=f"the state of {generators}",
+        detail=f"The script draws from the differing {generators.removeprefix('the ')} outside of modules and loaders; "
+        f"{where} is the first to get something else.",
+        sentence=f"{words.within(seen.iteration)} {where} is the first to get something else, and the script draws from {generators}, "
+        f"whose state is not the same in both runs, {why_unequal(seeded, names)}",
+        source=source(unequal),
+        facts={"kind": seen.kind, "class": seen.class_, "generators": names, "outside": True, **seed_facts(seeded, names)},
+    )
+
+
+def _unequal_states(pair: Pair, end: int) -> list[str]:
+    """Generators whose states were seen to differ at any point up to a step."""
+    unequal: dict[str, None] = {}
+    for step in pair.steps:
+        if step.number > end:
+            break
+        if step.seen.kind == "rng" and step.first and step.second:
+            unequal |= {name: None for name, state in step.first.before.items() if step.second.before.get(name, state) != state}
+    return sorted(unequal)
+
+
+def _moved_outside(pair: Pair) -> set[str]:
+    """Generators that moved, in run 1, while nothing recorded drew from them and nothing seeded them."""
+    states: dict[str, set[str]] = {}
+    moved: set[str] = set()
+    for step in pair.steps:
+        if (seen := step.first) is None:
+            continue
+        if seen.kind == "seed":
+            states.pop(seen.place, None)
+        elif seen.kind == "rng" or seen.kind in _DRAWERS:
+            for name, state in seen.before.items():
+                known = states.setdefault(name, {state})
+                if state not in known:
+                    moved.add(name)
+                known |= {state, seen.after.get(name, state)}
+    return moved
+
+
+def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
+    """Generators whose states were seen to differ before step `end`, and that no module drew from."""
+    drawers = {name for step in pair.steps if step.seen.kind == "call" and step.number <= end for name in step.seen.after}
+    return [name for name in _unequal_states(pair, end) if name not in drawers and name not in used]
+
+
+def recorded(pair: Pair) -> bool:
+    """Whether the state of any generator was recorded."""
+    return any(step.first and step.second and step.first.before and step.second.before for step in pair.steps)
+
+
+def _finding(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
+    seen = step.seen
+    seeded = seedings(pair, step.number)
+    loader = seen.kind != "call"
+    who = words.code(seen.place) if loader else words.module(seen.place, seen.class_)
+    generators = words.generators(names)
+    detail = f"The first {'loader' if loader else 'module'} that draws from the differing {generators.removeprefix('the ')} is {who}."
+    facts: dict[str, object] = {"kind": seen.kind, "generators": list(names), **seed_facts(seeded, names)}
+    if seen.class_:
+        facts["class"] = seen.class_
+    if loader:
+        facts["loader"] = seen.place
+    if since := _agreed(pair, step, names):
+        facts["agreed_at"] = since
+        detail += f" Its state still agreed at {since}."
+    unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
+    return Finding(
+        rung="RNG state",
+        number=step.number,
+        iteration=seen.iteration or None,
+        rank=pair.rank,
+        place=words.place(seen.place, seen.class_),
+        culprit=f"the state of {generators}",
+        detail=detail,
+        sentence=f"{words.within(seen.iteration)} {who} draws from {generators}, whose state is not the same in both runs, "
+        f"{why_unequal(seeded, names)}",
+        source=source(unequal or seen.line),
+        facts=facts,
+    )
+
+
+def _agreed(pair: Pair, step: Step, names: tuple[str, ...]) -> str:
+    """The last point before a step at which the states agreed, in words."""
+    for before in pair.before(step.number, "rng", *_DRAWERS):
+        one, other = before.first, before.second
+        if not one or not other:
+            continue
+        a, b = (one.before, other.before) if one.kind == "rng" else (one.after, other.after)
+        if all(name in a and a[name] == b.get(name) for name in names):
+            return f"`{one.place}` of iteration {one.iteration}"
+    return ""
+
+
+def _seed(step: Step, run: int) -> object:
+    seen = step.first if run == 1 else step.second
+    if seen is None or not seen.outputs:
+        return None
+    value = seen.outputs[0][1].value
+    return seen.outputs[0][1].hash or None if value is msgspec.UNSET else value

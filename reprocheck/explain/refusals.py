@@ -1,0 +1,98 @@
+"""Errors that a framework raises because the script asked for deterministic operators: the operator and the user's line, from stderr."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from reprocheck.model import Check, Run, SourceLine
+from reprocheck.rules import operators
+
+NO_KERNEL, WORKSPACE, UNSEEDED = "no-deterministic-kernel", "cublas-workspace", "unseeded-in-deterministic-mode"
+
+_TORCH = re.compile(r"^RuntimeError: (?P<operator>.+?) does not have a deterministic implementation, but you set", re.M)
+_WORKSPACE = re.compile(r"^RuntimeError: .*CUBLAS_WORKSPACE_CONFIG", re.M)
+_UNSEEDED = re.compile(r"^(?:[\w.]*Error): .*Random ops require a seed to be set when determinism is enabled", re.M)
+_TENSORFLOW = re.compile(r"^(?:tensorflow\.[\w.]*|\w*)(?:Unimplemented|FailedPrecondition)Error: (?P<text>.*[Dd]eterminis.*)$", re.M)
+_PATTERNS = (
+    (_TORCH, NO_KERNEL, "torch"),
+    (_WORKSPACE, WORKSPACE, "torch"),
+    (_UNSEEDED, UNSEEDED, "tensorflow"),
+    (_TENSORFLOW, NO_KERNEL, "tensorflow"),
+)
+_TENSORFLOW_NAMES = (
+    re.compile(r"implementation (?:of|for) (?P<operator>[A-Za-z][\w.]*)"),
+    re.compile(r"\[Op:(?P<operator>\w+)\]"),
+    re.compile(r"\{\{node (?:\S*/)?(?P<operator>[A-Za-z]\w*?)(?:_\d+)?\}\}"),
+    re.compile(r"^(?P<operator>\w+) cannot be called"),
+)
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in .*\n(?:\s+(?P<text>(?!File ")\S.*))?', re.M)
+_FOREIGN = re.compile(r"(site-packages|dist-packages|/lib/python3|/lib64/python3|<frozen|<string>|reprocheck_child)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """One error: the entry of the catalogue, the operator as the message names it, and the innermost line of the user's."""
+
+    name: str
+    operator: str
+    framework: str
+    message: str
+    source: SourceLine | None
+
+    def evidence(self, run: int) -> tuple[str, ...]:
+        """Sentences."""
+        where = f", called by {self.source.file}:{self.source.line}" if self.source else ""
+        lines = [f"Run {run} ended with: {self.message}"]
+        if self.operator:
+            lines.append(f"The operator is `{self.operator}`{where}.")
+        lines += dict.fromkeys(
+            operator.sentence for operator in operators.raised(self.operator) if self.framework in operator.list.frameworks
+        )
+        if self.source and ".backward(" in self.source.text:
+            lines.append("It is raised in the backward pass: the line that called the operator is in the forward pass before it.")
+        return tuple(lines)
+
+
+def refusal(check: Check) -> tuple[Run, Refusal] | None:
+    """The first run that ended with such an error, and the error."""
+    for run in check.runs:
+        if run.record.ended == "failed" and (found := parse(run.stderr_tail)):
+            return run, found
+    return None
+
+
+def parse(text: str) -> Refusal | None:
+    """The refusal in the last lines of stderr; None where the script failed for another reason."""
+    for pattern, name, framework in _PATTERNS:
+        found = list(pattern.finditer(text))
+        if found:
+            last = found[-1]
+            named = last.groupdict().get("operator") or _named(last.groupdict().get("text") or "")
+            return Refusal(
+                name=name, operator=named, framework=framework, message=_line(text, last.start()), source=_innermost(text[: last.start()])
+            )
+    return None
+
+
+def _named(text: str) -> str:
+    return next((found["operator"].rstrip(".") for pattern in _TENSORFLOW_NAMES if (found := pattern.search(text))), "")
+
+
+def _line(text: str, start: int) -> str:
+    line = text[start:].split("\n", 1)[0]
+    sentence = re.split(r"(?<=[.'\]])\s", line, maxsplit=1)[0]
+    return sentence[:300].rstrip(".") + "."
+
+
+def _innermost(text: str) -> SourceLine | None:
+    """The innermost frame of the last traceback whose file is the user's."""
+    traceback = text[text.rfind("Traceback (most recent call last)") + 1 :]
+    own = [frame for frame in _FRAME.finditer(traceback) if not _FOREIGN.search(frame["file"])]
+    if not own:
+        return None
+    frame = own[-1]
+    file = frame["file"]
+    inside = os.path.relpath(file)
+    return SourceLine(file=file if inside.startswith("..") else inside, line=int(frame["line"]), text=(frame["text"] or "").strip()[:200])

@@ -1,0 +1,188 @@
+"""How far two tensors are apart, from their fingerprints alone: equal or not by the exact hash, the size of the difference by the sketch.
+
+docs/reference/fingerprints.md describes hash, sketch and what is called rounding-level.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from reprocheck.model import Size
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+RESOLUTION = 4e-6
+"""What rounding can make of float32, and what a sketch of float32 sums can tell: 32 steps of float32."""
+EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3": 2.0**-3, "float8_e5m2": 2.0**-2, "float8_e8m0": 1.0, "float4_e2m1": 0.5}
+"""Steps of the types that are coarser, by the beginning of their names."""
+HUGE = 1e30
+"""Elements of this size are in no sketch."""
+_VECTORS = 4
+_NUMBERS = 64
+
+
+class Fingerprint(Protocol):
+    """A tensor as the trace knows it."""
+
+    @property
+    def hash(self) -> str: ...
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...] | None: ...
+    @property
+    def norm(self) -> float | str | None: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def sketch(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """What two fingerprints say of two tensors.
+
+    comparable  False where they were made by different algorithms, or one tensor could not be read: then nothing is known
+    equal       whether the bytes, the dtype and the shape are the same; None where that is not known
+    relative    ||a - b|| / ||b||, estimated; infinite where the one is not finite and the other is; 0.0 where the hashes differ and the
+                difference is too small for a sketch; None where it cannot be estimated
+    size        rounding-level or gross; None where they are equal or nothing is known
+    """
+
+    comparable: bool
+    equal: bool | None = None
+    relative: float | None = None
+    size: Size | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """A fingerprint out of the object that stands in a trace: see `recorded`."""
+
+    hash: str = ""
+    algorithm: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] | None = None
+    norm: float | str | None = None
+    value: Any = None
+    sketch: str = ""
+
+
+def recorded(fields: Mapping[str, Any]) -> Recorded:
+    """The fingerprint written as `fields` in a trace."""
+    return Recorded(
+        hash=fields.get("h", ""),
+        algorithm=fields.get("a", ""),
+        dtype=fields.get("d", ""),
+        shape=tuple(fields["s"]) if "s" in fields else None,
+        norm=fields.get("z"),
+        value=fields.get("v"),
+        sketch=fields.get("k", ""),
+    )
+
+
+def difference(a: Fingerprint, b: Fingerprint) -> Difference:
+    """Compare two fingerprints."""
+    if not a.hash or not b.hash or a.algorithm != b.algorithm:
+        return Difference(comparable=False)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return Difference(comparable=True, equal=False, size="gross")
+    if a.hash == b.hash:
+        return Difference(comparable=True, equal=True, relative=0.0)
+    relative = relative_difference(a, b)
+    return Difference(comparable=True, equal=False, relative=relative, size=size_of(relative, a.dtype))
+
+
+def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
+    """||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their values, else estimated from their sketches.
+
+    The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element that is not finite, or where the
+    difference lies among such elements alone; None where nothing can be said.
+    """
+    first, second = _elements(a), _elements(b)
+    if first is not None and second is not None and len(first) == len(second):
+        return _relative(first, second)
+    if not a.sketch or not b.sketch or a.shape != b.shape:
+        return None
+    x, y = _numbers(a.sketch), _numbers(b.sketch)
+    norms = _norm(a), _norm(b)
+    if x is None or y is None or None in norms:
+        return None
+    finite = [norm is not None and math.isfinite(norm) for norm in norms]
+    if finite[0] != finite[1]:
+        return math.inf
+    distance = _length(x - y)
+    if not all(norm is not None and norm < HUGE for norm in norms):  # elements that are in no sketch
+        scale = _length(y) or _length(x)
+        return distance / scale if distance and scale else math.inf
+    scale = norms[1] or norms[0] or 0.0
+    if not math.isfinite(distance):
+        return math.inf
+    return distance / scale if scale else 0.0  # the signs of zeros
+
+
+def rounding_level(dtype: str) -> float:
+    """The largest relative difference that rounding explains: 4e-6, for types coarser than float32 two of their steps, for others none."""
+    if not dtype.startswith(("float", "bfloat", "complex")):
+        return 0.0
+    return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), RESOLUTION)
+
+
+def size_of(relative: float | None, dtype: str) -> Size | None:
+    """Rounding-level or gross: integers and truth values are not rounded, so any difference of theirs is gross."""
+    level = rounding_level(dtype)
+    if not level:
+        return "gross"
+    if relative is None:
+        return None
+    return "rounding" if relative <= level else "gross"
+
+
+def _elements(side: Fingerprint) -> list[float] | None:
+    """The values of a small tensor."""
+    if not isinstance(side.value, Sequence) or isinstance(side.value, str):
+        return None
+    try:
+        return [float(value) for value in side.value]
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _relative(x: list[float], y: list[float]) -> float:
+    pairs = [(p, q) for p, q in zip(x, y, strict=True) if math.isfinite(p) and math.isfinite(q)]
+    others = [(repr(p), repr(q)) for p, q in zip(x, y, strict=True) if not (math.isfinite(p) and math.isfinite(q))]
+    if any(p != q for p, q in others):
+        return math.inf
+    distance = math.hypot(*(p - q for p, q in pairs))
+    scale = math.hypot(*(q for _, q in pairs)) or math.hypot(*(p for p, _ in pairs))
+    return distance / scale if scale else 0.0
+
+
+def _numbers(sketch: str) -> NDArray[float64] | None:
+    import numpy as np
+
+    try:
+        data = base64.b64decode(sketch, validate=True)
+    except ValueError:
+        return None
+    return np.frombuffer(data, "<f4").astype(np.float64) if len(data) == 4 * _NUMBERS else None
+
+
+def _length(numbers: NDArray[float64]) -> float:
+    """The length of the tensor whose sketch this is, estimated."""
+    return math.sqrt(float(numbers @ numbers) / _VECTORS)
+
+
+def _norm(side: Fingerprint) -> float | None:
+    try:
+        return None if side.norm is None else float(side.norm)
+    except ValueError:
+        return None

@@ -1,0 +1,84 @@
+"""Batches that differ although the default generators agree, and the origins of what no recorded step has made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reprocheck.explain.batches import CONTENT, ORDER
+from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+
+ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "hash-order": (("set order", "hash"), "the order of a set of strings, or a hash, decides here"),
+    "directory-order": (("listing",), "files are used as the file system lists them"),
+    "temporary-names": (("temporary",), "a random file name is made here"),
+    "address-order": (("address",), "memory addresses decide an order here"),
+    "arrival-order": (("arrival",), "what is ready first comes first here"),
+    "unseeded-split": (("split",), "a split is drawn here without a seed of its own"),
+}
+"""Entry -> kinds of hints that speak for it, and what the line does. These show at inputs that no recorded step has made."""
+
+
+def batch(look: Look) -> Iterator[Suspect]:
+    """The order of samples, their content, or the samples themselves."""
+    if look.fact("structural"):
+        yield Suspect(name="different-path")
+    order = look.fact("order")
+    if order == CONTENT:
+        yield from _content(look)
+    elif order == ORDER:
+        yield from _order(look)
+    else:
+        yield from origins(look)
+        yield from _order(look, observed=False)
+        yield from _content(look, observed=False)
+    if look.ranks > 1 and order != CONTENT:
+        yield Suspect(name="rank-sampler", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
+
+
+def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
+    private = look.hint("entropy")
+    own = Suspect(
+        name="private-shuffle",
+        confidence="observed" if observed and (look.fact("epoch") or private) else "suspected",
+        evidence=of_hint(private, "makes a generator without a seed, or seeds it from the system"),
+        source=private.source if private else None,
+    )
+    others = list(origins(look))
+    yield from (own, *others) if own.confidence == "observed" or not others else (*others, own)
+    if look.fact("worker") is not None:
+        yield Suspect(name="arrival-order", confidence="suspected", evidence=("The batches are made by worker processes.",))
+
+
+def _content(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
+    private, worker = look.hint("entropy"), look.fact("worker") is not None
+    reseeds = private is not None and private.name.endswith("seed")
+    own = Suspect(
+        name="private-augmentation",
+        confidence="observed" if observed and (not worker or (private and not reseeds)) else "suspected",
+        evidence=of_hint(private, "makes a generator without a seed, or draws from the system"),
+        source=private.source if private else None,
+    )
+    seeds = Suspect(
+        name="worker-seed",
+        confidence="observed" if observed and own.confidence != "observed" else "suspected",
+        evidence=(f"The batch was made by worker {look.fact('worker')}.", *of_hint(private if reseeds else None, "seeds from the system")),
+        source=private.source if private and reseeds else None,
+    )
+    if "tensorflow" in look.frameworks or "keras" in look.frameworks:
+        yield Suspect(name="parallel-map", confidence="suspected")
+    yield from (own,) if not worker else (own, seeds) if own.confidence == "observed" else (seeds, own)
+
+
+def origins(look: Look) -> Iterator[Suspect]:
+    """Orders that Python, the file system or time decides: only where a line of the source speaks for it."""
+    for name, (kinds, what) in ORIGINS.items():
+        found = look.hint(*kinds)
+        if not found or (name == "hash-order" and look.hash_is_fixed):
+            continue
+        evidence = [line(found, what)]
+        if name == "hash-order":
+            evidence.append("PYTHONHASHSEED was not fixed before the start, so strings hash differently in each process.")
+        yield Suspect(name=name, confidence="suspected", evidence=tuple(evidence), source=found.source)
+        late = look.hint("late hash seed") if name == "hash-order" else None
+        if late:
+            yield Suspect(name="late-hash-seed", confidence="suspected", evidence=(line(late, "comes too late"),), source=late.source)

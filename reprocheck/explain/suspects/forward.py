@@ -1,0 +1,93 @@
+"""The forward pass and the loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reprocheck.explain.suspects.data import origins
+from reprocheck.explain.suspects.generators import by_seeds
+from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+
+_DRAWS = re.compile(r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\.")
+_DRAWING = re.compile(r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE)
+
+
+def forward(look: Look) -> Iterator[Suspect]:
+    """A module or the loss: culprit or victim, a private draw or another order of additions."""
+    if look.fact("structural"):
+        yield Suspect(name="different-path", evidence=of_hint(look.hint("entropy", "clock"), "reads the system or the clock"))
+    elif look.fact("victim") or look.fact("only_labels"):
+        yield from _unrecorded(look)
+    elif look.names("generators"):
+        yield from by_seeds(look, unseeded="unseeded-layer")
+    elif _draws_unseen(look):
+        yield Suspect(name="unseeded-layer", evidence=(f"{look.fact('class')} draws random numbers, and its kernel shows no state.",))
+    elif look.fact("uninitialised"):
+        yield Suspect(name="uninitialised-memory", evidence=of_hint(look.hint("memory"), "makes a tensor without filling it"))
+    elif look.rung.size == "rounding":
+        yield from noisy(look, "noisy-forward-kernel", backward=False)
+    else:
+        yield from _gross(look)
+
+
+def _draws_unseen(look: Look) -> bool:
+    """A layer that draws by its name, in a framework whose generators cannot be read."""
+    return "torch" not in look.frameworks and bool(_DRAWING.search(str(look.fact("class") or "")))
+
+
+def _gross(look: Look) -> Iterator[Suspect]:
+    private, memory = look.hint("entropy"), look.hint("memory")
+    odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
+    unfilled = Suspect(
+        name="uninitialised-memory",
+        confidence="suspected",
+        evidence=of_hint(memory, "makes a tensor without filling it"),
+        source=memory.source if memory else None,
+    )
+    if odd and memory:
+        yield unfilled
+    drawing = [name for name in look.operators if _DRAWS.match(name)]
+    yield Suspect(
+        name="private-draw",
+        confidence="observed" if look.rung.size else "suspected",
+        evidence=(
+            *(f"`{name}` draws random numbers, and the default generators agree." for name in drawing[:1]),
+            *of_hint(private, "makes a generator without a seed, or draws from the system"),
+        ),
+        source=private.source if private else None,
+    )
+    if listed := look.listed(backward=False):
+        yield Suspect(name="noisy-forward-kernel", confidence="suspected", evidence=tuple(operator.sentence for operator in listed[:3]))
+    if memory and not odd:
+        yield unfilled
+
+
+def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
+    """A rounding-level difference from equal inputs: the kernel, and what is known of it."""
+    listed = tuple(operator.sentence for operator in look.listed(backward=backward)[:3])
+    said = ("From equal inputs the result differs by rounding alone, as another order of additions makes it.", *listed)
+    if look.device == "npu":
+        yield Suspect(name="ascend-kernel", evidence=said)
+        yield Suspect(name=name, confidence="suspected")
+    elif "jax" in look.frameworks and look.device == "cuda":
+        yield Suspect(name="xla-kernels", evidence=said)
+    else:
+        yield Suspect(name=name, evidence=said)
+
+
+def _unrecorded(look: Look) -> Iterator[Suspect]:
+    """Other inputs, and no recorded producer that differs."""
+    found = list(origins(look))
+    yield from found
+    private, memory = look.hint("entropy"), look.hint("memory")
+    yield Suspect(name="unrecorded-input")
+    if not found and not look.hash_is_fixed and str(look.fact("dtype") or "int").startswith(("int", "uint")):
+        said = "What differs are whole numbers, as labels and token ids are; string hashes were not fixed (PYTHONHASHSEED)."
+        yield Suspect(name="hash-order", confidence="suspected", evidence=(said,))
+    if private:
+        said = line(private, "makes a generator without a seed, or draws from the system")
+        yield Suspect(name="private-draw", confidence="suspected", evidence=(said,), source=private.source)
+    if memory:
+        said = line(memory, "makes a tensor without filling it")
+        yield Suspect(name="uninitialised-memory", confidence="suspected", evidence=(said,), source=memory.source)

@@ -1,0 +1,70 @@
+"""Generators whose states differ, told apart by the seeds that the script set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from reprocheck.explain.batches import CONTENT, ORDER
+from reprocheck.explain.suspects.look import Look, Suspect, capital, follows, line
+from reprocheck.model import SourceLine
+
+
+def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
+    """A generator whose state differs: never seeded, seeded with another number, or seeded equally and moved since."""
+    drawn = look.names("generators")
+    names = " and ".join(drawn) or "its generator"
+    seeds = look.fact("seeds")
+    if isinstance(seeds, Mapping) and seeds:
+        yield from _other_seed(look, unseeded, {str(name): value for name, value in seeds.items()})
+    elif look.fact("seeds_equal") is True:
+        said = f"{capital(names)} was seeded with the same number in both runs, and stands elsewhere when it is drawn from."
+        yield Suspect(name="shifted-stream", evidence=(said,), source=_seed_line(look))
+    elif look.fact("seeds_equal") is False and set(drawn) & set(look.names("seeded_by")):
+        yield Suspect(name="clock-seed", evidence=(f"The script seeds {names} with another number in each run.",), source=_seed_line(look))
+        yield Suspect(name=unseeded, confidence="suspected")
+    else:
+        seed = look.hint("seed") if late else None
+        after = seed is not None and look.rung.source is not None and follows(seed.source, look.rung.source)
+        if seed and after:
+            yield Suspect(name=late, evidence=(line(seed, "seeds, below the line that draws"),), source=look.rung.source)
+        said = f"Nothing seeded {names} before it was drawn from."
+        yield Suspect(name=unseeded, confidence="suspected" if after else "observed", evidence=(said,), source=look.rung.source)
+    if look.ranks > 1:
+        yield Suspect(name="seed-per-process", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
+
+
+def _other_seed(look: Look, unseeded: str, seeds: Mapping[str, object]) -> Iterator[Suspect]:
+    """`torch.seed()` and its like seed from the operating system: as good as unseeded. A computed number is a seed of its own."""
+    line = _seed_line(look)
+    said = tuple(
+        f"{capital(name)} was seeded with {both[0]} in run 1 and {both[1]} in run 2."
+        for name, both in seeds.items()
+        if isinstance(both, list | tuple) and len(both) == 2
+    )
+    bare = line is not None and re.search(r"\bseed\(\s*\)", line.text) is not None
+    by_system = Suspect(name=unseeded, confidence="observed" if bare else "suspected", evidence=said, source=line)
+    computed = Suspect(name="clock-seed", confidence="suspected" if bare else "observed", evidence=said, source=line)
+    yield from (by_system, computed) if bare else (computed, by_system)
+
+
+def _seed_line(look: Look) -> SourceLine | None:
+    """The line that seeded, with its text."""
+    file, _, line = str(look.fact("seed_line") or "").rpartition(":")
+    return look.code.with_text(SourceLine(file=file, line=int(line))) if file and line.isdigit() else look.rung.source
+
+
+def generators(look: Look) -> Iterator[Suspect]:
+    """A module or a loader draws from a generator whose state differs."""
+    if look.fact("kind") == "call" and not look.fact("loader"):
+        yield from by_seeds(look, unseeded="unseeded-layer")
+        return
+    batch = look.ladder.rung("batch")
+    if batch.status == "equal":  # the loader draws without need of it: what differs is made by the next that draws
+        yield from by_seeds(look, unseeded="unseeded-layer")
+        return
+    order, worker = batch.facts.get("order"), batch.facts.get("worker")
+    name = "unseeded-shuffle" if order != CONTENT else "worker-seed" if worker is not None else "unseeded-augmentation"
+    yield from by_seeds(look, unseeded=name)
+    if order not in (ORDER, CONTENT):
+        yield Suspect(name="unseeded-augmentation", confidence="suspected")

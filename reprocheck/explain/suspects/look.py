@@ -1,0 +1,94 @@
+"""What the functions that suspect are given, and what they return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reprocheck.explain.usercode import Hint, UserCode
+from reprocheck.model import Check, Confidence, Ladder, Rung, SourceLine
+from reprocheck.rules import Operator, known
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suspect:
+    """An entry of the catalogue by its name, and what speaks for it beside the detail of the rung."""
+
+    name: str
+    confidence: Confidence = "observed"
+    evidence: tuple[str, ...] = ()
+    source: SourceLine | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What the functions of this module are given: the check, its ladder, the first differing rung, and the user's files."""
+
+    check: Check
+    ladder: Ladder
+    rung: Rung
+    code: UserCode
+    frameworks: tuple[str, ...]
+
+    def fact(self, name: str, default: object = None) -> object:
+        """A fact of the rung."""
+        return self.rung.facts.get(name, default)
+
+    def names(self, fact: str) -> list[str]:
+        """A fact that is a name or a list of names."""
+        value = self.fact(fact)
+        return (
+            [value] if isinstance(value, str) and value else [str(one) for one in value if one] if isinstance(value, list | tuple) else []
+        )
+
+    @property
+    def device(self) -> str:
+        """Kind of device: `cpu`, `cuda`, `npu`…"""
+        return (str(self.fact("device") or "cpu").lower().partition(":")[0]).replace("ascend", "npu").replace("gpu", "cuda")
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of run 1."""
+        return len(self.check.runs[0].traces) if self.check.runs else 0
+
+    @property
+    def hash_is_fixed(self) -> bool:
+        """Whether the user fixed the hash seed before the start."""
+        facts = self.check.runs[0].environment if self.check.runs else {}
+        return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
+
+    @property
+    def operators(self) -> list[str]:
+        """What the rung names that can make a difference: operator, autograd nodes, classes. A victim is not among them."""
+        facts = ["node", "nodes_between", "classes_between", "class"]
+        if self.fact("operator_inputs_differ") is not True:
+            facts.insert(0, "operator")
+        return [name for fact in facts for name in self.names(fact)]
+
+    def listed(self, *, backward: bool) -> list[Operator]:
+        """Listed operators among those that the rung names, on its device."""
+        found = (known(name, device=self.device, backward=backward, frameworks=self.frameworks) for name in self.operators)
+        return list(dict.fromkeys(operator for operators in found for operator in operators))
+
+    def hint(self, *kinds: str) -> Hint | None:
+        """A line of the user's that fits, the nearest to the rung's own."""
+        return self.code.of(*kinds, near=self.rung.source)
+
+
+def line(hint: Hint, what: str) -> str:
+    """What a line of the user's does that fits."""
+    return f"{hint.source.file}:{hint.source.line} fits: {what} (`{hint.name}`)."
+
+
+def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
+    """The same as evidence; nothing without a hint."""
+    return (line(hint, what),) if hint else ()
+
+
+def capital(text: str) -> str:
+    """With a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def follows(one: SourceLine, other: SourceLine) -> bool:
+    """Whether a line stands below another in the same file."""
+    return one.file == other.file and one.line > other.line

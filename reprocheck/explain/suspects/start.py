@@ -1,0 +1,81 @@
+"""What stands before the training: files, hyper-parameters, initial weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reprocheck.explain.suspects.generators import by_seeds
+from reprocheck.explain.suspects.look import Look, Suspect, capital, line, of_hint
+
+
+def files(look: Look) -> Iterator[Suspect]:
+    """State that a run left, or other inputs."""
+    left = [path for path in look.check.state_left if path]
+    if left:
+        shown = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+        yield Suspect(name="state-left", evidence=(f"Run 1 wrote {shown}; a later run read it before it wrote it itself.",))
+    else:
+        yield Suspect(name="changing-input")
+
+
+def hyper_parameters(look: Look) -> Iterator[Suspect]:
+    """Values that are computed or drawn."""
+    clock, draw = look.hint("clock", "entropy", "identity"), look.hint("draw")
+    if draw and not clock:
+        yield Suspect(name="random-hyper-parameter", evidence=(line(draw, "draws a number"),), source=draw.source)
+    evidence = (line(clock, "reads the clock or the system"),) if clock else ()
+    yield Suspect(name="drifting-hyper-parameter", evidence=evidence, source=clock.source if clock else None)
+
+
+def weights(look: Look) -> Iterator[Suspect]:
+    """By the states of the generators when the weight was made."""
+    missing = look.fact("missing_from_checkpoint")
+    if missing:
+        yield Suspect(name="partial-checkpoint", evidence=(f"{capital(str(missing))} did not hold it.",))
+    if look.names("generators"):
+        yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
+    elif look.fact("states_known", look.fact("generators") is not None):
+        yield from _unfilled(look)
+    else:
+        yield from _without_states(look)
+
+
+def _unfilled(look: Look) -> Iterator[Suspect]:
+    """The generators stood the same: nobody filled the weight, or something private did."""
+    here = look.code.on(look.rung.source, "memory", "entropy", "clock", "identity")
+    memory, private = (here, None) if here and here.kind == "memory" else (None, here)
+    odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
+    unfilled = Suspect(
+        name="uninitialised-memory",
+        confidence="suspected" if private and not (memory or odd) else "observed",
+        evidence=tuple(
+            sentence
+            for sentence, holds in (
+                ("The default generators stood the same when it was made, so none of them made the difference.", True),
+                ("It holds values that are not finite, or huge or tiny as left-over memory often is.", odd),
+                (line(memory, "makes a tensor without filling it") if memory else "", memory is not None),
+            )
+            if holds
+        ),
+        source=memory.source if memory else None,
+    )
+    drawn = private or (None if memory else look.hint("entropy"))
+    own = Suspect(
+        name="private-initialiser",
+        confidence="observed" if private and not memory else "suspected",
+        evidence=(line(drawn, "draws from the system, from a generator without a seed, or from the clock"),) if drawn else (),
+        source=drawn.source if drawn else None,
+    )
+    yield from (own, unfilled) if private and not (memory or odd) else (unfilled, own) if drawn or not (memory or odd) else (unfilled,)
+
+
+def _without_states(look: Look) -> Iterator[Suspect]:
+    """Frameworks whose generators cannot be read: by the seeds that the script set."""
+    clock = look.hint("clock", "entropy", "identity")
+    if look.names("seeded_by"):
+        yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
+        yield Suspect(name="private-initialiser", confidence="suspected", evidence=of_hint(clock, "reads the system or the clock"))
+    elif "jax" in look.frameworks and clock:
+        yield Suspect(name="clock-seed", evidence=(line(clock, "reads the system or the clock"),), source=clock.source)
+    else:
+        yield Suspect(name="unseeded-weights", evidence=("The script seeded no generator before it.",))
