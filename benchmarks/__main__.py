@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import recorder, table, whole
+from benchmarks import levels, recorder, table, whole
 
 HERE = Path(__file__).resolve().parent
 MEASUREMENTS = {
@@ -17,6 +17,7 @@ MEASUREMENTS = {
     "help": whole.help_page,
     "end-to-end": whole.end_to_end,
     "million": whole.million,
+    "levels": levels.levels,
 }
 
 
