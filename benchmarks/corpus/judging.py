@@ -1,0 +1,132 @@
+"""Runs reprocheck on a pair as a user does, and holds what it said against what is expected."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus.pairs import Pair
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What reprocheck said of one script: the facts of its report that the corpus has an expectation of."""
+
+    verdict: str
+    bitwise: bool | None
+    rung: str
+    place: str
+    detail: str
+    codes: tuple[str, ...]
+    confidences: tuple[str, ...]
+    report: Mapping[str, Any]
+    stderr: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A pair, what was said of its script and of its twin, and what of that is wrong (words such as `rung`, `twin causes`)."""
+
+    pair: Pair
+    bad: Said
+    twin: Said
+    wrong: tuple[str, ...]
+
+
+def judge(pair: Pair, scratch: Path, options: Sequence[str] = (), *, verdicts_only: bool = False) -> Judged:
+    """Runs both scripts of a pair, each in an empty folder of its own."""
+    bad = ask(pair, pair.script, scratch / "bad", options)
+    twin = ask(pair, pair.twin, scratch / "twin", options)
+    return Judged(pair=pair, bad=bad, twin=twin, wrong=tuple(faults(pair, bad, twin, verdicts_only=verdicts_only)))
+
+
+def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = ()) -> Said:
+    """`reprocheck run --format json -o -` on a script in `workdir`."""
+    shutil.rmtree(workdir, ignore_errors=True)
+    workdir.mkdir(parents=True)
+    python = ["--python", mindspore_python()] if pair.python == "mindspore" else []
+    command = [sys.executable, "-m", "reprocheck", "run", "--quiet", "--format", "json", "-o", "-", *python, *options, *pair.entry(script)]
+    done = subprocess.run(
+        command, cwd=workdir, env=_environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False
+    )
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        report = {"verdict": f"exit code {done.returncode}"}
+    return read(report, done.stderr)
+
+
+def read(report: Mapping[str, Any], stderr: str = "") -> Said:
+    """The facts of a report.json that the corpus has an expectation of."""
+    words = report["verdict"].replace("_", " ").upper()
+    ladder = report.get("ladder") or {}
+    first: Mapping[str, Any] = next((rung for rung in ladder.get("rungs", []) if rung["rung"] == _first(ladder)), {})
+    causes = report.get("causes") or []
+    return Said(
+        verdict=f"{words} ({report['failed_check']})" if report.get("failed_check") else words,
+        bitwise=(report.get("bitwise") or {}).get("equal"),
+        rung=first.get("rung") or "",
+        place=first.get("place") or "",
+        detail=first.get("detail") or "",
+        codes=tuple(cause["code"] for cause in causes),
+        confidences=tuple(cause["confidence"] for cause in causes),
+        report=report,
+        stderr=stderr,
+    )
+
+
+def faults(pair: Pair, bad: Said, twin: Said, *, verdicts_only: bool = False) -> list[str]:
+    """What of it is wrong, in words."""
+    wrong = []
+    agreed_by_chance = pair.chance and bad.verdict == "REPRODUCIBLE"
+    if bad.verdict not in pair.verdicts and not agreed_by_chance:
+        wrong.append("verdict")
+    if not verdicts_only and not agreed_by_chance:
+        wrong += [name for name, right in _why(pair, bad) if not right]
+    if twin.verdict != "REPRODUCIBLE" or (pair.bitwise and twin.bitwise is not True):
+        wrong.append("twin")
+    if not verdicts_only and (twin.codes or twin.rung):
+        wrong.append("twin causes")
+    return wrong
+
+
+def _why(pair: Pair, bad: Said) -> list[tuple[str, bool]]:
+    """The rung, the place on it and the first cause: whether each is one of those expected."""
+    return [
+        ("rung", not pair.rungs or bad.rung in pair.rungs),
+        ("place", not pair.places or any(is_at(place, bad.place) for place in pair.places)),
+        ("cause", not pair.codes or (bool(bad.codes) and bad.codes[0] in pair.codes)),
+    ]
+
+
+def is_at(expected: str, place: str) -> bool:
+    """Whether a place is the expected one, a dotted child of it, an indexed one of it (`DataLoader[0]`), or it by a longer name."""
+    return place == expected or place.startswith((f"{expected}.", f"{expected}[")) or place.endswith(f".{expected}")
+
+
+def mindspore_python() -> str:
+    """The interpreter that has MindSpore; it need not exist."""
+    return os.environ.get("REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python"))
+
+
+def _first(ladder: Mapping[str, Any]) -> object:
+    first = ladder.get("first")
+    return first.get("rung") if isinstance(first, dict) else first
+
+
+def _environment() -> dict[str, str]:
+    """This environment without settings of reprocheck; `python` and `torchrun` are those of this interpreter; two threads."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPROCHECK_", "PYTEST_"))}
+    kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH", "")]))
+    return {**kept, "OMP_NUM_THREADS": "2"}

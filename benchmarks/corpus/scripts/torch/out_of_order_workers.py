@@ -1,0 +1,36 @@
+"""Planted: in_order=False hands batches out as workers finish them, and reading a sample takes a while that varies."""
+
+import random
+import time
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+storage = random.SystemRandom()
+
+
+class Remote(Dataset):
+    def __len__(self):
+        return 48
+
+    def __getitem__(self, index):
+        time.sleep(storage.uniform(0, 0.02))
+        return torch.arange(5.0) * index / 10, torch.tensor([index * 2.0])
+
+
+def main():
+    torch.manual_seed(0)
+    model = nn.Linear(5, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-4)
+    loader = DataLoader(Remote(), 4, num_workers=2, in_order=False)
+    for _ in range(2):
+        for features, target in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(features), target)
+            loss.backward()
+            optimizer.step()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The result as a Markdown page."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+
+from benchmarks.corpus.judging import Judged
+
+HEAD = ("script", "loop", "expected rung", "found rung", "place", "cause", "twin", "twin causes", "")
+
+INTRODUCTION = """\
+Every script in `benchmarks/corpus/scripts` is a small training with one planted cause; its twin (`NAME_fixed.py`) is the same
+training with the fix applied. `python -m benchmarks.corpus` checks them all, each in an empty folder, and prints this page;
+`corpus.toml` there holds what must be said. A row is right where the verdict, the first differing rung, its place and the
+first cause are those expected, and where the twin is reproducible in every bit and nothing is blamed in it.
+"""
+
+
+def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
+    """The page: heading, table, totals."""
+    lines = ["# Corpus", "", INTRODUCTION, f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
+    lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
+    return "\n".join([*lines, "", *totals(rows, verdicts_only=verdicts_only), "", f"Versions: {versions()}."]) + "\n"
+
+
+def totals(rows: Sequence[Judged], *, verdicts_only: bool = False) -> list[str]:
+    """A line for each thing that can be right."""
+    asked = ("verdict", "twin") if verdicts_only else ("verdict", "rung", "place", "cause", "twin", "twin causes")
+    lines = [f"- {name}: {sum(name not in row.wrong for row in rows)} of {len(rows)} right" for name in asked]
+    return [*lines, f"- all of it: {sum(not row.wrong for row in rows)} of {len(rows)} right"]
+
+
+def _cells(row: Judged) -> tuple[str, ...]:
+    pair, bad, twin = row.pair, row.bad, row.twin
+    bits = "" if twin.bitwise is not False else ", not in every bit"
+    return (
+        pair.name,
+        pair.loop,
+        " or ".join(pair.rungs) or "none",
+        bad.rung or f"none ({bad.verdict})",
+        bad.place,
+        ", ".join(_causes(bad.codes, bad.confidences)[:2]),
+        twin.verdict + bits,
+        ", ".join(_causes(twin.codes, twin.confidences)),
+        "right" if not row.wrong else f"**wrong: {', '.join(row.wrong)}**",
+    )
+
+
+def _causes(codes: Sequence[str], confidences: Sequence[str]) -> list[str]:
+    return [f"{code} ({confidence})" for code, confidence in zip(codes, confidences, strict=True)]
+
+
+def versions() -> str:
+    """What it ran with."""
+    found = [f"Python {platform.python_version()}"]
+    for name in ("torch", "lightning", "numpy"):
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return ", ".join(found)

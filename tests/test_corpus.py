@@ -1,0 +1,120 @@
+"""The corpus: its rules, and a fixed part of it, checked as a user would. `python -m benchmarks.corpus` checks all of it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corpus import table
+from benchmarks.corpus.judging import Said, faults, is_at, judge, read
+from benchmarks.corpus.pairs import SCRIPTS, Pair, load
+from reprocheck import rules
+from reprocheck.model import RUNGS
+
+PAIRS = load()
+FAST = [pair for pair in PAIRS if pair.fast]
+LINES = 50
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("pair", FAST, ids=lambda pair: pair.name)
+def test_cause_is_named_and_nothing_is_blamed_in_the_twin(pair: Pair, tmp_path: Path) -> None:
+    judged = judge(pair, tmp_path)
+    assert judged.wrong == (), (judged.bad, judged.twin)
+
+
+def test_the_fixed_part_is_a_cross_section() -> None:
+    assert len(FAST) == 8
+    assert len({pair.loop for pair in FAST}) >= 4
+    assert len({pair.rungs for pair in FAST}) >= 6
+    assert {verdict for pair in FAST for verdict in pair.verdicts} == {"NOT REPRODUCIBLE (forward)", "NOT REPRODUCIBLE (backward)"}
+
+
+def test_every_script_has_a_row() -> None:
+    helpers = {"torch/seed_from_environment.py", "torch/seed_from_environment_fixed.py"}
+    scripts = {str(path.relative_to(SCRIPTS)) for path in SCRIPTS.glob("*/*.*")}
+    assert scripts - helpers == {name for pair in PAIRS for name in (pair.script, pair.twin)}
+    assert len(PAIRS) >= 40
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*/*.py")), ids=lambda path: path.stem)
+def test_script_is_short_and_says_what_is_planted(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    said = ast.get_docstring(ast.parse(text)) or ""
+    assert len(text.splitlines()) <= LINES
+    assert said.startswith("The fix of ") if path.stem.endswith("_fixed") else "lanted" in said
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_expectations_are_words_of_the_model(pair: Pair) -> None:
+    assert set(pair.rungs) <= set(RUNGS)
+    assert set(pair.codes) <= {entry.code for entry in rules.catalogue()}
+    assert bool(pair.codes) is bool(pair.rungs)
+
+
+def report(**more: object) -> dict[str, object]:
+    rung = {"rung": "initial weights", "status": "differs", "place": "0.weight", "detail": "…"}
+    return {
+        "verdict": "not_reproducible",
+        "failed_check": "forward",
+        "bitwise": {"equal": False},
+        "ladder": {"rungs": [{"rung": "environment", "status": "equal"}, rung], "first": "initial weights"},
+        "causes": [{"code": "RC301", "confidence": "observed"}],
+        **more,
+    }
+
+
+CLEAN = read({"verdict": "reproducible", "failed_check": None, "bitwise": {"equal": True}, "ladder": None, "causes": []})
+PAIR = Pair(
+    script="torch/a.py",
+    twin="torch/a_fixed.py",
+    loop="plain loop",
+    verdicts=("NOT REPRODUCIBLE (forward)",),
+    rungs=("initial weights",),
+    places=("0.weight",),
+    codes=("RC301",),
+)
+
+
+@pytest.mark.parametrize(
+    ("bad", "twin", "wrong"),
+    [
+        (read(report()), CLEAN, []),
+        (CLEAN, CLEAN, ["verdict", "rung", "place", "cause"]),
+        (read(report(failed_check="backward")), CLEAN, ["verdict"]),
+        (read(report(ladder=None)), CLEAN, ["rung", "place"]),
+        (read(report(causes=[])), CLEAN, ["cause"]),
+        (read(report(causes=[{"code": "RC302", "confidence": "observed"}, {"code": "RC301", "confidence": "observed"}])), CLEAN, ["cause"]),
+        (read(report()), read(report()), ["twin", "twin causes"]),
+        (read(report()), read({"verdict": "reproducible", "bitwise": {"equal": False}}), ["twin"]),
+    ],
+)
+def test_what_is_wrong_is_found(bad: Said, twin: Said, wrong: list[str]) -> None:
+    assert faults(PAIR, bad, twin) == wrong
+
+
+@pytest.mark.parametrize(
+    ("expected", "place", "right"),
+    [
+        ("block.drop", "block.drop", True),
+        ("block", "block.drop", True),
+        ("DataLoader", "DataLoader[0]", True),
+        ("lr", "SGD[0].lr", True),
+        ("block", "blocks.0", False),
+        ("drop", "", False),
+    ],
+)
+def test_places(expected: str, place: str, right: bool) -> None:
+    assert is_at(expected, place) is right
+
+
+def test_page_has_a_row_for_each_pair_and_the_totals() -> None:
+    from benchmarks.corpus.judging import Judged
+
+    bad = read(report(causes=[]))
+    page = table.markdown([Judged(pair=PAIR, bad=bad, twin=CLEAN, wrong=("cause",))])
+    assert "| torch/a | plain loop | initial weights | initial weights | 0.weight |  | REPRODUCIBLE |  | **wrong: cause** |" in page
+    assert "- cause: 0 of 1 right" in page
+    assert "- rung: 1 of 1 right" in page
