@@ -147,14 +147,14 @@ class UserCode:
                 state = path.stat()
             except OSError:
                 continue
-            if path.suffix == ".py" and state.st_size <= MOST_BYTES and (self._started is None or state.st_mtime <= self._started):
+            if path.suffix == ".py" and state.st_size <= MOST_BYTES and (self._started is None or state.st_mtime < self._started + 1):
                 return path
         return None
 
 
 def _seconds(started: str) -> float | None:
     try:
-        return datetime.fromisoformat(started).timestamp()
+        return datetime.fromisoformat(started).timestamp()  # whole seconds
     except ValueError:
         return None
 

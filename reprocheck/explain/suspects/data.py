@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
 from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.model import Confidence
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "hash-order": (("set order", "hash"), "the order of a set of strings, or a hash, decides here"),
@@ -50,23 +51,21 @@ def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
 
 
 def _content(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
-    private, worker = look.hint("entropy"), look.fact("worker") is not None
-    reseeds = private is not None and private.name.endswith("seed")
-    own = Suspect(
+    """Torch seeds its workers from a generator of the main process: where that differs, its rung comes first, and not this one."""
+    private, worker = look.hint("entropy"), look.fact("worker")
+    confidence: Confidence = "observed" if observed else "suspected"
+    if "tensorflow" in look.frameworks or "keras" in look.frameworks:
+        yield Suspect(name="parallel-map", confidence="suspected")
+    if worker is not None and private is not None and private.name.endswith("seed"):
+        made = (f"The batch was made by worker {worker}.", line(private, "seeds from the system"))
+        yield Suspect(name="worker-seed", confidence=confidence, evidence=made, source=private.source)
+        confidence, private = "suspected", None
+    yield Suspect(
         name="private-augmentation",
-        confidence="observed" if observed and (not worker or (private and not reseeds)) else "suspected",
+        confidence=confidence,
         evidence=of_hint(private, "makes a generator without a seed, or draws from the system"),
         source=private.source if private else None,
     )
-    seeds = Suspect(
-        name="worker-seed",
-        confidence="observed" if observed and own.confidence != "observed" else "suspected",
-        evidence=(f"The batch was made by worker {look.fact('worker')}.", *of_hint(private if reseeds else None, "seeds from the system")),
-        source=private.source if private and reseeds else None,
-    )
-    if "tensorflow" in look.frameworks or "keras" in look.frameworks:
-        yield Suspect(name="parallel-map", confidence="suspected")
-    yield from (own,) if not worker else (own, seeds) if own.confidence == "observed" else (seeds, own)
 
 
 def origins(look: Look) -> Iterator[Suspect]:
