@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -81,6 +81,38 @@ def drawn(pair: Pair, end: int) -> Finding | None:
         if step.seen.kind in _DRAWERS and (names := compare.states(step)):
             return _finding(pair, step, names)
     return None
+
+
+def drawn_within(pair: Pair, difference: Difference) -> Finding | None:
+    """The module around a call that gets something else, where it draws itself from a generator whose state differs (`functional.dropout`).
+
+    It returns, and its draw is known, behind that call.
+    """
+    seen = difference.seen
+    for step in pair.after(difference.step.number, "call") if seen.kind == "call" else ():
+        if step.seen.iteration != seen.iteration:
+            return None
+        if step.first and _encloses(step.seen.place, seen.place) and (names := compare.states(step)):
+            inner = _first_states_inside(pair, step)
+            own = tuple(name for name in names if inner.get(name) != step.first.before.get(name))
+            if own:
+                return replace(_finding(pair, step, own), number=difference.step.number)
+    return None
+
+
+def _encloses(place: str, other: str) -> bool:
+    return place != other and (not place or other.startswith(f"{place}."))
+
+
+def _first_states_inside(pair: Pair, around: Step) -> dict[str, str]:
+    """Generator -> its state, in run 1, before the first module inside `around` drew from it."""
+    states: dict[str, str] = {}
+    for step in pair.before(around.number, "call"):  # the nearest first: the earliest is written last
+        if step.seen.iteration != around.seen.iteration:
+            break
+        if step.first and _encloses(around.seen.place, step.seen.place):
+            states |= {name: step.first.before[name] for name in step.first.after if name in step.first.before}
+    return states
 
 
 def drawn_outside(pair: Pair, difference: Difference) -> Finding | None:

@@ -74,9 +74,9 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
     assert step.first is not None
     difference = Difference(step=step, rung="forward", inputs=compare.inputs(step, pair.algorithms), outputs=outputs)
     dirty = [path for path in difference.inputs if (leaf := compare.leaf(step.first.inputs, path)) is not None and leaf.hash in unfilled]
-    inputs = [path for path in difference.inputs if path not in dirty]
+    fills = _base(seen.place) in _FILLS  # what was in `self` does not matter to it
+    inputs = [path for path in difference.inputs if path not in dirty and not (fills and path == "self")]
     states = compare.states(step)
-    fills = _base(seen.place) in _FILLS
     measured = measure(pair, difference)
     where = _where(step)
     name = words.code(seen.place)

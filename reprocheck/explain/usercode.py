@@ -48,12 +48,9 @@ CALLS = {
     "threads": ("threading.Thread", "share_memory", "share_memory_"),
     "hook": ("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook"),
     "draw": (
-        "random.random",
-        "random.uniform",
-        "random.gauss",
-        "random.choice",
-        "numpy.random.uniform",
-        "numpy.random.normal",
+        *(f"random.{name}" for name in ("random", "uniform", "gauss", "choice", "choices", "shuffle", "sample", "randint", "randrange")),
+        *(f"numpy.random.{name}" for name in ("rand", "randn", "random", "uniform", "normal", "standard_normal", "permutation")),
+        *(f"numpy.random.{name}" for name in ("randint", "choice", "shuffle", "beta", "binomial", "poisson")),
         "torch.rand",
     ),
 }
@@ -73,6 +70,7 @@ ONLY_BARE = {
 }
 """The same, for calls without any argument."""
 
+_A_SET = "{}"
 _KEEP_ORDER = ("list", "tuple", "enumerate", "iter", "zip", "map", "dict.fromkeys")
 SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed", "set_seed", "set_random_seed", "seed_everything", "seed_all")
 
@@ -226,7 +224,7 @@ def _timing(node: ast.AST) -> Iterator[ast.AST]:
 def _found(tree: ast.AST, names: dict[str, str], ordered: set[int], timing: set[int]) -> Iterator[tuple[str, str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            hints = _of_call(node, _called(node, names), id(node) in ordered)
+            hints = _of_call(node, names, id(node) in ordered)
             yield from (hint for hint in hints if not (hint[0] == "clock" and id(node) in timing))
         elif isinstance(node, ast.Assign) and any(_is_hash_seed(target) for target in node.targets):
             yield "late hash seed", 'os.environ["PYTHONHASHSEED"]', node.lineno
@@ -239,7 +237,8 @@ def _found(tree: ast.AST, names: dict[str, str], ordered: set[int], timing: set[
             yield "custom backward", f"class {node.name}", node.lineno
 
 
-def _of_call(node: ast.Call, name: str, ordered: bool) -> Iterator[tuple[str, str, int]]:
+def _of_call(node: ast.Call, names: dict[str, str], ordered: bool) -> Iterator[tuple[str, str, int]]:
+    name = _called(node, names)
     if not name:
         return
     for kind, patterns in CALLS.items():
@@ -258,7 +257,7 @@ def _of_call(node: ast.Call, name: str, ordered: bool) -> Iterator[tuple[str, st
         yield "arrival", "in_order=False", node.lineno
     if name.endswith("train_test_split") and "random_state" not in keywords:
         yield "split", name, node.lineno
-    if name in _KEEP_ORDER and not ordered and any(_is_set(argument, {}) for argument in node.args):
+    if name in _KEEP_ORDER and not ordered and any(_is_set(argument, names) for argument in node.args):
         yield "set order", f"{name} of a set", node.lineno
 
 
@@ -277,13 +276,16 @@ def _rooted(name: str, pattern: str) -> bool:
 
 
 def _aliases(tree: ast.AST) -> dict[str, str]:
-    """What names in a file stand for: `np` -> `numpy`, `listdir` -> `os.listdir`."""
+    """What names in a file stand for: `np` -> `numpy`, `listdir` -> `os.listdir`; and which are given a set somewhere."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _is_set(node.value, names):
+            names |= {target.id: _A_SET for target in node.targets if isinstance(target, ast.Name)}
     return names
 
 
@@ -303,7 +305,7 @@ def _called(node: ast.AST, names: dict[str, str]) -> str:
 
 def _is_set(node: ast.AST, names: dict[str, str]) -> bool:
     """A set by its own words: a display, a comprehension, `set(...)`, and what `enumerate` or `list` makes of one."""
-    if isinstance(node, ast.Set | ast.SetComp):
+    if isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Name) and names.get(node.id) == _A_SET):
         return True
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
         return _is_set(node.left, names) or _is_set(node.right, names)

@@ -141,6 +141,16 @@ EQUAL_STATES = {"generators": [], "states_known": True}
         ("forward", GROSS, {"kind": "call", "victim": True, "dtype": "float32"}, ["unrecorded-input"]),
         ("forward", ROUNDING, {"kind": "call", "class": "LayerNorm", "device": "npu:0"}, ["ascend-kernel", "noisy-forward-kernel"]),
         ("loss", GROSS, {"kind": "between", "only_labels": True, "dtype": "int64"}, ["unrecorded-input", "hash-order"]),
+        (
+            "forward",
+            GROSS,
+            {"kind": "call", "operator": "aten.index_put_.default", "operator_inputs_differ": False},
+            ["noisy-forward-kernel"],
+        ),
+        ("forward", GROSS, {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True}, ["private-draw"]),
+        ("forward", GROSS, {"kind": "call", "operator": "aten.rand.generator", "operator_inputs_differ": False}, ["private-draw"]),
+        ("forward", GROSS, {"kind": "call", "victim": True, "private_generator": True}, ["private-draw"]),
+        ("RNG state", {}, {**STATES, "kind": "batch", "outside": True}, ["unseeded-layer"]),
         ("loss", GROSS, {"kind": "root"}, ["private-draw"]),
         ("gradient", ROUNDING, {"kind": "gradient", "nodes_between": ["IndexBackward0"]}, ["noisy-backward-kernel"]),
         ("gradient", GROSS, {"kind": "gradient", "node": "IndexBackward0"}, ["noisy-backward-kernel", "private-gradient-noise"]),
@@ -161,8 +171,32 @@ def test_each_picture_gives_its_entry(rung: RungName, fields: dict[str, object],
     for cause in found:
         assert cause.title == entry(cause.code).title and cause.fix
         assert cause.evidence[0] == f"The {rung} differs."
-    if found:
-        assert found[0].confidence == "observed"
+    if found:  # nothing shows that memory was not filled where its content looks like any other
+        assert found[0].confidence == ("suspected" if facts == EQUAL_STATES else "observed")
+
+
+@pytest.mark.parametrize(
+    ("rung", "facts", "draw", "expected"),
+    [
+        ("initial weights", {"generators": [], "states_known": True}, "np.random.randn(3)", "unseeded-weights"),
+        ("batch", {"order": "other samples in the k batches seen"}, "random.shuffle(rows)", "unseeded-shuffle"),
+    ],
+)
+def test_a_generator_that_nobody_was_seen_to_draw_from_is_blamed_with_a_line_that_draws(
+    rung: RungName, facts: dict[str, object], draw: str, expected: str
+) -> None:
+    write(f"import random\nimport numpy as np\n{draw}\n")
+    found = causes(check(ladder(rung, facts={**facts, "unused_generators": ["numpy", "python"]})), ".")
+    assert (names(found)[0], found[0].confidence) == (expected, "suspected")
+    assert found[0].source and found[0].source.line == 3
+    assert expected not in names(causes(check(ladder(rung, facts={**facts, "unused_generators": []})), "."))
+
+
+def test_a_set_is_known_by_the_name_that_holds_it() -> None:
+    write("words = set('a b'.split())\nids = {word: number for number, word in enumerate(words)}\n")
+    found = causes(check(ladder("batch", facts={"order": "same samples, other content", "worker": None})), ".")
+    assert (names(found)[0], found[0].confidence) == ("hash-order", "suspected")
+    assert found[0].source and found[0].source.line == 2
 
 
 def test_the_first_of_several_readings_is_the_observed_one() -> None:

@@ -279,6 +279,29 @@ def test_a_draw_by_the_script_itself(tmp_path: Path) -> None:
     assert "nothing seeds torch" in ladder.sentence
 
 
+@pytest.mark.parametrize(("inner", "rung"), [("", "RNG state"), ("drop", "forward")])
+def test_a_draw_by_the_module_around(tmp_path: Path, inner: str, rung: str) -> None:
+    """`functional.dropout` in front of a child: the child gets something else, and returns before the module that drew."""
+
+    def events(state: str, given: str) -> list[Event]:
+        after = {"g": {"torch": state}, "g2": {"torch": f"{state}2"}}
+        inside = [call("attend.drop", "same", "same", "Dropout", **after)] if inner else []  # drew all that `attend` has drawn
+        return [
+            seen("weights", "w", out=[["", tensor("w")]]),
+            generators("first forward", torch=state),
+            call("attend.out", given, f"{given}-out"),
+            *inside,
+            call("attend", "x", f"{given}-out", "Attention", **after),
+            loss(1.0),
+            update(1),
+        ]
+
+    ladder = climb(tmp_path, events("a", "y"), events("b", "z"))
+    assert ladder.first == rung
+    if rung == "RNG state":
+        assert (ladder.rung(rung).place, ladder.rung(rung).facts["generators"]) == ("attend", ["torch"])
+
+
 @pytest.mark.parametrize(
     ("indices", "other", "order"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
-from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint, unseeded
 from reprocheck.model import Confidence
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -30,8 +30,9 @@ def batch(look: Look) -> Iterator[Suspect]:
         yield from _order(look)
     else:
         yield from origins(look)
-        yield from _order(look, observed=False)
-        yield from _content(look, observed=False)
+        both = (_order(look, observed=False), _content(look, observed=False))
+        for suspects in both if order else reversed(both):
+            yield from suspects
     if look.ranks > 1 and order != CONTENT:
         yield Suspect(name="rank-sampler", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
 
@@ -44,6 +45,9 @@ def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
         evidence=of_hint(private, "makes a generator without a seed, or seeds it from the system"),
         source=private.source if private else None,
     )
+    yield from unseeded("unseeded-shuffle", look.unseeded_draw())
+    if "mindspore" in look.frameworks and not look.names("seeded_by"):
+        yield Suspect(name="unseeded-shuffle", confidence="suspected", evidence=("The script seeds no generator.",))
     others = list(origins(look))
     yield from (own, *others) if own.confidence == "observed" or not others else (*others, own)
     if look.fact("worker") is not None:
@@ -60,6 +64,10 @@ def _content(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
         made = (f"The batch was made by worker {worker}.", line(private, "seeds from the system"))
         yield Suspect(name="worker-seed", confidence=confidence, evidence=made, source=private.source)
         confidence, private = "suspected", None
+    others = () if private else tuple(origins(look))
+    yield from others  # where the data are built otherwise, equal indices are not the same samples
+    if others:
+        confidence = "suspected"
     yield Suspect(
         name="private-augmentation",
         confidence=confidence,

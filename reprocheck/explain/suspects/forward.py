@@ -17,6 +17,10 @@ def forward(look: Look) -> Iterator[Suspect]:
     """A module or the loss: culprit or victim, a private draw or another order of additions."""
     if look.fact("structural"):
         yield Suspect(name="different-path", evidence=of_hint(look.hint("entropy", "clock"), "reads the system or the clock"))
+    elif look.fact("private_generator"):
+        private = look.hint("entropy")
+        said = of_hint(private, "makes a generator without a seed, or draws from the system")
+        yield Suspect(name="private-draw", evidence=said, source=private.source if private else None)
     elif look.fact("victim") or look.fact("only_labels"):
         yield from _unrecorded(look)
     elif look.names("generators"):
@@ -25,7 +29,11 @@ def forward(look: Look) -> Iterator[Suspect]:
         yield Suspect(name="unseeded-layer", evidence=(f"{look.fact('class')} draws random numbers, and its kernel shows no state.",))
     elif look.fact("uninitialised"):
         yield Suspect(name="uninitialised-memory", evidence=of_hint(look.hint("memory"), "makes a tensor without filling it"))
-    elif look.rung.size == "rounding":
+    elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
+        said = (line(threads, "runs beside the training"),)
+        yield Suspect(name="threads-share-weights", confidence="suspected", evidence=said, source=threads.source)
+        yield from _unrecorded(look)
+    elif look.rung.size == "rounding" or _kernel(look):
         yield from noisy(look, "noisy-forward-kernel", backward=False)
     else:
         yield from _gross(look)
@@ -34,6 +42,12 @@ def forward(look: Look) -> Iterator[Suspect]:
 def _draws_unseen(look: Look) -> bool:
     """A layer that draws by its name, in a framework whose generators cannot be read."""
     return "torch" not in look.frameworks and bool(_DRAWING.search(str(look.fact("class") or "")))
+
+
+def _kernel(look: Look) -> bool:
+    """Whether level `op` shows an operator that draws nothing, has equal inputs and another output: its kernel makes the difference."""
+    names = look.names("operator")
+    return look.fact("operator_inputs_differ") is False and bool(names) and names[0].startswith("aten.") and not _DRAWS.match(names[0])
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
@@ -66,7 +80,9 @@ def _gross(look: Look) -> Iterator[Suspect]:
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
     """A rounding-level difference from equal inputs: the kernel, and what is known of it."""
     listed = tuple(operator.sentence for operator in look.listed(backward=backward)[:3])
-    said = ("From equal inputs the result differs by rounding alone, as another order of additions makes it.", *listed)
+    rounding = "From equal inputs the result differs by rounding alone, as another order of additions makes it."
+    kernel = "From equal inputs an operator that draws no numbers gives another result."
+    said = (rounding if look.rung.size == "rounding" else kernel, *listed)
     if look.device == "npu":
         yield Suspect(name="ascend-kernel", evidence=said)
         yield Suspect(name=name, confidence="suspected")

@@ -56,7 +56,7 @@ def _seed_line(look: Look) -> SourceLine | None:
 
 def generators(look: Look) -> Iterator[Suspect]:
     """A module or a loader draws from a generator whose state differs."""
-    if look.fact("kind") == "call" and not look.fact("loader"):
+    if look.fact("outside") or (look.fact("kind") == "call" and not look.fact("loader")):
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
     batch = look.ladder.rung("batch")

@@ -8,6 +8,8 @@ from reprocheck.explain.usercode import Hint, UserCode
 from reprocheck.model import Check, Confidence, Ladder, Rung, SourceLine
 from reprocheck.rules import Operator, known
 
+_MODULES = {"python": "random.", "numpy": "numpy.random."}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
@@ -69,6 +71,11 @@ class Look:
         found = (known(name, device=self.device, backward=backward, frameworks=self.frameworks) for name in self.operators)
         return list(dict.fromkeys(operator for operators in found for operator in operators))
 
+    def unseeded_draw(self) -> Hint | None:
+        """A line that draws from a generator of Python or numpy whose state differs, though nothing recorded draws from it."""
+        modules = tuple(_MODULES[name] for name in self.names("unused_generators") if name in _MODULES)
+        return next((hint for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)), None)
+
     def hint(self, *kinds: str) -> Hint | None:
         """A line of the user's that fits, the nearest to the rung's own."""
         return self.code.of(*kinds, near=self.rung.source)
@@ -77,6 +84,12 @@ class Look:
 def line(hint: Hint, what: str) -> str:
     """What a line of the user's does that fits."""
     return f"{hint.source.file}:{hint.source.line} fits: {what} (`{hint.name}`)."
+
+
+def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
+    """Entry `name` for such a line."""
+    what = "draws from a generator that nothing seeded: its state is not the same in both runs"
+    return (Suspect(name=name, confidence="suspected", evidence=(line(draw, what),), source=draw.source),) if draw else ()
 
 
 def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.explain.suspects.generators import by_seeds
-from reprocheck.explain.suspects.look import Look, Suspect, capital, line, of_hint
+from reprocheck.explain.suspects.look import Look, Suspect, capital, line, of_hint, unseeded
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -47,7 +47,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
     odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
     unfilled = Suspect(
         name="uninitialised-memory",
-        confidence="suspected" if private and not (memory or odd) else "observed",
+        confidence="observed" if memory or odd else "suspected",
         evidence=tuple(
             sentence
             for sentence, holds in (
@@ -66,7 +66,11 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         evidence=(line(drawn, "draws from the system, from a generator without a seed, or from the clock"),) if drawn else (),
         source=drawn.source if drawn else None,
     )
-    yield from (own, unfilled) if private and not (memory or odd) else (unfilled, own) if drawn or not (memory or odd) else (unfilled,)
+    if memory or odd:
+        yield from (unfilled, own) if drawn else (unfilled,)
+    else:
+        yield from unseeded("unseeded-weights", look.unseeded_draw())
+        yield from (own, unfilled) if private else (unfilled, own)
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
