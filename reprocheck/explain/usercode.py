@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from reprocheck.child.reprocheck_child.masking import identity
 from reprocheck.model import Check, SourceLine
 
 MOST_FILES = 40
@@ -140,7 +141,7 @@ class UserCode:
 
     def _find(self, name: str) -> Path | None:
         for root in self._roots:
-            path = root / name
+            path = root / _unmasked(name)
             try:
                 state = path.stat()
             except OSError:
@@ -148,6 +149,12 @@ class UserCode:
             if path.suffix == ".py" and state.st_size <= MOST_BYTES and (self._started is None or state.st_mtime < self._started + 1):
                 return path
         return None
+
+
+def _unmasked(name: str) -> str:
+    """A path of this machine, of which the trace holds home and user masked."""
+    home, user, _ = identity()
+    return (f"{home}{name[1:]}" if name.startswith("~/") else name).replace("<user>", user)
 
 
 def _seconds(started: str) -> float | None:

@@ -192,6 +192,14 @@ def test_a_generator_that_nobody_was_seen_to_draw_from_is_blamed_with_a_line_tha
     assert expected not in names(causes(check(ladder(rung, facts={**facts, "unused_generators": []})), "."))
 
 
+def test_lines_are_found_below_a_masked_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\ntorch.seed()\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    facts = {**STATES, "kind": "call", "seeds": {"torch": [1, 2]}, "seed_line": "~/train.py:2"}
+    found = causes(check(ladder("RNG state", facts=facts)), ".")
+    assert (names(found)[0], found[0].source) == ("unseeded-layer", SourceLine(file="~/train.py", line=2, text="torch.seed()"))
+
+
 def test_a_set_is_known_by_the_name_that_holds_it() -> None:
     write("words = set('a b'.split())\nids = {word: number for number, word in enumerate(words)}\n")
     found = causes(check(ladder("batch", facts={"order": "same samples, other content", "worker": None})), ".")
