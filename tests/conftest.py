@@ -68,9 +68,10 @@ def reprocheck(*arguments: str | Path, cwd: Path, timeout: float = 300, **enviro
     )
 
 
-def check(*arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str) -> Outcome:
-    """`reprocheck run ARGUMENTS` in `cwd`; the report is read from the folder that it leaves."""
-    done = reprocheck("run", *arguments, cwd=cwd, timeout=timeout, **environment)
+def check(*arguments: str | Path, cwd: Path, timeout: float = 300, explain: bool = False, **environment: str) -> Outcome:
+    """`reprocheck run ARGUMENTS` in `cwd`. Deeper runs only where a test asks for them."""
+    level = () if explain or {"--no-explain", "--explain", "--level"} & set(arguments) else ("--no-explain",)
+    done = reprocheck("run", *level, *arguments, cwd=cwd, timeout=timeout, **environment)
     latest = cwd / "reports" / "latest"
     folder = latest.resolve() if latest.exists() else None
     report = json.loads((folder / "report.json").read_text()) if folder and (folder / "report.json").exists() else {}

@@ -138,7 +138,7 @@ ALSO_RIGHT = {"mindspore/unseeded_dropout.py": ("initial weights", "0.bias")}
 
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_case(case: dict[str, Any], workdir: Path) -> None:
-    outcome = check(*entry(case), cwd=workdir)
+    outcome = check(*entry(case), cwd=workdir, explain=True)
     if case["script" if "script" in case else "command"] == "torch/uninitialised_parameter.py" and outcome.exit_code == 0:
         pytest.skip("the allocator gave both runs the same bytes: the case proves nothing here")
     assert outcome.title in allowed(case["verdict"]), outcome.stdout + outcome.stderr

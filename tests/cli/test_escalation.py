@@ -57,7 +57,7 @@ def deeper(folder: Path | None) -> list[tuple[str, int, int]]:
 
 def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdir: Path) -> None:
     (workdir / "train.py").write_text(UNSEEDED)
-    outcome = check("train.py", cwd=workdir)
+    outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 1 and outcome.title == "NOT REPRODUCIBLE (forward)"
     assert deeper(outcome.folder)[0] == ("module", 2, 2)
     assert outcome.report["ladder"] is not None and len(outcome.report["ladder"]["rungs"]) == 12
@@ -79,7 +79,7 @@ def test_no_explain_and_level(workdir: Path) -> None:
     assert outcome.exit_code == 1 and outcome.report["ladder"] is None and deeper(outcome.folder) == []
     assert "    reprocheck run --explain train.py" in outcome.stdout
     (workdir / "train.py").write_text(CLEAN)
-    outcome = check("train.py", cwd=workdir)
+    outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 0 and deeper(outcome.folder) == []
     outcome = check("--level", "op", "--steps", "1", "train.py", cwd=workdir)
     assert [(level, count) for level, count, _ in deeper(outcome.folder)] == [("module", 1), ("op", 1)]
@@ -88,7 +88,7 @@ def test_no_explain_and_level(workdir: Path) -> None:
 
 def test_deeper_runs_that_fail_cost_neither_verdict_nor_exit_code(workdir: Path) -> None:
     (workdir / "train.py").write_text(BREAKS)
-    outcome = check("train.py", cwd=workdir)
+    outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 1 and outcome.title == "NOT REPRODUCIBLE (forward)"
     assert "Run 1 at level module failed with exit status 1" in " ".join(outcome.report["coverage"])
 
