@@ -33,7 +33,7 @@ def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
     assert outcome.stdout.startswith("REPRODUCIBLE\n")
     assert outcome.folder is not None
     assert f"reports/{outcome.folder.name}/report.html" in outcome.stdout
-    assert re.search(r"^    reprocheck run --runs 5 train\.py$", outcome.stdout, re.MULTILINE)
+    assert re.search(r"^    reprocheck run --runs 5 --no-explain train\.py$", outcome.stdout, re.MULTILINE)
     assert [line.split(" · ")[:2] for line in outcome.stderr.splitlines()[1:]] == [
         ["run 1 of 2", "stopped after iteration 10"],
         ["run 2 of 2", "stopped after iteration 10"],

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.suspects.forward import noisy
-from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.explain.suspects.look import Look, Suspect, by_hint, of_hint
 
 _BACKWARDS: Mapping[str, re.Pattern[str]] = {
     "upsample-backward": re.compile(r"upsampl|interpolat|grid_?sampl", re.IGNORECASE),
@@ -38,8 +38,8 @@ def _special(look: Look) -> Iterator[Suspect]:
         found = [name for name in look.operators if pattern.search(name)]
         if found and (entry != "convolution-algorithm" or look.device == "cuda"):
             benchmark = look.hint("benchmark") if entry == "convolution-algorithm" else None
-            evidence = (f"{found[0]} lies where the difference begins.", *of_hint(benchmark, "lets cuDNN choose by timing"))
-            yield Suspect(name=entry, evidence=evidence, source=benchmark.source if benchmark else None)
+            said = (f"{found[0]} lies where the difference begins.",)
+            yield by_hint(entry, benchmark, "lets cuDNN choose by timing", said=said)
 
 
 def _gross_gradient(look: Look) -> Iterator[Suspect]:
@@ -69,9 +69,7 @@ def reduced(look: Look) -> Iterator[Suspect]:
     if several and look.rung.size == "rounding":
         yield Suspect(name="collective-order", evidence=(f"Local gradients agree; {look.ranks} ranks add them up.",))
         return
-    hint = look.hint("entropy")
-    evidence = of_hint(hint, "draws a number")
-    yield Suspect(name="gradient-changed", evidence=evidence, source=hint.source if hint else None)
+    yield by_hint("gradient-changed", look.hint("entropy"), "draws a number")
     if several:
         yield Suspect(name="collective-order", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
 
@@ -79,10 +77,9 @@ def reduced(look: Look) -> Iterator[Suspect]:
 def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
     private, threads = look.hint("entropy"), look.hint("threads")
-    yield Suspect(name="noisy-update", evidence=of_hint(private, "draws without a seed"), source=private.source if private else None)
+    yield by_hint("noisy-update", private, "draws without a seed")
     if threads:
-        said = line(threads, "lets others write beside the training")
-        yield Suspect(name="threads-share-weights", confidence="suspected", evidence=(said,), source=threads.source)
+        yield by_hint("threads-share-weights", threads, "lets others write beside the training", "suspected")
 
 
 def later(look: Look) -> Iterator[Suspect]:
@@ -90,4 +87,4 @@ def later(look: Look) -> Iterator[Suspect]:
     yield Suspect(name="late-drift")
     for name, kind in (("compile-cache", "compile"), ("threads-share-weights", "threads")):
         if found := look.hint(kind):
-            yield Suspect(name=name, confidence="suspected", evidence=(line(found, "may be what differs"),), source=found.source)
+            yield by_hint(name, found, "may be what differs", "suspected")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
-from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint, unseeded
+from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
 from reprocheck.model import Confidence
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -39,12 +39,8 @@ def batch(look: Look) -> Iterator[Suspect]:
 
 def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
     private = look.hint("entropy")
-    own = Suspect(
-        name="private-shuffle",
-        confidence="observed" if observed and (look.fact("epoch") or private) else "suspected",
-        evidence=of_hint(private, "makes a generator without a seed, or seeds it from the system"),
-        source=private.source if private else None,
-    )
+    seen: Confidence = "observed" if observed and (look.fact("epoch") or private) else "suspected"
+    own = by_hint("private-shuffle", private, "makes a generator without a seed, or seeds it from the system", seen)
     yield from unseeded("unseeded-shuffle", look.unseeded_draw())
     if "mindspore" in look.frameworks and not look.names("seeded_by"):
         yield Suspect(name="unseeded-shuffle", confidence="suspected", evidence=("The script seeds no generator.",))
@@ -61,19 +57,13 @@ def _content(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
     if "tensorflow" in look.frameworks or "keras" in look.frameworks:
         yield Suspect(name="parallel-map", confidence="suspected")
     if worker is not None and private is not None and private.name.endswith("seed"):
-        made = (f"The batch was made by worker {worker}.", line(private, "seeds from the system"))
-        yield Suspect(name="worker-seed", confidence=confidence, evidence=made, source=private.source)
+        yield by_hint("worker-seed", private, "seeds from the system", confidence, (f"The batch was made by worker {worker}.",))
         confidence, private = "suspected", None
     others = () if private else tuple(origins(look))
     yield from others  # where the data are built otherwise, equal indices are not the same samples
     if others:
         confidence = "suspected"
-    yield Suspect(
-        name="private-augmentation",
-        confidence=confidence,
-        evidence=of_hint(private, "makes a generator without a seed, or draws from the system"),
-        source=private.source if private else None,
-    )
+    yield by_hint("private-augmentation", private, PRIVATE, confidence)
 
 
 def origins(look: Look) -> Iterator[Suspect]:

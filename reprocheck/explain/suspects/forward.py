@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from reprocheck.explain.suspects.data import origins
 from reprocheck.explain.suspects.generators import by_seeds
-from reprocheck.explain.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, of_hint
 
 _DRAWS = re.compile(r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\.")
 _DRAWING = re.compile(r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE)
@@ -18,9 +18,7 @@ def forward(look: Look) -> Iterator[Suspect]:
     if look.fact("structural"):
         yield Suspect(name="different-path", evidence=of_hint(look.hint("entropy", "clock"), "reads the system or the clock"))
     elif look.fact("private_generator"):
-        private = look.hint("entropy")
-        said = of_hint(private, "makes a generator without a seed, or draws from the system")
-        yield Suspect(name="private-draw", evidence=said, source=private.source if private else None)
+        yield by_hint("private-draw", look.hint("entropy"), PRIVATE)
     elif look.fact("victim") or look.fact("only_labels"):
         yield from _unrecorded(look)
     elif look.names("generators"):
@@ -30,8 +28,7 @@ def forward(look: Look) -> Iterator[Suspect]:
     elif look.fact("uninitialised"):
         yield Suspect(name="uninitialised-memory", evidence=of_hint(look.hint("memory"), "makes a tensor without filling it"))
     elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
-        said = (line(threads, "runs beside the training"),)
-        yield Suspect(name="threads-share-weights", confidence="suspected", evidence=said, source=threads.source)
+        yield by_hint("threads-share-weights", threads, "runs beside the training", "suspected")
         yield from _unrecorded(look)
     elif look.rung.size == "rounding" or _kernel(look):
         yield from noisy(look, "noisy-forward-kernel", backward=False)
@@ -53,24 +50,12 @@ def _kernel(look: Look) -> bool:
 def _gross(look: Look) -> Iterator[Suspect]:
     private, memory = look.hint("entropy"), look.hint("memory")
     odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
-    unfilled = Suspect(
-        name="uninitialised-memory",
-        confidence="suspected",
-        evidence=of_hint(memory, "makes a tensor without filling it"),
-        source=memory.source if memory else None,
-    )
+    unfilled = by_hint("uninitialised-memory", memory, "makes a tensor without filling it", "suspected")
     if odd and memory:
         yield unfilled
     drawing = [name for name in look.operators if _DRAWS.match(name)]
-    yield Suspect(
-        name="private-draw",
-        confidence="observed" if look.rung.size else "suspected",
-        evidence=(
-            *(f"`{name}` draws random numbers, and the default generators agree." for name in drawing[:1]),
-            *of_hint(private, "makes a generator without a seed, or draws from the system"),
-        ),
-        source=private.source if private else None,
-    )
+    said = tuple(f"`{name}` draws random numbers, and the default generators agree." for name in drawing[:1])
+    yield by_hint("private-draw", private, PRIVATE, "observed" if look.rung.size else "suspected", said)
     if listed := look.listed(backward=False):
         yield Suspect(name="noisy-forward-kernel", confidence="suspected", evidence=tuple(operator.sentence for operator in listed[:3]))
     if memory and not odd:
@@ -102,8 +87,6 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
         said = "What differs are whole numbers, as labels and token ids are; string hashes were not fixed (PYTHONHASHSEED)."
         yield Suspect(name="hash-order", confidence="suspected", evidence=(said,))
     if private:
-        said = line(private, "makes a generator without a seed, or draws from the system")
-        yield Suspect(name="private-draw", confidence="suspected", evidence=(said,), source=private.source)
+        yield by_hint("private-draw", private, PRIVATE, "suspected")
     if memory:
-        said = line(memory, "makes a tensor without filling it")
-        yield Suspect(name="uninitialised-memory", confidence="suspected", evidence=(said,), source=memory.source)
+        yield by_hint("uninitialised-memory", memory, "makes a tensor without filling it", "suspected")

@@ -8,6 +8,8 @@ from reprocheck.explain.usercode import Hint, UserCode
 from reprocheck.model import Check, Confidence, Ladder, Rung, SourceLine
 from reprocheck.rules import Operator, known
 
+PRIVATE = "makes a generator without a seed, or draws from the system"
+"""What a line of the kind `entropy` does."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
 
 
@@ -86,15 +88,20 @@ def line(hint: Hint, what: str) -> str:
     return f"{hint.source.file}:{hint.source.line} fits: {what} (`{hint.name}`)."
 
 
-def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
-    """Entry `name` for such a line."""
-    what = "draws from a generator that nothing seeded: its state is not the same in both runs"
-    return (Suspect(name=name, confidence="suspected", evidence=(line(draw, what),), source=draw.source),) if draw else ()
-
-
 def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
     """The same as evidence; nothing without a hint."""
     return (line(hint, what),) if hint else ()
+
+
+def by_hint(name: str, hint: Hint | None, what: str, confidence: Confidence = "observed", said: tuple[str, ...] = ()) -> Suspect:
+    """Entry `name`, with what is `said` for it and, where there is a hint, its line as evidence and source."""
+    return Suspect(name=name, confidence=confidence, evidence=(*said, *of_hint(hint, what)), source=hint.source if hint else None)
+
+
+def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
+    """Entry `name` for a line that draws from a generator of which nothing else is known; nothing without one."""
+    what = "draws from a generator that nothing seeded: its state is not the same in both runs"
+    return (by_hint(name, draw, what, "suspected"),) if draw else ()
 
 
 def capital(text: str) -> str:

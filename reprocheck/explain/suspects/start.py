@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.explain.suspects.generators import by_seeds
-from reprocheck.explain.suspects.look import Look, Suspect, capital, line, of_hint, unseeded
+from reprocheck.explain.suspects.look import Look, Suspect, by_hint, capital, line, of_hint, unseeded
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -22,9 +22,8 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
     """Values that are computed or drawn."""
     clock, draw = look.hint("clock", "entropy", "identity"), look.hint("draw")
     if draw and not clock:
-        yield Suspect(name="random-hyper-parameter", evidence=(line(draw, "draws a number"),), source=draw.source)
-    evidence = (line(clock, "reads the clock or the system"),) if clock else ()
-    yield Suspect(name="drifting-hyper-parameter", evidence=evidence, source=clock.source if clock else None)
+        yield by_hint("random-hyper-parameter", draw, "draws a number")
+    yield by_hint("drifting-hyper-parameter", clock, "reads the clock or the system")
 
 
 def weights(look: Look) -> Iterator[Suspect]:
@@ -60,12 +59,8 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         source=memory.source if memory else None,
     )
     drawn = private or (None if memory else look.hint("entropy"))
-    own = Suspect(
-        name="private-initialiser",
-        confidence="observed" if private and not memory else "suspected",
-        evidence=(line(drawn, "draws from the system, from a generator without a seed, or from the clock"),) if drawn else (),
-        source=drawn.source if drawn else None,
-    )
+    what = "draws from the system, from a generator without a seed, or from the clock"
+    own = by_hint("private-initialiser", drawn, what, "observed" if private and not memory else "suspected")
     if memory or odd:
         yield from (unfilled, own) if drawn else (unfilled,)
     else:
