@@ -1,0 +1,36 @@
+"""A check as a whole: everything a report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reprocheck.model.controls import Search
+from reprocheck.model.record import CheckRecord
+from reprocheck.model.trace import Run
+from reprocheck.model.verdict import EnvironmentDifference, Verdict
+from reprocheck.model.why import Cause, Ladder
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """N runs and their comparison: everything a report shows."""
+
+    record: CheckRecord
+    runs: tuple[Run, ...]
+    verdict: Verdict
+    environment_differences: tuple[EnvironmentDifference, ...] = ()
+    state_left: tuple[str, ...] = ()
+    """Files that run 1 created or changed and a later run opened."""
+    changed_to_observe: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
+    ladder: Ladder | None = None
+    causes: tuple[Cause, ...] = ()
+    """Best first."""
+    search: Search | None = None
+
+    @property
+    def stopped_early(self) -> int | None:
+        """Iteration at which run 1 was stopped, None where it ran to its end."""
+        stops = [trace.stopped_at for run in self.runs for trace in run.traces if trace.stopped_at is not None]
+        return min(stops, default=None)

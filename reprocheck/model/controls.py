@@ -1,0 +1,89 @@
+"""What controls did in a run, and what a search over them found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.model.why import SourceLine
+
+ControlClass = Literal["same numbers", "same training", "alters the training"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touch:
+    """What a control intercepted or set: `what` is a call, a variable or an attribute, `count` how often, `value` what it was given."""
+
+    control: str
+    what: str
+    count: int = 1
+    value: object = None
+    source: SourceLine | None = None
+    """The first line of the user's code that it concerned."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Override:
+    """A value of the user's that a control replaced, in a trial arm."""
+
+    control: str
+    what: str
+    old: object
+    new: object
+    source: SourceLine | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """A value of the user's that contradicts a control and stood: `wanted` is what the control would have."""
+
+    control: str
+    what: str
+    value: object
+    wanted: object
+    source: SourceLine | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlTrace:
+    """What the controls of a run did in one of its processes. `unavailable`: control and the reason why it could not act."""
+
+    touches: tuple[Touch, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    unavailable: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tried:
+    """One arm of the search: runs under `controls` (none: as is; `patched`: with the fix applied).
+
+    agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that could not be decided
+    note              why it was tried, or what stood in the way (a crash explained)
+    """
+
+    controls: tuple[str, ...]
+    runs: int
+    agrees: bool | None
+    bitwise: bool | None
+    patched: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty where none does.
+
+    sentence       one sentence a person understands
+    confidence     how sure that is, in words, with the numbers of runs behind it
+    patch          a diff of the user's own source that fixes it, empty where none is known
+    cost           median time of a step with the fix or the controls against as is, None where it could not be measured
+    """
+
+    tried: tuple[Tried, ...]
+    smallest: tuple[str, ...] = ()
+    sentence: str = ""
+    confidence: str = ""
+    fix: str = ""
+    patch: str = ""
+    cost: float | None = None

@@ -1,0 +1,125 @@
+"""What the processes of a run recorded, grouped into iterations."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reprocheck.model.controls import ControlTrace
+from reprocheck.model.record import RunRecord
+
+CheckKind = Literal["forward", "backward"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LossSeries:
+    """The losses of one rank in columns, so that a million iterations cost about 25 MB.
+
+    values   array('d'), every loss in order, exact (every loss dtype in use fits a double)
+    dtype_of array('B'), index into `dtypes`, one a loss
+    ends     array('q'), ends[i] = number of losses in iterations 1 … i+1
+    """
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    dtype_of: array[int] = field(default_factory=lambda: array("B"))
+    dtypes: tuple[str, ...] = ()
+    ends: array[int] = field(default_factory=lambda: array("q"))
+
+    def __len__(self) -> int:
+        """Number of iterations."""
+        return len(self.ends)
+
+    def span(self, iteration: int) -> tuple[int, int]:
+        """Half-open range of loss indexes of an iteration (from 1)."""
+        return (self.ends[iteration - 2] if iteration > 1 else 0, self.ends[iteration - 1])
+
+    def losses(self, iteration: int) -> array[float]:
+        """The losses of an iteration (from 1), in order."""
+        start, end = self.span(iteration)
+        return self.values[start:end]
+
+    def dtype(self, index: int) -> str:
+        """The dtype name of the loss at `index` (from 0), such as `float32`."""
+        return self.dtypes[self.dtype_of[index]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """The losses that a check takes: half-open range [start, end) of loss indexes, all within `iteration` and before it."""
+
+    kind: CheckKind
+    iteration: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """One process of a run that said hello, training or not."""
+
+    pid: int
+    ppid: int
+    argv: tuple[str, ...]
+    python: str
+    name: str
+    rank: int | None = None
+    ended: bool = False
+    """True if it reached its interpreter's exit or stopped itself; False if it was killed or left by `os._exit`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trace:
+    """What one rank recorded, grouped into iterations.
+
+    `forward`/`backward` are None where the losses for that check were not recorded.
+    `weights_seen` is False where no weight could be fingerprinted: then an update is taken to be a real one, with a caveat.
+    `unchanged_updates` counts the updates before the backward check that changed no weight.
+    """
+
+    rank: int
+    process: Process
+    losses: LossSeries
+    forward: Checked | None
+    backward: Checked | None
+    unchanged_updates: int = 0
+    weights_seen: bool = True
+    skipped: tuple[int, ...] = ()
+    unordered: tuple[int, ...] = ()
+    stopped_at: int | None = None
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, object] = field(default_factory=dict)
+    changed_to_observe: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    cut: bool = False
+    """True if the trace ends in mid-line: the process was killed while it wrote."""
+    unfinished: bool = False
+    """True if the last iteration had not closed when the trace ended: losses or updates of it may be missing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """One run as recorded: the launcher's record, and the traces of its ranks in rank order."""
+
+    record: RunRecord
+    traces: tuple[Trace, ...]
+    processes: tuple[Process, ...]
+    opened: tuple[str, ...] = ()
+    """Files in the working directory that the run opened for reading before it wrote them itself, sorted."""
+    environment: Mapping[str, object] = field(default_factory=dict)
+    controls: ControlTrace = field(default_factory=ControlTrace)
+    """Of all its processes, counts added up."""
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    changed_to_observe: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    """These four: of all processes of the run, training or not, without repetition."""
+
+    @property
+    def number(self) -> int:
+        """Number of the run, from 1; run 1 is the reference."""
+        return self.record.number

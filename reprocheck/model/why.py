@@ -1,0 +1,103 @@
+"""Where the runs first part, and why: the ladder and the causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+RungName = Literal[
+    "environment",
+    "files and arguments",
+    "hyper-parameters",
+    "initial weights",
+    "RNG state",
+    "batch",
+    "forward",
+    "loss",
+    "gradient",
+    "reduced gradient",
+    "update",
+    "later",
+]
+RUNGS: tuple[RungName, ...] = get_args(RungName)
+"""The ladder, in the order in which things happen."""
+
+RungStatus = Literal["equal", "differs", "not_recorded"]
+Size = Literal["rounding", "gross"]
+Confidence = Literal["observed", "confirmed", "suspected"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceLine:
+    """A line of the user's code. `file` is relative to the working directory where it lies in it; `text` is the line as it was."""
+
+    file: str
+    line: int
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rung:
+    """One rung of the ladder. The fields below `status` describe the first difference on this rung, in execution order.
+
+    iteration  from 1; None for what is not of an iteration
+    place      module, parameter, file, hyper-parameter or loader
+    culprit    what made the difference: the operation between the last place that agrees and `place`; None where that is not known
+    size       rounding-level (about 1e-6 relative) or gross; None where values are not numbers
+    relative_difference  ||a - b|| / ||b||, estimated; None where it cannot be
+    detail     one sentence
+    facts      what rules and causes ask of it, by name (see docs/reference/ladder.md)
+    """
+
+    rung: RungName
+    status: RungStatus
+    iteration: int | None = None
+    rank: int | None = None
+    place: str | None = None
+    culprit: str | None = None
+    size: Size | None = None
+    relative_difference: float | None = None
+    detail: str = ""
+    source: SourceLine | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ladder:
+    """Where the runs first part. `rungs` holds all of RUNGS in their order; `first` is the one that differs first, None if none does.
+
+    level   the deepest level recorded: `module` or `op`
+    runs    the two runs compared (numbers within the deeper pair)
+    came_back   False where the deeper pair agreed although the first had not: an intermittent difference
+    sentence  one sentence a person understands: where, when, and what that means
+    coverage  what could not be recorded, and what graph or compiled code hides
+    """
+
+    rungs: tuple[Rung, ...]
+    first: RungName | None
+    level: str = "module"
+    came_back: bool = True
+    sentence: str = ""
+    coverage: tuple[str, ...] = ()
+
+    def rung(self, name: RungName) -> Rung:
+        """The rung of that name."""
+        return next(rung for rung in self.rungs if rung.rung == name)
+
+    @property
+    def first_rung(self) -> Rung | None:
+        """The rung that differs first."""
+        return self.rung(self.first) if self.first else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
+    """An entry of the catalogue (`reprocheck.rules`), with what speaks for it. `fix` is code or a command to paste, or one sentence."""
+
+    code: str
+    title: str
+    confidence: Confidence
+    evidence: tuple[str, ...] = ()
+    source: SourceLine | None = None
+    fix: str = ""
