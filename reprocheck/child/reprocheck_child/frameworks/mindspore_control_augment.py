@@ -1,0 +1,185 @@
+"""`augment-off` for MindSpore: random operations of dataset.vision, audio and transforms become the identity.
+
+Where an operation also decides the size of the image, its counterpart without randomness takes its place: a crop in the middle, a resize.
+"""
+
+import functools
+import weakref
+from typing import Any, Callable, Dict, List
+
+NAME = "augment-off"
+
+SOURCE = "https://www.mindspore.cn/docs/en/master/api_python/mindspore.dataset.transforms.html"
+"""Where the operations are listed; those below are the ones of MindSpore 2.10 that draw random numbers."""
+
+IDENTITY = {
+    "mindspore.dataset.vision.transforms": (
+        *("AutoAugment", "BoundingBoxAugment", "CutMixBatch", "CutOut", "MixUp", "MixUpBatch", "RandAugment", "RandomAdjustSharpness"),
+        *("RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomEqualize", "RandomErasing", "RandomGrayscale"),
+        *("RandomHorizontalFlip", "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting", "RandomPerspective"),
+        *("RandomPosterize", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip"),
+        *("RandomVerticalFlipWithBBox", "TrivialAugmentWide", "UniformAugment"),
+    ),
+    "mindspore.dataset.audio.transforms": ("Dither", "MaskAlongAxisIID"),
+    "mindspore.dataset.transforms.transforms": ("RandomApply",),
+}
+"""Module and operations whose output has the size of their input."""
+
+MASKS = ("FrequencyMasking", "TimeMasking")
+"""Operations of dataset.audio that are random where `iid_masks` is on."""
+
+LEFT = ("RandomCropWithBBox",)
+"""Operations of dataset.vision that stay: nothing without randomness has the size of their output and moves the boxes, too."""
+
+
+def augment_off(mindspore: Any, active: Any) -> None:
+    """Change what pipelines are built of, and what an operation does when Python calls it."""
+    from importlib import import_module
+
+    from mindspore.dataset.engine.datasets import MapDataset
+
+    plain = _Plain(active)
+    for module, names in IDENTITY.items():
+        plain.add(import_module(module), dict.fromkeys(names, _identity))
+    plain.add(import_module("mindspore.dataset.audio.transforms"), dict.fromkeys(MASKS, _mask))
+    plain.add(import_module("mindspore.dataset.vision.transforms"), _SIZED)
+    plain.add(import_module("mindspore.dataset.transforms.transforms"), _CHOICES)
+    plain.hook_maps(MapDataset)
+
+
+class _Plain:
+    """What takes the place of each random operation."""
+
+    def __init__(self, active: Any) -> None:
+        self.active = active
+        self.counterparts: Dict[type, Callable[[Any], List[Any]]] = {}
+        self.sizes: weakref.WeakKeyDictionary[Any, List[Any]] = weakref.WeakKeyDictionary()
+
+    def add(self, module: Any, counterparts: "Dict[str, Callable[[Any], List[Any]]]") -> None:
+        """Know the classes of a module by name, and change what they do when they are called; a version may lack some."""
+        for name, counterpart in counterparts.items():
+            kind = getattr(module, name, None)
+            if kind is not None:
+                self.counterparts[kind] = counterpart
+                self._hook_init(kind)
+                self._hook_call(kind)
+
+    def _hook_init(self, kind: Any) -> None:
+        """Sizes are kept as they were given: each class has its own name for what it makes of them."""
+        real, sizes = kind.__init__, self.sizes
+
+        @functools.wraps(real)
+        def __init__(operation: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            real(operation, *args, **named)
+            sizes[operation] = [named.get("size", args[0] if args else None), named]
+
+        kind.__init__ = __init__
+
+    def _hook_call(self, kind: Any) -> None:
+        real, operations_of = kind.__call__, self.operations_of
+
+        @functools.wraps(real)
+        def __call__(operation: Any, *columns: Any) -> Any:  # noqa: N807
+            instead = operations_of(operation)
+            if instead == [operation]:
+                return real(operation, *columns)
+            for one in instead:
+                answer = one(*columns)
+                columns = answer if isinstance(answer, tuple) else (answer,)
+            return columns if len(columns) > 1 else columns[0]
+
+        kind.__call__ = __call__
+
+    def hook_maps(self, kind: Any) -> None:
+        """Every map of a pipeline is built of counterparts."""
+        real, operations_of = kind.__init__, self.operations_of
+
+        @functools.wraps(real)
+        def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            real(dataset, *args, **named)
+            found = [one for operation in dataset.operations for one in operations_of(operation)]
+            if found != dataset.operations:
+                dataset.operations = found or [_same]
+
+        kind.__init__ = __init__
+
+    def operations_of(self, operation: Any) -> List[Any]:
+        """The operations that stand for one, without randomness: itself where it has none."""
+        inner = getattr(operation, "transforms", None)
+        if type(operation).__name__ in LEFT:
+            self.active.unavailable(NAME, type(operation).__name__ + " has no counterpart without randomness")
+        counterpart = self.counterparts.get(type(operation))
+        if counterpart is not None:
+            size, named = self.sizes.get(operation, [None, {}])
+            instead = counterpart(_Made(operation, size, named))
+            if instead == [operation]:
+                return instead
+            self.active.touched(NAME, type(operation).__name__, ", ".join(type(one).__name__ for one in instead) or "the identity")
+            return [one for found in instead for one in self.operations_of(found)]
+        if isinstance(inner, list) and type(operation).__name__ == "Compose":
+            operation.transforms = [one for found in inner for one in self.operations_of(found)] or [_same]
+        return [operation]
+
+
+class _Made:
+    """An operation and how it was made."""
+
+    def __init__(self, operation: Any, size: Any, named: Dict[str, Any]) -> None:
+        self.operation = operation
+        self.size = size
+        self.interpolation = {"interpolation": named["interpolation"]} if named.get("interpolation") is not None else {}
+
+
+def _same(*columns: Any) -> Any:
+    """Passes on what it is given."""
+    return columns if len(columns) > 1 else columns[0]
+
+
+def _float_labels(images: Any, labels: Any) -> Any:
+    """As `_same`; labels are floating point, as they are where images are mixed."""
+    return images, labels.astype("float32")
+
+
+def _floats(*columns: Any) -> Any:
+    """As `_same`, in the type that mixing gives."""
+    return tuple(column.astype("float64") for column in columns)
+
+
+_MIXED: "Dict[str, List[Any]]" = {"CutMixBatch": [_float_labels], "MixUpBatch": [_float_labels], "MixUp": [_floats]}
+
+
+def _identity(made: _Made) -> List[Any]:
+    return _MIXED.get(type(made.operation).__name__, [])
+
+
+def _mask(made: _Made) -> List[Any]:
+    return [] if getattr(made.operation, "iid_masks", False) else [made.operation]
+
+
+# ------------------------------------------------------------------------------------ operations that decide the size, or choose
+
+
+def _vision(name: str, *args: Any, **named: Any) -> Any:
+    from mindspore.dataset import vision
+
+    return getattr(vision, name)(*args, **named)
+
+
+def _square(size: Any) -> Any:
+    """For these an int is both height and width; for `Resize` it is the shorter side."""
+    return (size, size) if isinstance(size, int) else size
+
+
+_SIZED: "Dict[str, Callable[[_Made], List[Any]]]" = {
+    "RandomCrop": lambda made: [_vision("CenterCrop", made.size)],
+    "RandomResizedCrop": lambda made: [_vision("Resize", _square(made.size), **made.interpolation)],
+    "RandomCropDecodeResize": lambda made: [_vision("Decode"), _vision("Resize", _square(made.size), **made.interpolation)],
+    "RandomResize": lambda made: [_vision("Resize", made.size)],
+    "RandomResizeWithBBox": lambda made: [_vision("ResizeWithBBox", made.size)],
+    "RandomResizedCropWithBBox": lambda made: [_vision("ResizeWithBBox", _square(made.size), **made.interpolation)],
+}
+
+_CHOICES: "Dict[str, Callable[[_Made], List[Any]]]" = {
+    "RandomChoice": lambda made: list(made.operation.transforms[:1]),
+    "RandomOrder": lambda made: list(made.operation.transforms),
+}

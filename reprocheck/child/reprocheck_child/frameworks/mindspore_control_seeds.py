@@ -1,0 +1,106 @@
+"""`seed`, `private-rng` and `entropy` for MindSpore.
+
+Its generators: the global seed (initializers, datasets, random functions and cells), the default generator of `mint`, `Generator` objects,
+and operators that were built without seeds, which seed themselves whatever the global seed is.
+"""
+
+import functools
+import inspect
+import sys
+from typing import Any, Tuple
+
+SEED, PRIVATE, ENTROPY = "seed", "private-rng", "entropy"
+PERIOD = (1 << 31) - 1
+"""MindSpore takes seeds modulo this, and takes 0 for no seed."""
+
+SEEDED = (
+    ("mindspore.ops.auto_generate.gen_ops_prim", "Dropout", ("Seed0", "Seed1"), 0),
+    ("mindspore.ops.operations.math_ops", "Bernoulli", ("seed",), -1),
+    ("mindspore.ops.operations.nn_ops", "FractionalMaxPool", ("seed", "seed2"), 0),
+    ("mindspore.ops.operations.nn_ops", "FractionalAvgPool", ("seed", "seed2"), 0),
+    *(
+        ("mindspore.ops.operations.random_ops", name, ("seed", "seed2"), 0)
+        for name in (
+            *("TruncatedNormal", "StandardNormal", "StandardLaplace", "RandomGamma", "Gamma", "ParameterizedTruncatedNormal", "Poisson"),
+            *("RandomPoisson", "UniformInt", "UniformReal", "RandomChoiceWithMask", "Multinomial", "RandomShuffle"),
+        )
+    ),
+)
+"""Module and class of an operator, its seeds, and the value that stands for none. From the signatures in MindSpore 2.10."""
+
+
+def seed(mindspore: Any, active: Any) -> None:
+    """The global seed, that of the default generator and that of datasets; `random` and numpy keep their states."""
+    import random
+
+    import numpy
+
+    value = active.process_seed()
+    value += value > 0 and value % PERIOD == 0
+    states = random.getstate(), numpy.random.get_state()
+    mindspore.set_seed(value)
+    mindspore.manual_seed(value)
+    mindspore.dataset.config.set_seed(value)
+    random.setstate(states[0])
+    numpy.random.set_state(states[1])
+    for name in ("set_seed", "manual_seed", "dataset.config.set_seed"):
+        active.touched(SEED, "mindspore." + name, value)
+
+
+def reseeding(mindspore: Any, active: Any) -> None:
+    """`Generator().seed()` and `mindspore.seed()`, which take a seed from the system."""
+    generators = sys.modules["mindspore.common.generator"]
+    real = generators.Generator.seed
+
+    @functools.wraps(real)
+    def seed(generator: Any) -> Any:
+        try:
+            skip = 2 if sys._getframe(1).f_globals is vars(generators) else 1
+            control = PRIVATE if active.on(PRIVATE) else ENTROPY if active.users_module(skip) else ""
+            if control:
+                value = active.number(control, "mindspore.Generator") >> 32
+                generator.manual_seed(value)
+                active.touched(control, "mindspore.Generator.seed", value, skip)
+                return value
+        except Exception as error:
+            active.recorder.problem("a seed from the system", error)
+        return real(generator)
+
+    generators.Generator.seed = seed
+
+
+def private_operators(mindspore: Any, active: Any) -> None:
+    """Operators that are built without a seed get one of their own.
+
+    While no global seed is set, the library builds most of them without seeds for whoever calls its functions: that is what `seed` cures.
+    """
+    seeds = sys.modules["mindspore.common.seed"]
+    for module, name, parameters, missing in SEEDED:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None:
+            _hook(active, seeds, kind, parameters, missing)
+
+
+def _hook(active: Any, seeds: Any, kind: Any, parameters: Tuple[str, ...], missing: int) -> None:
+    real = kind.__init__
+    signature = inspect.signature(getattr(real, "decorated_func", real))
+
+    @functools.wraps(real)
+    def __init__(operator: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        try:
+            bound = signature.bind(operator, *args, **named)
+            bound.apply_defaults()
+            given = bound.arguments
+            ours = missing == -1 or seeds.get_seed() is not None or active.users_module()
+            if ours and all(given[name] == missing for name in parameters):
+                for name in parameters:
+                    given[name] = active.number(PRIVATE, kind.__name__) % (PERIOD - 1) + 1
+                active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
+            args, named = bound.args[1:], bound.kwargs
+        except TypeError:
+            pass  # MindSpore says what is wrong with the arguments
+        except Exception as error:
+            active.recorder.problem("an operator without a seed", error)
+        real(operator, *args, **named)
+
+    kind.__init__ = __init__

@@ -1,0 +1,298 @@
+"""`reprocheck.seed_all`: every seed and switch that fixes randomness, in one call.
+
+Standard library only, and whatever frameworks the script has imported: none is imported here. Python 3.9 and later, in any interpreter.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import random
+import sys
+import warnings
+from dataclasses import dataclass
+
+from . import jsontext
+
+TYPE_CHECKING = False  # importing `typing` would cost a process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+LIMIT = 1 << 32
+"""Seeds are below it: numpy and the datasets of MindSpore take no larger ones."""
+HASH_SEED = "PYTHONHASHSEED"
+_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controls.json")
+_MS_PERIOD = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """What `seed_all` did.
+
+    seed, mode  as they were given
+    done        calls made and values set, in order, as one would write them
+    too_late    what was set and cannot act any more in this process, each with the reason
+    kept        environment variables with a value of the user's that contradicts; they were left alone
+    absent      frameworks that are not imported, and devices that the framework was built without: nothing was set for them
+    failed      what could not be set, each with the error
+    advice      what no global seed reaches
+    """
+
+    seed: int
+    mode: bool
+    done: tuple[str, ...]
+    too_late: tuple[str, ...]
+    kept: tuple[str, ...]
+    absent: tuple[str, ...]
+    failed: tuple[str, ...]
+    advice: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """One line for each thing said."""
+        rows = [("done", self.done), ("too late", self.too_late), ("kept", self.kept), ("failed", self.failed), ("advice", self.advice)]
+        lines = ["%-9s %s" % (label, text) for label, texts in rows for text in texts]
+        return "\n".join(lines + (["%-9s %s" % ("absent", ", ".join(self.absent))] if self.absent else []))
+
+
+def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
+    """Fix the randomness of this process, for the frameworks that are imported: call it after the imports, before anything draws.
+
+    seed: 0 to 4294967295. mode: also deterministic algorithms, which are slower, and their environment variables.
+    Returns what was set, what came too late to matter here, and what was not there. A switch that a framework's version lacks is
+    reported, not raised. Raises ValueError for another seed or mode.
+    """
+    setter = _Setter(_seed(seed), _mode(mode))
+    _seed_python(setter)
+    if mode:
+        _set_environment(setter)
+    for name, act in _ACTS:
+        module = sys.modules.get(name)
+        if module is None:
+            setter.absent.append(name)
+        else:
+            act(setter, module)
+    if not any(name in sys.modules for name, _ in _ACTS):
+        warnings.warn("seed_all: no framework is imported yet, so only `random` is seeded; call it after the imports", stacklevel=2)
+    return setter.answer()
+
+
+def _seed(seed: object) -> int:
+    try:
+        if isinstance(seed, bool):
+            raise TypeError
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError("seed must be a whole number from 0 to %d, not %r" % (LIMIT - 1, seed)) from None
+    if not 0 <= number < LIMIT:
+        raise ValueError("seed must be from 0 to %d, not %d" % (LIMIT - 1, number))
+    return number
+
+
+def _mode(mode: object) -> bool:
+    if not isinstance(mode, (bool, int)) or mode not in (0, 1):
+        raise ValueError("mode must be True or False, not %r" % (mode,))
+    return bool(mode)
+
+
+class _Setter:
+    """Does one thing after another and keeps the account of it."""
+
+    def __init__(self, seed: int, mode: bool) -> None:
+        self.seed = seed
+        self.mode = mode
+        self.done: list[str] = []
+        self.too_late: list[str] = []
+        self.kept: list[str] = []
+        self.absent: list[str] = []
+        self.failed: list[str] = []
+        self.advice: list[str] = []
+
+    def call(self, text: str, function: Callable[[], Any], *arguments: Any) -> bool:
+        """Call `function()(*arguments)`, written `text`. What it raises is kept: a version may lack it."""
+        try:
+            function()(*arguments)
+        except Exception as error:
+            self.failed.append("%s: %s: %s" % (text, type(error).__name__, error))
+            return False
+        self.done.append(text)
+        return True
+
+    def put(self, text: str, holder: Callable[[], Any], name: str, value: object) -> None:
+        """Set an attribute that must exist already."""
+
+        def assign() -> None:
+            owner = holder()
+            getattr(owner, name)
+            setattr(owner, name, value)
+
+        self.call(text, lambda: assign)
+
+    def answer(self) -> Seeded:
+        """The account."""
+        return Seeded(
+            seed=self.seed,
+            mode=self.mode,
+            done=tuple(self.done),
+            too_late=tuple(self.too_late),
+            kept=tuple(self.kept),
+            absent=tuple(self.absent),
+            failed=tuple(self.failed),
+            advice=tuple(self.advice),
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------ Python, environment
+
+
+def _seed_python(setter: _Setter) -> None:
+    at_start = _environment_at_start().get(HASH_SEED, "")
+    os.environ[HASH_SEED] = str(setter.seed)
+    setter.done.append("os.environ['%s'] = '%d'" % (HASH_SEED, setter.seed))
+    if sys.flags.hash_randomization and not at_start.isdigit():
+        setter.too_late.append(
+            "%s reaches only processes that start from now on: the string hashes of this one are random already."
+            " Set it before Python starts: export %s=%d" % (HASH_SEED, HASH_SEED, setter.seed)
+        )
+    setter.call("random.seed(%d)" % setter.seed, lambda: random.seed, setter.seed)
+
+
+def _environment_at_start() -> Mapping[str, str]:
+    """The environment that this process was started with; what it is now, where the system does not say."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            pairs = os.fsdecode(file.read()).split("\0")
+    except OSError:
+        return os.environ
+    return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+
+def _set_environment(setter: _Setter) -> None:
+    """The variables of the control `deterministic`. A value that serves as well stays, one that contradicts stays and is said."""
+    row = next(row for row in _controls() if row["name"] == "deterministic")
+    accepts, at_start = row.get("accepts", {}), _environment_at_start()
+    for variable, value in row["environment"].items():
+        if variable.startswith("TF_") and "tensorflow" not in sys.modules:
+            continue  # unseeded random operators raise under it
+        serving = (value.lower(), *accepts.get(variable, ()))
+        found = os.environ.get(variable, "")
+        if found and found.lower() not in serving:
+            setter.kept.append("%s=%s, where deterministic computing needs %s" % (variable, found, value))
+            continue
+        if not found:
+            os.environ[variable] = value
+            setter.done.append("os.environ[%r] = %r" % (variable, value))
+        reason = "" if at_start.get(variable, "").lower() in serving else _too_late(variable)
+        if reason:
+            setter.too_late.append("%s: %s. Set it before Python starts: export %s=%s" % (variable, reason, variable, value))
+
+
+def _controls() -> list[dict[str, Any]]:
+    with open(_TABLE, encoding="utf-8") as file:
+        table: list[dict[str, Any]] = jsontext.loads(file.read())
+    return table
+
+
+def _too_late(variable: str) -> str:
+    """Why a variable that is set now has no effect in this process; "" where it still has."""
+    family = variable.partition("_")[0]
+    torch = sys.modules.get("torch")
+    if family == "CUBLAS" and _yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
+        return "CUDA is initialised, and cuBLAS reads it when it takes its workspace"
+    communicates = _yes(lambda: torch.distributed.is_initialized()) or _yes(_mindspore_communicates)  # type: ignore[union-attr]
+    if family in ("NCCL", "HCCL", "LCCL") and communicates:
+        return "the communicator exists, and reads it when it is made"
+    if family in ("LCCL", "TE", "CLOSE", "ATB") and _yes(lambda: torch.npu.is_initialized()):  # type: ignore[union-attr]
+        return "the NPU is initialised"
+    if family in ("FLASH", "MAMBA", "NVTE"):
+        packages = {"FLASH": ("flash_attn",), "MAMBA": ("mamba_ssm",), "NVTE": ("transformer_engine",)}[family]
+        if any(name in sys.modules for name in packages):
+            return "%s is imported, and may have read it" % packages
+    return ""
+
+
+def _mindspore_communicates() -> bool:
+    return bool(sys.modules["mindspore.communication._comm_helper"].GlobalComm.INITED)
+
+
+def _yes(question: Callable[[], Any]) -> bool:
+    try:
+        return bool(question())
+    except Exception:  # not imported, or a version without it
+        return False
+
+
+# -------------------------------------------------------------------------------------------------------------------- frameworks
+
+
+def _seed_numpy(setter: _Setter, numpy: Any) -> None:
+    setter.call("numpy.random.seed(%d)" % setter.seed, lambda: numpy.random.seed, setter.seed)
+
+
+def _seed_torch(setter: _Setter, torch: Any) -> None:
+    seed = setter.seed
+    setter.call("torch.manual_seed(%d)" % seed, lambda: torch.manual_seed, seed)
+    if _yes(lambda: torch.backends.cuda.is_built()) or "torch_npu.contrib.transfer_to_npu" in sys.modules:
+        setter.call("torch.cuda.manual_seed(%d)" % seed, lambda: torch.cuda.manual_seed, seed)
+        setter.call("torch.cuda.manual_seed_all(%d)" % seed, lambda: torch.cuda.manual_seed_all, seed)
+    else:
+        setter.absent.append("torch.cuda")
+    for name, value in (("enabled", False), ("benchmark", False), ("deterministic", True)):
+        setter.put("torch.backends.cudnn.%s = %r" % (name, value), lambda: torch.backends.cudnn, name, value)
+    if setter.mode:
+        setter.call("torch.use_deterministic_algorithms(True)", lambda: torch.use_deterministic_algorithms, True)
+    setter.advice.append("torch.Generator objects keep their own seeds: generator.manual_seed(%d)" % seed)
+
+
+def _seed_npu(setter: _Setter, torch_npu: Any) -> None:
+    for name in ("manual_seed", "manual_seed_all"):
+        setter.call(
+            "torch_npu.npu.%s(%d)" % (name, setter.seed),
+            lambda name=name: getattr(torch_npu.npu, name),  # type: ignore[misc]
+            setter.seed,
+        )
+
+
+def _seed_mindspore(setter: _Setter, mindspore: Any) -> None:
+    seed = setter.seed
+    setter.call("mindspore.set_seed(%d)" % seed, lambda: mindspore.set_seed, seed)
+    setter.call("mindspore.manual_seed(%d)" % seed, lambda: mindspore.manual_seed, seed)
+    setter.call("mindspore.dataset.config.set_seed(%d)" % seed, lambda: mindspore.dataset.config.set_seed, seed)
+    if seed and seed % _MS_PERIOD == 0:
+        setter.advice.append("MindSpore takes seeds modulo 2147483647, and its operators take 0 for no seed: choose another seed")
+    setter.advice.append("Dropout of MindSpore on a CPU also needs mindspore.device_context.cpu.op_tuning.threads_num(1)")
+    if not setter.mode:
+        return
+    if not _yes(lambda: mindspore.device_manager.DeviceManagerConf.get_instance().is_deterministic_configured()):
+        setter.call("mindspore.set_deterministic(True)", lambda: mindspore.set_deterministic, True)
+    elif not _yes(lambda: mindspore.get_context("deterministic") == "ON"):
+        setter.kept.append("mindspore.set_deterministic(False) was called, and can be called only once")
+
+
+def _seed_tensorflow(setter: _Setter, tensorflow: Any) -> None:
+    setter.call("tensorflow.random.set_seed(%d)" % setter.seed, lambda: tensorflow.random.set_seed, setter.seed)
+    if setter.mode:
+        text = "tensorflow.config.experimental.enable_op_determinism()"
+        setter.call(text, lambda: tensorflow.config.experimental.enable_op_determinism)
+    setter.advice.append("in model.fit also: shuffle=False, one worker; tf.random.Generator objects keep their own seeds")
+
+
+def _seed_keras(setter: _Setter, keras: Any) -> None:
+    setter.call("keras.utils.set_random_seed(%d)" % setter.seed, lambda: keras.utils.set_random_seed, setter.seed)
+
+
+def _seed_jax(setter: _Setter, jax: Any) -> None:
+    setter.advice.append("JAX has no global seed: make every key from it, key = jax.random.key(%d), and split it" % setter.seed)
+    if setter.mode:
+        setter.advice.append("JAX on a GPU, before Python starts: export XLA_FLAGS=--xla_gpu_deterministic_ops=true")
+
+
+_ACTS = (
+    ("numpy", _seed_numpy),
+    ("torch", _seed_torch),
+    ("torch_npu", _seed_npu),
+    ("mindspore", _seed_mindspore),
+    ("tensorflow", _seed_tensorflow),
+    ("keras", _seed_keras),
+    ("jax", _seed_jax),
+)
+"""Module whose presence counts, and what is done for it: Python, numpy, then the frameworks, in the order of the documents."""

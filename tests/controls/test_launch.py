@@ -1,0 +1,168 @@
+"""Runs under controls as the launcher makes them: the check itself, arms of the search, and what is read back of them."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from reprocheck import launch, record
+from reprocheck.errors import ControlError, ReprocheckError
+from reprocheck.model import Arm, CheckRecord, RunRecord
+from reprocheck.settings import Settings
+from reprocheck.trace import read_run
+
+CLEAN = """
+    import numpy as np, reprocheck
+    rng = np.random.RandomState(0)
+    inputs, weights = rng.rand(20, 5), np.zeros(5)
+    for step in range(6):
+        error = inputs @ weights - inputs[:, 0]
+        reprocheck.log_loss(float(error @ error))
+        weights -= 0.01 * error @ inputs
+"""
+RESUMES = """
+    import os, random, reprocheck
+    random.seed(0)
+    start = float(open("state.txt").read()) if os.path.exists("state.txt") else 1.0
+    open("state.txt", "w").write(str(start + 1))
+    print(open("shown.txt").read() if os.path.exists("shown.txt") else "none")
+    for step in range(3):
+        reprocheck.log_loss(start + random.random())
+"""
+ORDERS = """
+    import os, reprocheck
+    class Node:
+        pass
+    nodes = {Node(): number for number in range(40)}
+    for order in ([nodes[node] for node in set(nodes)], [ord(name[-1]) for name in {f"name-{n}" for n in "abcdefgh"}]):
+        reprocheck.log_loss(float(sum(place * number for place, number in enumerate(order))))
+    print(os.environ.get("PYTHONHASHSEED"), os.environ.get("TRITON_CACHE_DIR", ""), os.getcwd())
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "work"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    return path
+
+
+def check(script: str, **settings: object) -> tuple[CheckRecord, Path]:
+    """A check of a script in the working directory."""
+    Path("train.py").write_text(textwrap.dedent(script))
+    entry = launch.entry_point(script="train.py")
+    folder = launch.prepare(Path("reports"), entry.name)
+    return launch.check(entry, Settings(**settings), folder, launch.Quiet()), folder  # type: ignore[arg-type]
+
+
+def arm(name: str, folder: Path, *controls: str, runs: int = 2, patched: Path | None = None) -> Arm:
+    """Runs of the same script under controls."""
+    entry = launch.entry_point(script="train.py")
+    more = {"seed": 5, "runs": runs, "steps": 3, "why": "a try", "patched": patched}
+    return launch.record_arm(entry, Settings(), folder, launch.Quiet(), name=name, controls=controls, **more)  # type: ignore[arg-type]
+
+
+def losses(folder: Path, runs: tuple[RunRecord, ...]) -> list[list[float]]:
+    """The losses of each run."""
+    return [list(read_run(folder, run).traces[0].losses.values) for run in runs]
+
+
+def printed(folder: Path, run: RunRecord) -> str:
+    return (folder / run.stdout).read_text().strip()
+
+
+def test_controls_of_the_class_same_numbers_leave_a_clean_script_bit_for_bit(work: Path) -> None:
+    plain, folder = check(CLEAN, steps=None)
+    expected = losses(folder, plain.runs)
+    made = arm("same", folder, "hash-seed", "file-order", "fresh-workdir", "launch-blocking", "fixed-addresses", runs=2)
+    assert [len(values) for values in expected] == [6, 6]
+    assert losses(folder, made.runs) == [values[:3] for values in expected]
+    assert not read_run(folder, made.runs[0]).problems
+
+
+def test_a_check_under_controls_says_so_and_tells_what_they_touched(work: Path) -> None:
+    made, folder = check(ORDERS, controls=("hash-seed", "fixed-addresses", "seed"), seed=3)
+    assert made.controls == ("hash-seed", "fixed-addresses", "seed")
+    assert record.read(folder).controls == made.controls
+    run = read_run(folder, made.runs[0])
+    touches = {(touch.control, touch.what): touch for touch in run.controls.touches}
+    assert touches[("hash-seed", "PYTHONHASHSEED")].value == "3"
+    refused = dict(run.controls.unavailable)
+    if "fixed-addresses" not in refused:
+        assert touches[("fixed-addresses", "personality")].count == 1
+        first, second = losses(folder, made.runs)
+        assert first == second
+    assert printed(folder, made.runs[0]).startswith("3 ")
+    assert str(work) == printed(folder, made.runs[0]).split()[-1]
+
+
+def test_a_contradiction_ends_the_check_before_anything_runs(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "random")
+    with pytest.raises(ControlError, match="PYTHONHASHSEED=random contradicts the control hash-seed, which sets 0"):
+        check(CLEAN, controls=("hash-seed",))
+    assert not [path for path in (work / "reports").iterdir() if path.is_dir()]
+
+
+def test_an_arm_overrides_and_says_what(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "random")
+    _, folder = check(ORDERS)
+    made = arm("hash-seed", folder, "hash-seed")
+    assert printed(folder, made.runs[0]).startswith("5 ")
+    (override,) = read_run(folder, made.runs[1]).controls.overrides
+    assert (override.control, override.what, override.old, override.new) == ("hash-seed", "PYTHONHASHSEED", "random", "5")
+
+
+def test_fresh_workdir_starts_each_run_where_the_first_began(work: Path) -> None:
+    (work / "shown.txt").write_text("mine")
+    plain, folder = check(RESUMES)
+    first, second = losses(folder, plain.runs)
+    assert second[0] == first[0] + 1 and (work / "state.txt").read_text() == "3.0"
+    as_is, fresh = arm("as-is", folder), arm("fresh", folder, "fresh-workdir")
+    assert losses(folder, as_is.runs) == [first, second]
+    assert losses(folder, fresh.runs) == [first, first]
+    assert (work / "state.txt").read_text() == "3.0"
+    assert not list(folder.glob("workdir*")) and not (folder / "snapshot").exists()
+    assert [printed(folder, run) for run in fresh.runs] == ["mine", "mine"]
+
+
+def test_arms_are_kept_and_named_once(work: Path) -> None:
+    _, folder = check(CLEAN)
+    made = [arm(name, folder, *controls) for name, controls in (("one", ("clock", "hash-seed")), ("two", ()))]
+    kept = record.read(folder).arms
+    assert kept == tuple(made)
+    assert [one.controls for one in kept] == [("hash-seed", "clock"), ()]
+    assert {run.trace for run in kept[0].runs} == {"arms/one/run-1/trace", "arms/one/run-2/trace"}
+    assert kept[0].why == "a try" and not kept[0].patched
+    with pytest.raises(ReprocheckError, match="recorded already"):
+        arm("two", folder)
+
+
+def test_a_patched_arm_works_in_a_copy_that_its_runs_share(work: Path, tmp_path: Path) -> None:
+    _, folder = check(RESUMES)
+    patched = tmp_path / "patched"
+    patched.mkdir()
+    (patched / "train.py").write_text((work / "train.py").read_text().replace("start + random.random()", "2 * start"))
+    (patched / "shown.txt").write_text("patched")
+    before = (work / "train.py").read_text()
+    made = arm("patch", folder, patched=patched)
+    assert losses(folder, made.runs) == [[2.0] * 3, [4.0] * 3]
+    assert [printed(folder, run) for run in made.runs] == ["patched", "patched"]
+    assert made.patched and (work / "train.py").read_text() == before and not (work / "shown.txt").exists()
+
+
+def test_caches_are_fresh_and_there(work: Path) -> None:
+    script = (
+        "import os, reprocheck\nprint(os.listdir(os.environ['TRITON_CACHE_DIR']), os.environ['TRITON_CACHE_DIR'], os.environ['TMPDIR'])\n"
+    )
+    made, folder = check(script + "open(os.environ['TRITON_CACHE_DIR'] + '/kernel', 'w').close()\n", controls=("fresh-workdir",))
+    for run in made.runs:
+        listed, cache, temporary = printed(folder, run).split()
+        assert listed == "[]" and os.path.dirname(cache) == temporary
