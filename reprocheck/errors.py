@@ -4,6 +4,7 @@
     └── UsageError             the command line or a setting, exit 2
         ├── SettingsError      a settings file, environment variable or flag
         ├── EntryPointError    the script or command that was named cannot be started
+        ├── ControlError       a control that does not exist, or that the user's environment contradicts
         └── ReportError        a report folder that cannot be read or written
 
 Imports the standard library only.
@@ -39,6 +40,10 @@ class SettingsError(UsageError):
 
 class EntryPointError(UsageError):
     """The script, module or command is missing or cannot be started."""
+
+
+class ControlError(UsageError):
+    """A control has an unknown name, or a value that the user set stands against it."""
 
 
 class ReportError(UsageError):

@@ -1,190 +1,28 @@
-"""The options of a check in one table, and where the value of each came from.
+"""The settings of a check, and where the value of each came from.
 
-A later source wins: default, `[tool.reprocheck]` in pyproject.toml, reprocheck.toml, `REPROCHECK_*`, flags. Imports errors and model only.
-`docs/reference/settings.md` is checked against `OPTIONS`.
+A later source wins: default, `[tool.reprocheck]` in pyproject.toml, reprocheck.toml, `REPROCHECK_*`, flags. Imports errors,
+model, the table of options and that of controls.
 """
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from reprocheck import model
+from reprocheck import controls, model
 from reprocheck.errors import SettingsError
+from reprocheck.options import OPTIONS, PREFIX, SEED_LIMIT, Option, nearest
 
-PREFIX = "REPROCHECK_"
+__all__ = ["ASKING", "NOT_SETTINGS", "OPTIONS", "PREFIX", "SEED_LIMIT", "Option", "Settings", "load", "nearest", "plain"]
+
 NOT_SETTINGS = ("REPROCHECK_CHILD",)
 """Variables that reprocheck sets itself in the processes that it starts."""
 NOT_SETTINGS_PREFIX = "REPROCHECK_TEST_"
 """Variables of the project's own tests."""
 
-Parser = Callable[[object], object]
-"""Turns what a source says (text, or a TOML value) into the setting's value; raises ValueError where it cannot."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Option:
-    """One setting. Flag, environment variable and settings file key follow from `name`; `allowed` says what `parse` takes."""
-
-    name: str
-    default: object
-    type: str
-    metavar: str
-    allowed: str
-    parse: Parser
-    help: str
-    choices: tuple[str, ...] = ()
-    short: str = ""
-
-    @property
-    def key(self) -> str:
-        """Key in a settings file: `fail-on`."""
-        return self.name.replace("_", "-")
-
-    @property
-    def flag(self) -> str:
-        """Flag on the command line: `--fail-on`."""
-        return f"--{self.key}"
-
-    @property
-    def env(self) -> str:
-        """Environment variable: `REPROCHECK_FAIL_ON`."""
-        return f"{PREFIX}{self.name.upper()}"
-
-
-# ---------------------------------------------------------------------------------------------------------------- parsers
-
-
-def _whole(minimum: int, *, word: str = "") -> Parser:
-    """A whole number of at least `minimum`, or `word`, which becomes None."""
-
-    def parse(value: object) -> object:
-        if word and (value is None or value == word):
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise ValueError
-        number = int(value)
-        if number < minimum:
-            raise ValueError
-        return number
-
-    return parse
-
-
-def _number(*, zero: bool, word: str = "") -> Parser:
-    """A finite number above 0 (0 itself where `zero`), or `word`, which becomes None."""
-
-    def parse(value: object) -> object:
-        if word and (value is None or value == word):
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise ValueError
-        number = float(value)
-        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-            raise ValueError
-        return number
-
-    return parse
-
-
-def _choice(*choices: str) -> Parser:
-    def parse(value: object) -> object:
-        if value not in choices:
-            raise ValueError
-        return value
-
-    return parse
-
-
-def _switch(value: object) -> object:
-    """TOML true/false, or the usual words in the environment."""
-    if isinstance(value, bool):
-        return value
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-    if not isinstance(value, str) or value.lower() not in words:
-        raise ValueError
-    return words[value.lower()]
-
-
-def _text(value: object) -> object:
-    if not isinstance(value, (str, Path)) or not str(value).strip() or "\0" in str(value):
-        raise ValueError
-    return str(value)
-
-
-def _folder(value: object) -> object:
-    return Path(str(_text(value))).expanduser()
-
-
-# ---------------------------------------------------------------------------------------------------------------- the table
-
-
-def _option(name: str, default: object, type: str, metavar: str, parse: Parser, allowed: str, help: str) -> Option:
-    return Option(name=name, default=default, type=type, metavar=metavar, parse=parse, allowed=allowed, help=help)
-
-
-def _one_of(name: str, choices: tuple[str, ...], help: str) -> Option:
-    allowed = "one of " + ", ".join(choices) if len(choices) > 1 else choices[0]
-    plain_option = _option(name, choices[0], "choice", "|".join(choices), _choice(*choices), allowed, help)
-    return replace(plain_option, choices=choices)
-
-
-def _off(name: str, help: str, *, short: str = "") -> Option:
-    return replace(_option(name, False, "switch", "", _switch, "true or false", help), short=short)
-
-
-def _on(name: str, help: str) -> Option:
-    return _option(name, True, "switch", "", _switch, "true or false", help)
-
-
-_TOLERANCE = "a finite number, 0 or more"
-_FROM_ONE = "a whole number, 1 or more"
-
-OPTIONS: tuple[Option, ...] = (
-    _option("runs", 2, "integer", "N", _whole(2), "a whole number, 2 or more", "How often the script is run. Run 1 is the reference."),
-    _option(
-        *("steps", 10, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
-        help="Stop each run after N iterations; all: the whole training.",
-    ),
-    _option(
-        *("rtol", model.Tolerance().rtol, "number", "X", _number(zero=True), _TOLERANCE),
-        help="Relative tolerance: |a - b| <= atol + rtol*|b|, b of run 1.",
-    ),
-    _option("atol", model.Tolerance().atol, "number", "X", _number(zero=True), _TOLERANCE, "Absolute tolerance."),
-    _option(
-        *("timeout", None, "number", "SECONDS|none", _number(zero=False, word="none"), "a number of seconds above 0, or none"),
-        help="End a run that takes longer.",
-    ),
-    _one_of("workdir", ("inplace", "copy"), "Where runs work: the working directory itself, or a copy of it for each run."),
-    _option("output", Path("reports"), "path", "FOLDER", _folder, "the path of a folder", "Folder for the report folders."),
-    _option(
-        *("keep", None, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
-        help="Keep the newest N report folders of this entry point, remove older ones.",
-    ),
-    _one_of(
-        *("fail_on", ("checks", "any-iteration", "bitwise")),
-        help="What else counts as a failure: a difference in any recorded iteration, or in any bit.",
-    ),
-    _option(
-        *("python", None, "text", "PATH", _text, "the path or name of a Python interpreter"),
-        help="Interpreter that runs the script; reprocheck need not be installed in it.",
-    ),
-    _off("show_output", "Show what the script prints while it runs."),
-    _option("jobs", 1, "integer", "N", _whole(1), _FROM_ONE, "Runs side by side; more than 1 needs --workdir copy."),
-    _off("jobs_on_accelerator", "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other results."),
-    _one_of(
-        *("level", ("loss", "module", "op")),
-        help="Record two more runs at this level even when the check passes: modules and gradients, or every operator.",
-    ),
-    _on("explain", "Record a failed check again at deeper levels, to say where the runs first part and why."),
-    _off("quiet", "No progress; the verdict in one line.", short="-q"),
-    _off("verbose", "More detail, and tracebacks of reprocheck's own errors.", short="-v"),
-    _one_of("color", ("auto", "always", "never"), "Colour in the terminal."),
-)
 _BY_NAME = {option.name: option for option in OPTIONS}
 
 
@@ -199,6 +37,8 @@ class Settings:
     steps    None: the whole training          timeout  seconds a run, None: no limit
     output   relative to the working directory  keep     None: remove nothing
     python   None: the `python` of the command, or the interpreter that runs reprocheck
+    controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and `all_controls` ask for, in the order of the table
+    seed     what fixed seeds are derived from
     """
 
     runs: int = _default("runs")
@@ -215,7 +55,10 @@ class Settings:
     jobs: int = _default("jobs")
     jobs_on_accelerator: bool = _default("jobs_on_accelerator")
     level: Literal["loss", "module", "op"] = _default("level")
+    draw: bool = _default("draw")
     explain: bool = _default("explain")
+    controls: tuple[str, ...] = ()
+    seed: int = 0
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
@@ -261,21 +104,34 @@ def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | No
     provenance = tuple(
         model.Setting(name=option.name, value=plain(option, values[option.name]), origin=origins[option.name]) for option in OPTIONS
     )
-    return Settings(**values, provenance=provenance)  # type: ignore[arg-type]
+    return Settings(**_with_controls(values), provenance=provenance)  # type: ignore[arg-type]
+
+
+def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
+    """The values of all options, those that ask for controls folded into `controls` and `seed`."""
+    left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
+    asked = [name for option, names in ASKING.items() if values[option] not in (None, False) for name in names()]
+    given = values["control"]
+    assert isinstance(given, tuple)
+    return {**left, "controls": controls.ordered([*given, *asked]), "seed": values["seed"] or 0}
+
+
+ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "seed": lambda: ("seed",),
+    "deterministic": lambda: ("deterministic",),
+    "no_dropout": lambda: ("dropout-off",),
+    "all_controls": controls.harmless,
+}
+"""Options beside `control` that ask for controls, and which."""
 
 
 def plain(option: Option, value: object) -> object:
     """A setting's value as a settings file would say it: paths as text, None as the option's word where it has one."""
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
     if value is None:
         return next((word for word in ("all", "none") if option.metavar.endswith(f"|{word}")), None)
     return str(value) if isinstance(value, Path) else value
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that looks most like `name`, or an empty string."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, list(names), n=1, cutoff=0.5)), "")
 
 
 def _parsed(item: _Given, cwd: Path) -> object:

@@ -47,9 +47,10 @@ def _parameter(option: Option) -> inspect.Parameter:
     """An option whose default is "not given": what holds then is decided by `settings.load`."""
     shown = plain(option, option.default)
     note = "" if shown is None or option.type == "switch" else f" [{shown}]"
-    declared = [f"{option.flag}/--no-{option.key}" if option.type == "switch" else option.flag, *([option.short] if option.short else [])]
-    if option.type == "switch" and option.short:
-        declared = [option.short, f"{option.flag}/--no-{option.key}"]
+    can_be_denied = option.type == "switch" and not option.key.startswith("no-")
+    declared = [f"{option.flag}/--no-{option.key}" if can_be_denied else option.flag]
+    if option.short:
+        declared.insert(0 if option.type == "switch" else 1, option.short)
     info = typer.Option(
         None,
         *declared,
@@ -58,7 +59,7 @@ def _parameter(option: Option) -> inspect.Parameter:
         metavar=option.metavar or None,
         autocompletion=_completer(option.choices) if option.choices else None,
     )
-    annotation = bool | None if option.type == "switch" else str | None
+    annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(option.type, str | None)
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
 
 

@@ -72,6 +72,7 @@ def _record(made: Plan) -> CheckRecord:
         runs=(),
         environment={key: masked(value) for key, value in environment.facts(made.cwd).items()},
         changed_to_observe=_changed(made.settings, added),
+        controls=made.under.names,
     )
 
 

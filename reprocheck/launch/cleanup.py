@@ -23,7 +23,7 @@ def clean_up(folder: Path, scratch: Path | None = None) -> snapshot.Restored:
         shutil.rmtree(scratch, ignore_errors=True)
     for copy in folder.glob(f"{COPY}*"):
         shutil.rmtree(copy, ignore_errors=True)
-    for pattern in ("run-*/*.log", "*/run-*/*.log"):
+    for pattern in ("run-*/*.log", "*/run-*/*.log", "arms/*/run-*/*.log"):
         for log in folder.glob(pattern):
             mask_log(log, identity())
     return snapshot.restore(folder / SNAPSHOT) if (folder / SNAPSHOT).exists() else snapshot.Restored()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PR_SET_CHILD_SUBREAPER = 36
+ADDR_NO_RANDOMIZE = 0x0040000
 SETTLE = 0.1
 """Seconds in which helpers that end by themselves once the command has ended may do so."""
 GRACES = {
@@ -63,6 +64,8 @@ class Guard:
     def run(self, job: dict[str, object]) -> None:
         """Starts the command, waits for it and ends what is left."""
         adopt_orphans()
+        if job["fixed_addresses"]:
+            fix_addresses()
         try:
             self.command = start(job)
         except OSError as error:
@@ -180,15 +183,24 @@ def descendants(root: int) -> list[tuple[int, int]]:
 
 def adopt_orphans() -> None:
     """Makes this process the parent of every orphan below it (Linux), so that none can leave the tree."""
-    arguments = (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    call_library("prctl", (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def fix_addresses() -> None:
+    """What this process starts from now on gets the same addresses in every run; where that is forbidden, nothing changes."""
+    call_library("personality", (ADDR_NO_RANDOMIZE,))
+
+
+def call_library(name: str, arguments: tuple[int, ...]) -> None:
+    """Calls a function of the C library."""
     try:
         import _ctypes  # the part of ctypes that is needed, without its Python half
 
-        _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"), arguments)  # type: ignore[arg-type]
+        _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), name), arguments)  # type: ignore[arg-type]
     except (ImportError, AttributeError, TypeError):
         import ctypes
 
-        ctypes.CDLL(None).prctl(*arguments)
+        getattr(ctypes.CDLL(None), name)(*arguments)
 
 
 def start(job: dict[str, object]) -> int:

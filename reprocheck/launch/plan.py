@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from reprocheck.launch import cleanup
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import Job, run_place
 from reprocheck.launch.tail import Output
+from reprocheck.launch.under import Under, under_controls
 from reprocheck.launch.variables import added_variables, users_environment
 from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir
 from reprocheck.model import EntryPoint
@@ -31,6 +32,9 @@ class Plan:
     runs, steps    how many runs, and of how many iterations
     level, inside  what is recorded
     created        paths in the working directory that earlier runs created, nearest to the root first; None for the first runs
+    under          the controls that are on
+    arm            name of the arm of the search that the runs belong to, empty for those of the check and of its deeper pairs
+    patched        a folder whose files replace those of the working directory, in the copy that each run works in
     """
 
     entry: EntryPoint
@@ -48,21 +52,25 @@ class Plan:
     level: str
     inside: str
     created: Sequence[str] | None
+    under: Under = field(default_factory=Under)
+    arm: str = ""
+    patched: Path | None = None
 
     @property
     def copies(self) -> bool:
         """Whether each run works in a copy of the working directory."""
-        return self.settings.workdir == "copy"
+        return self.settings.workdir == "copy" or self.patched is not None or self.under.copies
 
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
-        place = run_place(number, self.level)
+        place = run_place(number, self.level, self.arm)
         trace = self.folder / place / "trace"
         pwd = workdir.path if self.copies else None
+        variables = self.variables(slot)
         return Job(
             number=number,
             command=_command_in(self.entry, self.cwd, workdir.path),
-            environment=users_environment() | self.added(trace, slot, pwd),
+            environment=users_environment() | variables | self.added(trace, slot, pwd),
             workdir=workdir,
             tmpdir=self.scratch / f"tmp{slot}",
             folder=self.folder,
@@ -72,6 +80,8 @@ class Plan:
             steps=self.steps,
             level=self.level,
             inside=self.inside,
+            controls=self.under.told(variables),
+            fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
             after_death=cleanup.command(self.folder, self.scratch),
             output=self.output,
@@ -82,12 +92,16 @@ class Plan:
         side_by_side = self.settings.jobs > 1
         return added_variables(users_environment(), trace=trace, tmpdir=self.scratch / f"tmp{slot}", pwd=pwd, side_by_side=side_by_side)
 
+    def variables(self, slot: str) -> dict[str, str]:
+        """The environment variables of the controls."""
+        return self.under.variables(str(self.scratch / f"tmp{slot}"))
+
     def in_place(self) -> InPlace:
         """The working directory itself, with a snapshot in the report folder."""
         leave_out, store, say = [self.hidden, self.folder.parent / "latest"], self.folder / cleanup.SNAPSHOT, self.observer.message
         if self.created is None:
             return InPlace(self.cwd, leave_out=leave_out, store=store, say=say)
-        leavings = self.folder / self.level / "left"
+        leavings = self.folder / run_place(1, self.level, self.arm).rpartition("/")[0] / "left"
         return InPlaceAgain(self.cwd, leave_out=leave_out, store=store, say=say, created=self.created, leavings=leavings)
 
     def copy(self, slot: str) -> Copies:
@@ -95,9 +109,15 @@ class Plan:
         return Copies(
             self.cwd,
             path=self.folder / f"{cleanup.COPY}{slot}",
-            leave_out=[self.hidden, self.folder.parent / "latest"],
+            leave_out=[self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()],
             say=self.observer.message,
+            patched=self.patched,
+            anew=self.settings.workdir == "copy" or self.under.copies,
         )
+
+    def _made_by_earlier_runs(self) -> list[Path]:
+        """What lies in the working directory now and did not before the first run."""
+        return [] if self.settings.workdir == "copy" else [self.cwd / path for path in self.created or ()]
 
 
 def plan(
@@ -112,9 +132,24 @@ def plan(
     level: str = "loss",
     inside: str = "",
     created: Sequence[str] | None = None,
+    controls: Sequence[str] | None = None,
+    seed: int | None = None,
+    override: bool = False,
+    arm: str = "",
+    patched: Path | None = None,
 ) -> Plan:
-    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them."""
+    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them.
+
+    `controls` and `seed` are those of the settings where they are not given; with `override` they win over what the user set. Raises
+    ControlError where the user's environment stands against a control.
+    """
     cwd = Path.cwd()
+    under = under_controls(
+        settings.controls if controls is None else controls,
+        settings.seed if seed is None else seed,
+        override=override,
+        user=users_environment(),
+    )
     return Plan(
         entry=entry,
         settings=settings,
@@ -131,6 +166,9 @@ def plan(
         level=level,
         inside=inside,
         created=created,
+        under=under,
+        arm=arm,
+        patched=patched,
     )
 
 

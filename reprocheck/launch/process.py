@@ -33,6 +33,7 @@ class GuardedProcess:
         stdout: Path,
         stderr: Path,
         after_death: Sequence[str] = (),
+        fixed_addresses: bool = False,
     ) -> None:
         self.command = tuple(command)
         self.pid: int | None = None
@@ -47,6 +48,7 @@ class GuardedProcess:
             "stdout": str(stdout),
             "stderr": str(stderr),
             "after_death": list(after_death),
+            "fixed_addresses": fixed_addresses,
         }
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +35,7 @@ class Job:
 
     place          folder of the run, from `folder` on: `run_place`
     level, inside  what is recorded; see `docs/reference/trace-format.md`
+    controls       what the recorder is told of the controls that are on
     """
 
     number: int
@@ -50,6 +51,8 @@ class Job:
     timeout: float | None
     level: str = "loss"
     inside: str = ""
+    controls: Mapping[str, object] = field(default_factory=dict)
+    fixed_addresses: bool = False
     after_death: Sequence[str] = ()
     output: Output | None = None
 
@@ -64,8 +67,10 @@ class Job:
         return self.home / "trace"
 
 
-def run_place(number: int, level: str) -> str:
-    """The folder of a run, from the folder of the check on: `run-N`, or `LEVEL/run-N` at a deeper level."""
+def run_place(number: int, level: str, arm: str = "") -> str:
+    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` at a deeper level, `arms/NAME/run-N` in the search."""
+    if arm:
+        return f"arms/{arm}/run-{number}"
     return f"run-{number}" if level == "loss" else f"{level}/run-{number}"
 
 
@@ -84,6 +89,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
         stdout=job.home / "stdout.log",
         stderr=job.home / "stderr.log",
         after_death=job.after_death,
+        fixed_addresses=job.fixed_addresses,
     )
     with process:
         try:
@@ -179,10 +185,14 @@ def _prepare(job: Job) -> None:
         "output": str(job.hidden),
         "stop_wait": STOP_WAIT,
         "mask": {"home": home, "user": user, "host": host},
+        **job.controls,
     }
     (job.trace / "recorder.json").write_text(json.dumps(settings))
     shutil.rmtree(job.tmpdir, ignore_errors=True)
     job.tmpdir.mkdir(parents=True, mode=0o700)
+    for value in job.environment.values():
+        if value.startswith(f"{job.tmpdir}/"):  # a cache that a control moved there
+            Path(value).mkdir(parents=True, exist_ok=True)
 
 
 def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> None:

@@ -124,22 +124,31 @@ class InPlaceAgain(InPlace):
 
 
 class Copies:
-    """A copy of the user's folder, made anew before each run at the same path."""
+    """A copy of the user's folder, made before the first run, or `anew` before each; the files of `patched` replace those in it."""
 
-    def __init__(self, source: Path, *, path: Path, leave_out: Collection[Path], say: Say) -> None:
+    def __init__(
+        self, source: Path, *, path: Path, leave_out: Collection[Path], say: Say, patched: Path | None = None, anew: bool = True
+    ) -> None:
         self.path = path
         self._source = source
+        self._patched = patched
+        self._anew = anew
         self._leave_out = leave_out
         self._say = say
         self._tree = Tree({})
         self._told = False
 
     def begin(self) -> None:
-        """Replaces the copy by a fresh one. ReportError if it cannot be written."""
+        """Replaces the copy by a fresh one, unless the runs share it. ReportError if it cannot be written."""
+        if not self._anew and self.path.exists():
+            self._tree = read_tree(self.path)
+            return
         self._remove()
         tree = read_tree(self._source, self._leave_out, limit=10_000_000)
         try:
             missed = copy_tree(self._source, tree, self.path)
+            if self._patched is not None:
+                shutil.copytree(self._patched, self.path, dirs_exist_ok=True)
         except OSError as error:
             raise ReportError(
                 f"The working directory cannot be copied to {self.path}: {error.strerror}.", "Name another folder with --output."

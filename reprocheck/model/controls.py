@@ -77,7 +77,9 @@ class Search:
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
     patch          a diff of the user's own source that fixes it, empty where none is known
-    cost           median time of a step with the fix or the controls against as is, None where it could not be measured
+    cost           median time with the fix or the controls against as is, None where it could not be measured
+    touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
+    cost_of        what it is the time of: `step`, or `run` (start included) where the recorded steps took too little time to measure
     """
 
     tried: tuple[Tried, ...]
@@ -87,3 +89,7 @@ class Search:
     fix: str = ""
     patch: str = ""
     cost: float | None = None
+    cost_of: str = ""
+    touches: tuple[Touch, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    unavailable: tuple[tuple[str, str], ...] = ()

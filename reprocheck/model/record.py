@@ -85,6 +85,7 @@ class Arm:
     """Runs under controls, made by the search. Their folders are `arms/NAME/run-N` in the report folder.
 
     `patched`: made in a copy of the working directory to which the fix was applied. `why`: one sentence, what it is tried for.
+    `step_seconds`: median time of an iteration, None where the recorded ones took too little time to measure.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Arm:
     runs: tuple[RunRecord, ...]
     patched: bool = False
     why: str = ""
+    step_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,4 +113,6 @@ class CheckRecord:
     controls: tuple[str, ...] = ()
     """Controls that were on in the runs of the check itself."""
     arms: tuple[Arm, ...] = ()
+    step_seconds: float | None = None
+    """Median time of an iteration as it is, where a search measured it."""
     schema_version: int = SCHEMA_VERSION

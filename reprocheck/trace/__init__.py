@@ -18,7 +18,7 @@ _TAIL_BYTES, _TAIL_LINES = 8192, 40
 
 def read_run(folder: Path, record: RunRecord) -> Run:
     """Read one run of the report folder. What is missing or damaged is left out, and said in `problems`; nothing is raised for it."""
-    from reprocheck.trace import ranks
+    from reprocheck.trace import controls, ranks
     from reprocheck.trace.process import read_process
 
     found = [read_process(path) for path in _files(folder / record.trace)]
@@ -35,6 +35,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         processes=tuple(_process(one, rank_of.get(id(one), one.rank)) for one in recorded),
         opened=_opened(recorded),
         environment=next((one.environment for one in first if one.environment), {}),
+        controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
         frameworks={name: version for one in reversed(first) for name, version in one.frameworks.items()},

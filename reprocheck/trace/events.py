@@ -108,6 +108,35 @@ class Problem(Event):
     error: str = ""
 
 
+class Control(Event):
+    c: str
+    w: str
+    n: int = 1
+    v: object = None
+    l: str = ""  # noqa: E741
+
+
+class Override(Event):
+    c: str
+    w: str
+    old: object = None
+    new: object = None
+    l: str = ""  # noqa: E741
+
+
+class Conflict(Event):
+    c: str
+    w: str
+    v: object = None
+    wanted: object = None
+    l: str = ""  # noqa: E741
+
+
+class Unavailable(Event):
+    c: str
+    why: str = ""
+
+
 class Stop(Event):
     i: int
 
@@ -133,6 +162,10 @@ AnyEvent: TypeAlias = (
     | Note
     | Caveat
     | Problem
+    | Control
+    | Override
+    | Conflict
+    | Unavailable
     | Stop
     | Exit
 )

@@ -14,6 +14,7 @@ from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_H
 from reprocheck.child.reprocheck_child.regular import stored
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
+from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
 
 _MOST_DTYPES = 255
@@ -36,6 +37,7 @@ class Recorded:
     notes: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    controls: list[AnyControlEvent] = field(default_factory=list)
     stopped_at: int | None = None
     ended: bool = False
     cut: bool = False
@@ -213,6 +215,9 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Note: lambda recorded, event: recorded.notes.append(event.text or event.code),
     events.Caveat: lambda recorded, event: recorded.caveats.append(event.text or event.code),
     events.Problem: lambda recorded, event: recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
+    **dict.fromkeys(
+        (events.Control, events.Override, events.Conflict, events.Unavailable), lambda recorded, event: recorded.controls.append(event)
+    ),
     events.Regular: _begin_stretch,
     events.Irregular: _end_stretch,
     events.Stop: _take_stop,

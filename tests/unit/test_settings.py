@@ -7,7 +7,7 @@ import pytest
 
 from reprocheck import model
 from reprocheck.errors import SettingsError
-from reprocheck.settings import OPTIONS, Settings, load
+from reprocheck.settings import ASKING, OPTIONS, Settings, load
 
 NAMES = [option.name for option in OPTIONS]
 
@@ -18,7 +18,8 @@ def origin(settings: Settings, name: str) -> str:
 
 def test_the_table_and_the_dataclass_name_the_same_settings_with_the_same_defaults() -> None:
     fields = {field.name: field.default for field in dataclasses.fields(Settings) if field.name != "provenance"}
-    assert fields == {option.name: option.default for option in OPTIONS}
+    options = {option.name: option.default for option in OPTIONS if option.name != "control" and option.name not in ASKING}
+    assert fields == {**options, "controls": (), "seed": 0}
 
 
 def test_defaults_are_those_of_the_documents(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ class Recorder:
         self.grouping = Grouping()
         self.readers: dict[str, Callable[[Any], bool]] = {}
         self.on_fork: list[Callable[[], None]] = []
+        self.on_end: list[Callable[[], None]] = []
+        """Called before the last line, however the process ends by itself."""
         self.world: tuple[int | None, int] = (_integer("RANK"), _integer("WORLD_SIZE") or 1)
         self.find_rank: list[Callable[[], tuple[int, int] | None]] = []
         self._mask: Mapping[str, str] = settings.get("mask") or {}
@@ -91,9 +93,12 @@ class Recorder:
             self.emit({"e": "optimizer", "o": index, "class": name})
             return index
 
-    def loss(self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1) -> None:
-        """The roots of one backward pass. May stop the process."""
-        thread = "" if get_ident() == self._main else self._thread_name()
+    def loss(
+        self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1, thread: str | None = None
+    ) -> None:
+        """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the main one). May stop the process."""
+        if thread is None:
+            thread = "" if get_ident() == self._main else self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
@@ -282,6 +287,7 @@ class Recorder:
         with self._lock:
             self._close_regular()
             self._drain(None)
+            self._account()
             self.emit({"e": "exit"})
             self._file.close()
         if self._training:
@@ -345,9 +351,17 @@ class Recorder:
             self._finished = True
             with self._lock:
                 self._drain(None)
+                self._account()
                 self.emit({"e": "stop", "i": self.grouping.closed})
                 self._file.close()
             stop.leave(self.folder, self.world, self.stop_wait)
+
+    def _account(self) -> None:
+        for callback in self.on_end:
+            try:
+                callback()
+            except Exception as error:
+                self.problem("the account at the end", error)
 
     def _line(self, line: str) -> None:
         if self._queue:

@@ -1,0 +1,231 @@
+"""What all controls of a process share: which are on, whose code calls, exact streams of numbers, and the account of what was touched."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import count
+
+from .stream import stream
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Mapping
+
+RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+"""Variables in which launchers tell a process its rank."""
+SEEDERS = ("random", "secrets", "uuid", "tempfile", "numpy", "reprocheck_child.controls")
+"""Modules that draw entropy for whoever calls them."""
+SEED_LIMIT = 1 << 32
+"""Seeds are below it: numpy takes no larger ones."""
+_MOST = 2000
+_TEXT = 300
+_INLINE = ("<string>", "<stdin>")
+_join, _abspath, _environ = os.path.join, os.path.abspath, os.environ
+
+
+class Active:
+    """The controls that are on in this process.
+
+    names     of the controls           seed      the number that fixed seeds are derived from
+    override  whether a value of the user's that contradicts a control is replaced; otherwise it stands
+    In all methods `skip` counts frames above the caller: 1, the default, is the code that called the function that calls the method.
+    """
+
+    def __init__(self, recorder: Any, settings: Mapping[str, Any]) -> None:
+        self.recorder = recorder
+        self.names = frozenset(settings.get("controls") or ())
+        self.seed = int(settings.get("seed") or 0)
+        self.override = bool(settings.get("override"))
+        self.settings = settings
+        self._forks: tuple[int, ...] = ()
+        self._forked = 0
+        self._counts: dict[tuple[str, str], Any] = {}
+        self._touches: dict[tuple[str, str], list[int]] = {}  # [times, times written]
+        self._said: set[tuple[Any, ...]] = set()
+        self._starter = _starter()
+        self._inside = _join(recorder.workdir, "") if recorder.workdir else ""
+        self._foreign = _foreign_folders()
+        self._files: dict[str, str] = {}  # file of a code object -> its name in the trace, "" where it is not the user's
+        recorder.on_end.append(self.account)
+        os.register_at_fork(before=self._forking, after_in_child=self._in_child)
+
+    def on(self, control: str) -> bool:
+        """Whether a control is on."""
+        return control in self.names
+
+    # ------------------------------------------------------------------------------------------------ streams
+
+    def number(self, control: str, what: str) -> int:
+        """The next of an exact stream of 64-bit numbers: the same from run to run, another in each rank, worker, control and `what`."""
+        return int.from_bytes(self.bytes(control, what, 8), "little")
+
+    def bytes(self, control: str, what: str, size: int) -> bytes:
+        """As `number`: the next `size` bytes."""
+        counter = self._counts.get((control, what))
+        if counter is None:
+            counter = self._counts.setdefault((control, what), count())
+        return stream(repr((self.seed, self.identity(), control, what, next(counter))).encode(), size)
+
+    def constant(self, control: str, what: str) -> int:
+        """As `number`, always the same one."""
+        return int.from_bytes(stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little")
+
+    def identity(self) -> tuple[Any, ...]:
+        """Which process of the run this is, in terms that are the same in every run; () for one that is alone."""
+        found: tuple[Any, ...] = ()
+        rank = self.rank()
+        if rank:
+            found += ("rank", rank)
+        if self._forks:
+            return (*found, self._starter or "fork", *self._forks)
+        processes = sys.modules.get("multiprocessing.process")
+        name = processes.current_process().name if processes and hasattr(processes, "current_process") else "MainProcess"
+        return found if name == "MainProcess" else (*found, "process", name)
+
+    def rank(self) -> int:
+        """The rank of this process as its launcher says, 0 where there is none."""
+        known = self.recorder.world[0]
+        if known is not None:
+            return int(known)
+        return next((int(_environ[name]) for name in RANKS if _environ.get(name, "").isdigit()), 0)
+
+    def process_seed(self) -> int:
+        """The seed of the default generators here: `seed` in a process that is alone, `seed` + rank in a rank, its own in a worker."""
+        own = self.identity()
+        if not own or (len(own) == 2 and own[0] == "rank"):
+            return (self.seed + self.rank()) % SEED_LIMIT
+        return int.from_bytes(stream(repr((self.seed, own, "seed")).encode(), 4), "little")
+
+    # ------------------------------------------------------------------------------------------------ whose code
+
+    def users_module(self, skip: int = 1) -> bool:
+        """Whether the calling frame belongs to the user's own modules."""
+        return bool(self._users(sys._getframe(skip + 1)))
+
+    def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
+        """As `users_module`, seen through modules that act for whoever calls them."""
+        frame: FrameType | None = sys._getframe(skip + 1)
+        while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
+            frame = frame.f_back
+        return frame is not None and bool(self._users(frame))
+
+    def line(self, skip: int = 1) -> str:
+        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        frame: FrameType | None = sys._getframe(skip + 1)
+        while frame is not None:
+            name = self._users(frame)
+            if name:
+                return "%s:%d" % (name, frame.f_lineno)
+            frame = frame.f_back
+        return ""
+
+    def _users(self, frame: FrameType) -> str:
+        file = frame.f_code.co_filename
+        name = self._files.get(file)
+        if name is None:
+            name = self._files[file] = self._users_file(file)
+        if name or file not in _INLINE or self._starter:
+            return name
+        return file if frame.f_globals.get("__name__") == "__main__" else ""  # `python -c` and standard input
+
+    def _users_file(self, file: str) -> str:
+        if file.startswith("<"):
+            return ""
+        path = _abspath(file)
+        if "/site-packages/" in path or "/dist-packages/" in path or path.startswith(self._foreign):
+            return ""
+        if self._inside and path.startswith(self._inside):
+            return path[len(self._inside) :]
+        return str(self.recorder.masked(path))
+
+    # ------------------------------------------------------------------------------------------------ the account
+
+    def touched(self, control: str, what: str, value: object = None, skip: int = 1) -> None:
+        """A control intercepted or set something: `what` is a call, a variable or an attribute. Cheap enough for each call."""
+        times = self._touches.get((control, what))
+        if times is None:
+            if len(self._touches) < _MOST:
+                self._touches[(control, what)] = [1, 1]
+                self._emit({"e": "control", "c": control, "w": what, "n": 1}, {"v": value}, skip + 1)
+            return
+        number = times[0] = times[0] + 1
+        if not number & (number - 1):  # a process that is killed has told at least half
+            times[1] = number
+            self.recorder.emit({"e": "control", "c": control, "w": what, "n": number})
+
+    def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
+        """A value of the user's was replaced; each place, old and new value is written once."""
+        if self._first("override", control, what, repr(old), repr(new)):
+            self._emit({"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1)
+
+    def conflict(self, control: str, what: str, value: object, wanted: object, skip: int = 1) -> None:
+        """A value of the user's stands although it contradicts a control; each is written once."""
+        if self._first("conflict", control, what, repr(value)):
+            self._emit({"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1)
+
+    def unavailable(self, control: str, why: str) -> None:
+        """A control cannot act here; each reason is written once."""
+        if self._first("unavailable", control, why):
+            self.recorder.emit({"e": "unavailable", "c": control, "why": self.recorder.masked(why[:_TEXT])})
+
+    def account(self) -> None:
+        """Write how often each was touched, as the process ends."""
+        for (control, what), times in list(self._touches.items()):
+            if times[0] != times[1]:
+                times[1] = times[0]
+                self.recorder.emit({"e": "control", "c": control, "w": what, "n": times[0]})
+
+    def _first(self, *key: object) -> bool:
+        if key in self._said or len(self._said) >= _MOST:
+            return False
+        self._said.add(key)
+        return True
+
+    def _emit(self, event: dict[str, Any], values: dict[str, object], skip: int) -> None:
+        try:
+            event.update((name, self._plain(value)) for name, value in values.items() if value is not None or name != "v")
+            line = self.line(skip + 1)
+            if line:
+                event["l"] = line
+            self.recorder.emit(event)
+        except Exception as error:
+            self.recorder.problem("the account of a control", error)
+
+    def _plain(self, value: object) -> object:
+        if value is None or type(value) in (bool, int):
+            return value
+        if type(value) is float:
+            return value if value - value == 0.0 else repr(value)
+        text = value if type(value) is str else repr(value)
+        return self.recorder.masked(text[:_TEXT])
+
+    # ------------------------------------------------------------------------------------------------ forks
+
+    def _forking(self) -> None:
+        self._forked += 1
+
+    def _in_child(self) -> None:
+        self._forks, self._forked = (*self._forks, self._forked), 0
+        self._touches.clear()
+        self._said.clear()
+
+
+def _starter() -> str:
+    """`spawn` or `forkserver` in a process that the standard library started to run a part of the script, else ""."""
+    code = " ".join(getattr(sys, "orig_argv", sys.argv)[:20])
+    return next((name for name in ("spawn", "forkserver") if "from multiprocessing.%s import" % name in code), "")
+
+
+def _within(name: str, modules: tuple[str, ...]) -> bool:
+    return any(name == module or name.startswith(module + ".") for module in modules)
+
+
+def _foreign_folders() -> tuple[str, ...]:
+    """The standard library, where it is installed and where its files say they come from, and the recorder itself."""
+    import sysconfig
+
+    folders = [os.path.dirname(os.path.dirname(os.path.dirname(_abspath(__file__)))), os.path.dirname(_abspath(os.__file__))]
+    folders += [path for name in ("stdlib", "platstdlib") for path in [sysconfig.get_path(name)] if path]
+    return tuple(_join(folder, "") for folder in dict.fromkeys(folders))

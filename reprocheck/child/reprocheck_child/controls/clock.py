@@ -1,0 +1,174 @@
+"""`clock`: the wall clock that the user's own modules read starts at a fixed instant and advances a fixed step a call.
+
+Sleeping advances it, too, so that a loop that waits for a time of day ends. Monotonic clocks, timeouts, files' times and what libraries
+read stay the system's. `datetime.now` and `utcnow` are replaced within the class itself: a subclass handed to the user's modules would no
+longer be the class that pickles, validators and `type(x) is datetime` know.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+from .. import import_hook
+from .wrap import like, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "clock"
+START = 1_600_000_000 * 10**9
+STEP = 10 * 10**6
+"""Nanoseconds: 13 September 2020, and ten milliseconds."""
+_OFFSETS = 10**6
+_SECOND = 10**9
+
+
+class Clock:
+    """Nanoseconds since 1970 of this process: the same in every run, offset by less than a millisecond in each rank and worker."""
+
+    def __init__(self, active: Active) -> None:
+        self._active = active
+        self._calls = count(1)
+        self._slept = 0
+
+    def now(self, what: str, skip: int = 1) -> int:
+        """One reading, accounted for under `what`."""
+        self._active.touched(NAME, what, skip=skip + 1)
+        offset = self._active.constant(NAME, "offset") % _OFFSETS if self._active.identity() else 0
+        return START + offset + self._slept + next(self._calls) * STEP
+
+    def sleep(self, seconds: float) -> None:
+        """So much later."""
+        self._slept += int(seconds * _SECOND)
+
+
+def install(active: Active) -> None:
+    """Replace the functions of `time`, and wait for `datetime`."""
+    clock = Clock(active)
+    _reading(active, clock)
+    _broken_down(active, clock)
+
+    def datetime(module: object) -> None:
+        try:
+            _datetime(active, clock, module)
+        except Exception as error:
+            active.unavailable(NAME, "datetime.now could not be replaced: " + repr(error))
+
+    import_hook.when_imported("datetime", datetime)
+
+
+def _reading(active: Active, clock: Clock) -> None:
+    """Functions that give a number."""
+    users = active.users_module
+
+    def seconds(real: Callable[[], float]) -> Callable[[], float]:
+        return lambda: clock.now("time.time") / _SECOND if users() else real()
+
+    def nanoseconds(real: Callable[[], int]) -> Callable[[], int]:
+        return lambda: clock.now("time.time_ns") if users() else real()
+
+    def of_a_clock(what: str, unit: int) -> Callable[..., Any]:
+        def make(real: Callable[[int], Any]) -> Callable[[int], Any]:
+            def clock_gettime(clk_id: int) -> Any:
+                if clk_id != time.CLOCK_REALTIME or not users():
+                    return real(clk_id)
+                now = clock.now(what)
+                return now if unit == 1 else now / unit
+
+            return clock_gettime
+
+        return make
+
+    def sleeping(real: Callable[[float], None]) -> Callable[[float], None]:
+        def sleep(seconds: float) -> None:
+            real(seconds)
+            if users():
+                clock.sleep(seconds)
+
+        return sleep
+
+    replace(time, "time", seconds)
+    replace(time, "time_ns", nanoseconds)
+    replace(time, "clock_gettime", of_a_clock("time.clock_gettime", _SECOND))
+    replace(time, "clock_gettime_ns", of_a_clock("time.clock_gettime_ns", 1))
+    replace(time, "sleep", sleeping)
+
+
+def _broken_down(active: Active, clock: Clock) -> None:
+    """Functions that take the present where they are given no time."""
+    users, localtime = active.users_module, time.localtime
+
+    def of_seconds(real: Callable[..., Any]) -> Callable[..., Any]:
+        what = "time." + real.__name__
+
+        def converting(seconds: Any = None) -> Any:
+            return real(clock.now(what) / _SECOND) if seconds is None and users() else real(seconds)
+
+        return converting
+
+    def of_fields(real: Callable[..., str]) -> Callable[..., str]:
+        what = "time." + real.__name__
+        given = 1 if real.__name__ == "strftime" else 0
+
+        def formatting(*args: Any) -> str:
+            if len(args) == given and users():
+                return real(*args, localtime(clock.now(what) / _SECOND))
+            return real(*args)
+
+        return formatting
+
+    for name in ("localtime", "gmtime", "ctime"):
+        replace(time, name, of_seconds)
+    for name in ("strftime", "asctime"):
+        replace(time, name, of_fields)
+
+
+def _datetime(active: Active, clock: Clock, module: Any) -> None:
+    """`datetime.now`, `utcnow` and `today`, `date.today`."""
+    kind, users = module.datetime, active.users_module
+    real_now, real_utcnow, real_today = kind.__dict__["now"], kind.__dict__["utcnow"], module.date.__dict__["today"]
+    utc = module.timezone.utc
+
+    def now(cls: Any, tz: Any = None) -> Any:
+        if not users():
+            return _bound(real_now, cls)(tz)
+        return _at(cls, clock.now("datetime.now"), tz)
+
+    def utcnow(cls: Any) -> Any:
+        if not users():
+            return _bound(real_utcnow, cls)()
+        return _at(cls, clock.now("datetime.utcnow"), utc).replace(tzinfo=None)
+
+    def today(cls: Any) -> Any:
+        return cls.fromtimestamp(clock.now("datetime.today") / _SECOND) if users() else _bound(real_today, cls)()
+
+    def _at(cls: Any, nanoseconds: int, tz: Any) -> Any:
+        whole = cls.fromtimestamp(nanoseconds // _SECOND, tz)
+        return whole.replace(microsecond=nanoseconds % _SECOND // 1000)
+
+    for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
+        _put(kind, name, classmethod(like(method, real)))
+    _put(module.date, "today", classmethod(like(today, real_today)))
+
+
+def _bound(descriptor: Any, cls: Any) -> Any:
+    return descriptor.__get__(None, cls)
+
+
+def _put(kind: type, name: str, value: Any) -> None:
+    """Replace an entry of a class, also where that is one of the C types, which do not let themselves be written to."""
+    try:
+        setattr(kind, name, value)
+    except TypeError:
+        import ctypes
+        import gc
+
+        (entries,) = [found for found in gc.get_referents(kind.__dict__) if type(found) is dict]
+        entries[name] = value
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    if kind.__dict__[name] is not value:
+        raise TypeError("the class keeps its own " + name)

@@ -1,0 +1,119 @@
+"""`entropy`: what the user's own modules take from the system's entropy is a fixed stream.
+
+`os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`, which are seen through: they draw for whoever calls them. Libraries keep
+the system's entropy. Generators without a seed are in `generators`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import import_hook
+from .process_id import ProcessId
+from .wrap import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "entropy"
+_LEAST_PID, _PIDS = 1000, 31000
+_UUIDS = (("uuid1", 1), ("uuid6", 6), ("uuid7", 7))
+"""Those that hold the time of the call; uuid4 draws from `os.urandom`."""
+
+
+def install(active: Active) -> None:
+    """Replace what asks the system, and wait for the modules that have ways of their own."""
+    real = os.urandom
+    replace(os, "urandom", lambda real: _bytes(active, real, "os.urandom"))
+    replace(os, "getrandom", lambda real: _bytes(active, real, "os.getrandom"))
+    replace(os, "getpid", lambda real: _getpid(active, real))
+    import_hook.when_imported("random", lambda module: _imported_earlier(module, real))
+    for name, act in (("uuid", _uuid), ("tempfile", _tempfile), ("numpy.random", _numpy)):
+        import_hook.when_imported(name, _guarded(active, act))
+
+
+def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
+    def callback(module: object) -> None:
+        try:
+            act(active, module)
+        except Exception as error:
+            active.recorder.problem("entropy", error)
+
+    return callback
+
+
+def _bytes(active: Active, real: Callable[..., bytes], what: str) -> Callable[..., bytes]:
+    def urandom(size: int, *flags: int, **more: int) -> bytes:
+        if type(size) is int and size >= 0 and active.asked_by_user():
+            active.touched(NAME, what)
+            return active.bytes(NAME, "bytes", size)
+        return real(size, *flags, **more)
+
+    return urandom
+
+
+def _imported_earlier(module: Any, real: Any) -> None:
+    if getattr(module, "_urandom", None) is real:
+        module._urandom = os.urandom
+
+
+def _getpid(active: Active, real: Callable[[], int]) -> Callable[[], int]:
+    def getpid() -> int:
+        pid = real()
+        if not active.users_module():
+            return pid
+        active.touched(NAME, "os.getpid as a number")
+        return ProcessId(pid, _LEAST_PID + active.constant(NAME, "pid") % _PIDS)
+
+    return getpid
+
+
+def _uuid(active: Active, module: Any) -> None:
+    for name, version in _UUIDS:
+        replace(module, name, lambda real, name=name, version=version: _timed(active, module, real, name, version))
+
+
+def _timed(active: Active, module: Any, real: Callable[..., Any], name: str, version: int) -> Callable[..., Any]:
+    def uuid(*args: Any, **kwargs: Any) -> Any:
+        if not active.asked_by_user():
+            return real(*args, **kwargs)
+        active.touched(NAME, "uuid." + name)
+        number = int.from_bytes(active.bytes(NAME, name, 16), "big")
+        return module.UUID(int=number & ~(0xF << 76) & ~(0xC000 << 48) | version << 76 | 0x8000 << 48)
+
+    return uuid
+
+
+def _tempfile(active: Active, module: Any) -> None:
+    names = module._RandomNameSequence
+
+    def make(real: Callable[[Any], str]) -> Callable[[Any], str]:
+        def following(self: Any) -> str:
+            if not active.asked_by_user():
+                return real(self)
+            active.touched(NAME, "names of temporary files")
+            drawn = active.bytes(NAME, "tempfile", 8)
+            return "".join(names.characters[byte % len(names.characters)] for byte in drawn)
+
+        return following
+
+    replace(names, "__next__", make)
+
+
+def _numpy(active: Active, module: Any) -> None:
+    """NumPy reads the digits of a seed, past whatever a subclass of int says."""
+
+    def make(real: Callable[..., None]) -> Callable[..., None]:
+        def seed(*args: Any, **kwargs: Any) -> None:
+            plain = [int(value) if type(value) is ProcessId else value for value in args]
+            real(*plain, **{name: int(value) if type(value) is ProcessId else value for name, value in kwargs.items()})
+
+        return seed
+
+    held = module.seed
+    replace(module, "seed", make)
+    if getattr(module.mtrand, "seed", None) == held:
+        module.mtrand.seed = module.seed

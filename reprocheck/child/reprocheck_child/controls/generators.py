@@ -1,0 +1,104 @@
+"""Generators that are made without a seed, or seeded by the system: `private-rng` gives each a fixed seed of its own.
+
+`entropy` does the same where the user's own module asks for it. One place in NumPy serves all its generators: where SeedSequence takes its
+entropy from.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .. import import_hook
+from .wrap import like, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+PRIVATE, ENTROPY = "private-rng", "entropy"
+_BITS = 8
+
+
+def install(active: Active) -> None:
+    """Wait for the modules that have generators."""
+    import_hook.when_imported("random", _guarded(active, _python))
+    import_hook.when_imported("numpy.random", _guarded(active, _numpy))
+
+
+def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
+    def callback(module: object) -> None:
+        try:
+            act(active, module)
+        except Exception as error:
+            active.recorder.problem("generators without a seed", error)
+
+    return callback
+
+
+def acting(active: Active, skip: int = 1) -> str:
+    """The control that gives a seed to whoever asks here for one from the system; "" where none does."""
+    if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
+        return PRIVATE
+    return ENTROPY if active.on(ENTROPY) and active.asked_by_user(skip + 1) else ""
+
+
+def _python(active: Active, module: Any) -> None:
+    real = module.Random.seed
+
+    def seed(self: Any, a: Any = None, version: int = 2) -> None:
+        if a is None:
+            control = acting(active, 1 + (sys._getframe(1).f_code is constructor))
+            if control:
+                a = active.number(control, "random")
+                active.touched(control, "random.%s without a seed" % ("seed" if self is hidden else type(self).__name__))
+        elif type(a) is not int and isinstance(a, int):
+            a = int(a)  # a process id that `entropy` has fixed
+        real(self, a, version)
+
+    hidden, constructor = module._inst, module.Random.__init__.__code__
+    module.Random.seed = like(seed, real)
+    module.seed = hidden.seed
+    if active.on(PRIVATE):
+        _system(active, module)
+
+
+def _system(active: Active, module: Any) -> None:
+    """`random.SystemRandom` of the user's own modules; what `secrets` draws through it is not a generator of anybody's."""
+
+    def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
+        def urandom(size: int) -> bytes:
+            if _from_generator() and active.asked_by_user():
+                active.touched(PRIVATE, "random.SystemRandom")
+                return active.bytes(PRIVATE, "random.SystemRandom", size)
+            return real(size)
+
+        return urandom
+
+    replace(module, "_urandom", make)
+
+
+def _from_generator() -> bool:
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == "random":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") not in ("secrets", "uuid", "tempfile")
+
+
+def _numpy(active: Active, module: Any) -> None:
+    def make(real: Callable[[int], int]) -> Callable[[int], int]:
+        def randbits(k: int) -> int:
+            control = acting(active)
+            if not control:
+                return real(k)
+            active.touched(control, "a seed of numpy.random")
+            size = -(-k // _BITS)
+            return int.from_bytes(active.bytes(control, "numpy", size), "little") >> (size * _BITS - k)
+
+        return randbits
+
+    if not replace(module.bit_generator, "randbits", make):
+        for control in (PRIVATE, ENTROPY):
+            if active.on(control):
+                active.unavailable(control, "this NumPy takes its entropy from elsewhere")

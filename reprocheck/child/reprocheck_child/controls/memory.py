@@ -1,0 +1,40 @@
+"""`fill-memory` for NumPy: arrays that the user's own modules leave unfilled hold a fixed pattern instead of what the memory held."""
+
+from __future__ import annotations
+
+from .. import import_hook
+from .wrap import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "fill-memory"
+PATTERN = 0.5
+"""Finite in every type; whole numbers get 1, and so do truth values."""
+
+
+def install(active: Active) -> None:
+    """Wait for NumPy."""
+
+    def numpy(module: Any) -> None:
+        try:
+            for name in ("empty", "empty_like"):
+                replace(module, name, lambda real, name=name: _filling(active, real, "numpy." + name))
+        except Exception as error:
+            active.recorder.problem("filling memory", error)
+
+    import_hook.when_imported("numpy", numpy)
+
+
+def _filling(active: Active, real: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def empty(*args: Any, **kwargs: Any) -> Any:
+        made = real(*args, **kwargs)
+        if active.users_module() and made.dtype.kind in "fciub":
+            made.fill(PATTERN if made.dtype.kind in "fc" else 1)
+            active.touched(NAME, what)
+        return made
+
+    return empty

@@ -1,0 +1,80 @@
+"""`file-order`: folders are listed in the order of their names, also by what lists them through `os`: walk, glob, pathlib, shutil.
+
+A call is accounted for where the order of the file system was another one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .wrap import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    from .active import Active
+
+NAME = "file-order"
+_COLLECTIONS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks")
+
+
+def install(active: Active) -> None:
+    """Sort what `os.listdir` and `os.scandir` give."""
+    for name, make in (("listdir", _listdir), ("scandir", _scandir)):
+        real = getattr(os, name)
+        replace(os, name, lambda real, make=make: make(active, real))
+        for collection in _COLLECTIONS:
+            held: set[Any] = getattr(os, collection, set())
+            if real in held:
+                held.add(getattr(os, name))
+
+
+def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    def listdir(path: Any = None) -> list[Any]:
+        found = real(path)
+        ordered = sorted(found)
+        if ordered != found:
+            active.touched(NAME, "os.listdir")
+        return ordered
+
+    return listdir
+
+
+def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
+    def scandir(path: Any = None) -> Any:
+        with real(path) as entries:
+            found = list(entries)
+        ordered = sorted(found, key=_name)
+        if ordered != found:
+            active.touched(NAME, "os.scandir")
+        return _Entries(ordered)
+
+    return scandir
+
+
+def _name(entry: Any) -> Any:
+    return entry.name
+
+
+class _Entries:
+    """What `os.scandir` returns: an iterator that can be closed."""
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._rest: Iterator[Any] = iter(entries)
+
+    def __iter__(self) -> _Entries:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._rest)
+
+    def close(self) -> None:
+        """No entry follows."""
+        self._rest = iter(())
+
+    def __enter__(self) -> _Entries:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,44 @@
+"""A process id that is itself wherever the system or a comparison asks, and a fixed number wherever somebody calculates with it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+_UNARY = ("abs", "neg", "pos", "invert", "trunc", "floor", "ceil", "int", "float", "index")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "or", "xor")
+
+
+class ProcessId(int):
+    """An int with the real id as its digits: `os.kill`, equality, hash and text use it; arithmetic and `int()` see `fixed`."""
+
+    fixed: int
+
+    def __new__(cls, real: int, fixed: int) -> ProcessId:
+        """`real` is the id that the system knows."""
+        made = super().__new__(cls, real)
+        made.fixed = fixed
+        return made
+
+    def __reduce__(self) -> Any:
+        """Pickled as the plain id: another process may not know this class."""
+        return (int, (int.__repr__(self),))
+
+
+def _unary(name: str) -> Callable[[ProcessId], Any]:
+    operation = getattr(int, name)
+    return lambda self: operation(self.fixed)
+
+
+def _binary(name: str) -> Callable[..., Any]:
+    operation = getattr(int, name)
+    return lambda self, *others: operation(self.fixed, *(other.fixed if type(other) is ProcessId else other for other in others))
+
+
+for _name in _UNARY:
+    setattr(ProcessId, f"__{_name}__", _unary(f"__{_name}__"))
+for _name in _BINARY:
+    setattr(ProcessId, f"__{_name}__", _binary(f"__{_name}__"))
+    if hasattr(int, f"__r{_name}__"):
+        setattr(ProcessId, f"__r{_name}__", _binary(f"__r{_name}__"))

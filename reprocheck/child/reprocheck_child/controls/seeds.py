@@ -1,0 +1,90 @@
+"""`seed`: the default generators of Python and NumPy are seeded right after their import, so before anybody can draw from them.
+
+Python seeds the generator of a forked process from the system: there it is seeded again. A spawned process learns which one it is only
+when it prepares itself: what was seeded before is seeded again then. Whatever the script seeds itself comes later, and wins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import import_hook
+from .wrap import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "seed"
+
+
+def install(active: Active) -> None:
+    """Seed `random` and `numpy.random`, and again in worker processes."""
+    import_hook.when_imported("random", _guarded(active, lambda module: _python(active, module)))
+    import_hook.when_imported("numpy.random", _guarded(active, lambda module: _numpy(active, module)))
+    if "--multiprocessing-fork" in getattr(sys, "orig_argv", sys.argv):
+        import_hook.when_imported("multiprocessing.spawn", _guarded(active, lambda module: _spawned(active, module)))
+
+
+def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], None]:
+    def callback(module: object) -> None:
+        try:
+            act(module)
+        except Exception as error:
+            active.recorder.problem("seeding", error)
+
+    return callback
+
+
+def _python(active: Active, module: Any) -> None:
+    hidden = module._inst
+    _seed(active, hidden.seed, "random.seed")
+
+    def after_fork() -> None:
+        _seed(active, hidden.seed, "random.seed in a forked process")
+
+    os.register_at_fork(after_in_child=_guarded_call(active, after_fork))
+
+
+def _guarded_call(active: Active, act: Callable[[], None]) -> Callable[[], None]:
+    callback = _guarded(active, lambda _: act())
+    return lambda: callback(None)
+
+
+def _numpy(active: Active, module: Any) -> None:
+    _seed(active, module.seed, "numpy.random.seed")
+
+
+def _seed(active: Active, function: Callable[[int], object], what: str) -> None:
+    seed = active.process_seed()
+    function(seed)
+    active.touched(NAME, what, seed)
+
+
+def _spawned(active: Active, module: Any) -> None:
+    def prepare(real: Callable[[Any], None]) -> Callable[[Any], None]:
+        def wrapper(data: Any) -> None:
+            _again(active, data)
+            real(data)
+
+        return wrapper
+
+    replace(module, "prepare", prepare)
+
+
+def _again(active: Active, data: Any) -> None:
+    """The name of this process is known from here on."""
+    try:
+        sys.modules["multiprocessing.process"].current_process().name = data["name"]
+        for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
+            if name in sys.modules:
+                seeder(active, sys.modules[name])
+    except Exception as error:
+        active.recorder.problem("seeding a spawned process", error)
+
+
+def _python_again(active: Active, module: Any) -> None:
+    _seed(active, module._inst.seed, "random.seed")

@@ -1,0 +1,52 @@
+"""What controls need of the process as it starts: environment variables, and addresses that are not randomised."""
+
+from __future__ import annotations
+
+import os
+
+from .. import jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .active import Active
+
+TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "controls.json")
+ADDR_NO_RANDOMIZE = 0x0040000
+
+
+def install(active: Active) -> None:
+    """Account for the variables that this process was started with; say which control a missing one takes away."""
+    with open(TABLE, encoding="utf-8") as file:
+        table: list[dict[str, Any]] = jsontext.loads(file.read())
+    given = active.settings.get("environment") or {}
+    for control in table:
+        if active.on(control["name"]):
+            for variable in control["environment"]:
+                _account(active, control["name"], variable, given)
+            if control["launch"] == "addresses":
+                _addresses(active, control["name"])
+    for control_name, variable, old, new in active.settings.get("overridden") or ():
+        active.overridden(control_name, variable, old, new)
+
+
+def _account(active: Active, control: str, variable: str, given: dict[str, str]) -> None:
+    held = os.environ.get(variable)
+    wanted = given.get(variable)
+    if held is not None and (wanted is None or held == wanted):
+        active.touched(control, variable, held)
+    else:
+        active.unavailable(control, "%s had another value when a process of the script started: %s" % (variable, held or "none"))
+
+
+def _addresses(active: Active, control: str) -> None:
+    try:
+        with open("/proc/self/personality", encoding="ascii") as file:
+            fixed = int(file.read(), 16) & ADDR_NO_RANDOMIZE
+    except (OSError, ValueError):
+        fixed = 0
+    if fixed:
+        active.touched(control, "personality", "ADDR_NO_RANDOMIZE")
+    else:
+        active.unavailable(control, "the system does not let a program switch the randomisation of addresses off")

@@ -1,0 +1,193 @@
+"""`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over results in the order of submission.
+
+Only pools that the user's own modules make. Tasks of a thread pool may wait for each other, or be submitted by each other: a task that a
+worker submits to its own pool runs at once, and where no task has finished for a while the pool gets the threads it was to have.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+from time import monotonic
+
+from .. import import_hook
+from .wrap import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "single-worker"
+PATIENCE = 20.0
+"""Seconds without a finished task after which tasks are taken to wait for each other."""
+THROUGH = ("multiprocessing", "concurrent", "torch.multiprocessing")
+"""Modules that make pools for whoever calls them."""
+
+
+def install(active: Active) -> None:
+    """Wait for the modules that have pools."""
+    for name, act in (
+        ("multiprocessing.pool", _pool),
+        ("concurrent.futures.thread", _threads),
+        ("concurrent.futures.process", _processes),
+        ("concurrent.futures._base", _results),
+    ):
+        import_hook.when_imported(name, _guarded(active, act))
+
+
+def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
+    def callback(module: object) -> None:
+        try:
+            act(active, module)
+        except Exception as error:
+            active.recorder.problem("single worker", error)
+
+    return callback
+
+
+def _pool(active: Active, module: Any) -> None:
+    def make(real: Callable[..., None]) -> Callable[..., None]:
+        def initialise(self: Any, processes: Any = None, *args: Any, **kwargs: Any) -> None:
+            if processes != 1 and active.asked_by_user(through=THROUGH):
+                active.touched(NAME, "multiprocessing.%s of %s" % (type(self).__name__, processes or "all processors"), 1)
+                processes = 1
+            real(self, processes, *args, **kwargs)
+
+        return initialise
+
+    replace(module.Pool, "__init__", make)
+
+
+def _processes(active: Active, module: Any) -> None:
+    replace(module.ProcessPoolExecutor, "__init__", lambda real: _one_worker(active, real))
+
+
+def _one_worker(active: Active, real: Callable[..., None]) -> Callable[..., None]:
+    def initialise(self: Any, max_workers: Any = None, *args: Any, **kwargs: Any) -> None:
+        single = max_workers != 1 and active.asked_by_user(through=THROUGH)
+        real(self, max_workers, *args, **kwargs)
+        if single:
+            active.touched(NAME, "%s of %s" % (type(self).__name__, self._max_workers), 1)
+            self._reprocheck_threads, self._max_workers = self._max_workers, 1
+
+    return initialise
+
+
+def _threads(active: Active, module: Any) -> None:
+    kind = module.ThreadPoolExecutor
+    replace(kind, "__init__", lambda real: _one_worker(active, real))
+
+    def make(real: Callable[..., Any]) -> Callable[..., Any]:
+        def submit(self: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if not hasattr(self, "_reprocheck_threads"):
+                return real(self, fn, *args, **kwargs)
+            if sys.modules["threading"].current_thread() in self._threads:
+                return _at_once(module, fn, args, kwargs)
+            future = real(self, fn, *args, **kwargs)
+            _watch(active, self)
+            return future
+
+        return submit
+
+    replace(kind, "submit", make)
+
+
+def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
+    """A task that a task of the same pool submits: its only worker is the one that may wait for it."""
+    future = module._base.Future()
+    future.set_running_or_notify_cancel()
+    try:
+        future.set_result(fn(*args, **kwargs))
+    except BaseException as error:
+        future.set_exception(error)
+    return future
+
+
+def _watch(active: Active, pool: Any) -> None:
+    """Look after a pool with tasks that wait, in a thread that ends with the process."""
+    if getattr(pool, "_reprocheck_watched", False):
+        return
+    pool._reprocheck_watched = True
+    threading = sys.modules["threading"]
+
+    def look(before: int) -> None:
+        waiting = pool._work_queue.qsize()
+        if pool._shutdown and not waiting:
+            return
+        if waiting and waiting >= before:
+            active.unavailable(NAME, "tasks of a thread pool seem to wait for each other")
+            pool._max_workers = pool._reprocheck_threads
+            for _ in range(waiting):
+                pool._adjust_thread_count()
+            return
+        later(waiting or sys.maxsize)
+
+    def later(before: int) -> None:
+        timer = threading.Timer(PATIENCE, look, [before])
+        timer.daemon = True
+        timer.start()
+
+    later(sys.maxsize)
+
+
+def _results(active: Active, module: Any) -> None:
+    """Futures are handed out in the order in which they were made, which is that of submission."""
+    numbers = count()
+
+    def numbered(real: Callable[..., None]) -> Callable[..., None]:
+        def initialise(self: Any) -> None:
+            real(self)
+            self._reprocheck_number = next(numbers)
+
+        return initialise
+
+    replace(module.Future, "__init__", numbered)
+
+    def completed(real: Callable[..., Any]) -> Callable[..., Any]:
+        def as_completed(fs: Iterable[Any], timeout: float | None = None) -> Any:
+            if not active.asked_by_user(through=THROUGH):
+                return real(fs, timeout)
+            active.touched(NAME, "concurrent.futures.as_completed")
+            return _in_turn(module, sorted(set(fs), key=_number), timeout)
+
+        return as_completed
+
+    def waited(real: Callable[..., Any]) -> Callable[..., Any]:
+        def wait(fs: Iterable[Any], timeout: float | None = None, return_when: str = module.ALL_COMPLETED) -> Any:
+            found = real(fs, timeout, return_when)
+            if not active.asked_by_user(through=THROUGH):
+                return found
+            active.touched(NAME, "concurrent.futures.wait")
+            return type(found)(_InOrder(found[0]), _InOrder(found[1]))
+
+        return wait
+
+    replace(module, "as_completed", completed)
+    replace(module, "wait", waited)
+
+
+def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator[Any]:
+    end = None if timeout is None else monotonic() + timeout
+    for place, future in enumerate(futures):
+        try:
+            future.exception(None if end is None else max(0.0, end - monotonic()))
+        except module.CancelledError:
+            pass
+        except module.TimeoutError:
+            if not future.done():
+                raise module.TimeoutError("%d (of %d) futures unfinished" % (len(futures) - place, len(futures))) from None
+        yield future
+
+
+def _number(future: Any) -> int:
+    return int(getattr(future, "_reprocheck_number", 0))
+
+
+class _InOrder(set):  # type: ignore[type-arg]
+    """A set of futures whose iterator goes by submission."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(sorted(super().__iter__(), key=_number))

@@ -1,0 +1,62 @@
+"""Runs under controls that a search over them asks for, from the state in which the first run of the check began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck import record
+from reprocheck.errors import ReprocheckError
+from reprocheck.launch.deeper import paths_created
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.plan import plan
+from reprocheck.launch.runs import record_runs
+from reprocheck.launch.tail import Output
+from reprocheck.model import Arm, EntryPoint, RunRecord
+from reprocheck.settings import Settings
+
+
+def record_arm(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    name: str,
+    controls: Sequence[str],
+    seed: int,
+    runs: int,
+    steps: int | None,
+    why: str = "",
+    patched: Path | None = None,
+    output: Output | None = None,
+) -> Arm:
+    """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the record in `folder` after every run.
+
+    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the check found it; with `patched`, a copy
+    of it in which the files of that folder replace the user's. Afterwards the working directory is as it was before this call, whatever
+    happens. Raises what `check` raises; what was recorded until then is kept.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    if any(arm.name == name for arm in before.arms):
+        raise ReprocheckError(f"The arm {name} has been recorded already.", "Give it another name.")
+    made = plan(
+        *(entry, settings, folder, observer, output),
+        runs=runs,
+        steps=steps,
+        created=paths_created(before.runs),
+        controls=controls,
+        seed=seed,
+        override=True,
+        arm=name,
+        patched=patched.absolute() if patched is not None else None,
+    )
+    arm = Arm(name=name, controls=made.under.names, runs=(), patched=patched is not None, why=why)
+
+    def keep(done: tuple[RunRecord, ...]) -> None:
+        if done:
+            record.write(folder, replace(before, arms=(*before.arms, replace(arm, runs=done))))
+
+    return replace(arm, runs=record_runs(made, keep))

@@ -1,0 +1,59 @@
+"""The controls that a run is made under: the variables that they set, and what the recorder in the run is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reprocheck import controls
+
+COPY, ADDRESSES = "copy", "addresses"
+"""What controls may need of the launcher."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Under:
+    """Controls that are on, the seed that theirs derive from, and whether they win over what the user set (`user`: the environment)."""
+
+    names: tuple[str, ...] = ()
+    seed: int = 0
+    override: bool = False
+    user: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def copies(self) -> bool:
+        """Whether each run works in a fresh copy of the working directory."""
+        return controls.launched(self.names, COPY)
+
+    @property
+    def fixed_addresses(self) -> bool:
+        """Whether the randomisation of addresses is off."""
+        return controls.launched(self.names, ADDRESSES)
+
+    def variables(self, tmp: str) -> dict[str, str]:
+        """The variables that the controls set for a run whose TMPDIR is `tmp`."""
+        return controls.environment(self.names, self.seed, self.user, tmp)[0]
+
+    def told(self, variables: Mapping[str, str]) -> dict[str, object]:
+        """Keys of `recorder.json`; none where no control is on."""
+        if not self.names:
+            return {}
+        replaced = [
+            [one.control, one.variable, one.value, variables[one.variable]]
+            for one in controls.environment(self.names, self.seed, self.user)[1]
+        ]
+        return {
+            "controls": list(self.names),
+            "seed": self.seed,
+            "override": self.override,
+            "environment": dict(variables),
+            "overridden": replaced,
+        }
+
+
+def under_controls(names: Sequence[str], seed: int, *, override: bool, user: Mapping[str, str]) -> Under:
+    """The controls, in the order of the table. Without `override`, a value of the user's that stands against one is a ControlError."""
+    under = Under(names=controls.ordered(names), seed=seed, override=override, user=user)
+    if not override:
+        controls.refuse(controls.environment(under.names, seed, user)[1])
+    return under

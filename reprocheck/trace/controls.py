@@ -1,0 +1,57 @@
+"""What the controls of a run did, from the events of all its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch
+from reprocheck.trace import events
+
+AnyControlEvent = events.Control | events.Override | events.Conflict | events.Unavailable
+
+
+def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
+    """The events of each process as one account: of a touch the largest count a process, added up over processes; the rest once each."""
+    touches: dict[tuple[str, str], Touch] = {}
+    said: dict[object, Override | Conflict | tuple[str, str]] = {}
+    for found in processes:
+        for touch in _touches(found):
+            key = (touch.control, touch.what)
+            before = touches.get(key)
+            touches[key] = touch if before is None else replace(before, count=before.count + touch.count)
+        for event in found:
+            item = _said(event)
+            if item is not None:
+                said.setdefault(repr(item), item)
+    once = list(said.values())
+    return ControlTrace(
+        touches=tuple(touches.values()),
+        overrides=tuple(item for item in once if isinstance(item, Override)),
+        conflicts=tuple(item for item in once if isinstance(item, Conflict)),
+        unavailable=tuple(item for item in once if isinstance(item, tuple)),
+    )
+
+
+def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
+    """The touches of one process, in the order in which they were first seen."""
+    touches: dict[tuple[str, str], Touch] = {}
+    for event in found:
+        if type(event) is events.Control:
+            key = (event.c, event.w)
+            before = touches.get(key) or Touch(control=event.c, what=event.w, count=0, value=event.v, source=_source(event.l))
+            touches[key] = replace(before, count=max(before.count, event.n))
+    return list(touches.values())
+
+
+def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | None:
+    if type(event) is events.Override:
+        return Override(control=event.c, what=event.w, old=event.old, new=event.new, source=_source(event.l))
+    if type(event) is events.Conflict:
+        return Conflict(control=event.c, what=event.w, value=event.v, wanted=event.wanted, source=_source(event.l))
+    return (event.c, event.why) if type(event) is events.Unavailable else None
+
+
+def _source(text: str) -> SourceLine | None:
+    file, _, line = text.rpartition(":")
+    return SourceLine(file=file, line=int(line)) if file and line.isdigit() else None
