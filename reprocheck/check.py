@@ -41,7 +41,7 @@ def judged(folder: Path) -> Check:
 
 
 def explained(check: Check, folder: Path) -> Check:
-    """A judged check with the deeper pairs that its record in `folder` holds by now, and the ladder and causes that follow from them.
+    """A judged check with the deeper pairs and arms that its record in `folder` holds by now, and the ladder, causes and search of them.
 
     Whatever goes wrong here is said in the coverage: the verdict stands on its own. Raises ReportError where there is no record.
     """
@@ -55,7 +55,7 @@ def explained(check: Check, folder: Path) -> Check:
         caveats=_unique((*check.caveats, *record.caveats)),
         coverage=_unique((*check.coverage, *(line for pair in record.deeper for line in _deeper_coverage(pair)))),
     )
-    if not whole and check.verdict.verdict not in ("not_reproducible", "script_failed"):
+    if not whole and not record.arms and check.verdict.verdict not in ("not_reproducible", "script_failed"):
         return check
     try:
         from reprocheck import explain
@@ -64,6 +64,8 @@ def explained(check: Check, folder: Path) -> Check:
         if ladder is not None:
             check = replace(check, ladder=ladder, coverage=_unique((*check.coverage, *ladder.coverage)))
         check = replace(check, causes=tuple(explain.causes(check, folder)))
+        if (result := explain.searched(check, folder)) is not None:
+            check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
         line = f"The reason of the difference could not be worked out: {type(error).__name__}: {error}".rstrip(": ")
         check = replace(check, coverage=(*check.coverage, line))

@@ -50,6 +50,7 @@ class Outcome:
 def clean_environment(**more: str) -> dict[str, str]:
     """The tests' environment without settings of reprocheck, and with the commands of this environment first on PATH."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("REPROCHECK_", "PYTEST_"))}
+    environment.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would take the processors from the other tests
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
     return {**environment, **more}
 
@@ -68,8 +69,11 @@ def reprocheck(*arguments: str | Path, cwd: Path, timeout: float = 300, **enviro
     )
 
 
-def check(*arguments: str | Path, cwd: Path, timeout: float = 300, explain: bool = False, **environment: str) -> Outcome:
-    """`reprocheck run ARGUMENTS` in `cwd`. Deeper runs only where a test asks for them."""
+def check(
+    *arguments: str | Path, cwd: Path, timeout: float = 300, explain: bool = False, draw: bool = False, **environment: str
+) -> Outcome:
+    """`reprocheck run ARGUMENTS` in `cwd`. Deeper runs, the page and the charts only where a test asks for them."""
+    environment = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
     level = () if explain or {"--no-explain", "--explain", "--level"} & set(arguments) else ("--no-explain",)
     done = reprocheck("run", *level, *arguments, cwd=cwd, timeout=timeout, **environment)
     latest = cwd / "reports" / "latest"

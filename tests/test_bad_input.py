@@ -121,7 +121,7 @@ def test_hostile_output_reaches_the_logs_and_breaks_no_report(workdir: Path) -> 
         "import sys\nsys.stdout.buffer.write(b'\\xff\\xfe\\x00 \\x1b[31mred\\x1b[0m <script>alert(1)</script> ]]>\\n')\n"
         "sys.stderr.write('<b>bold</b> \\x07\\n')\n" + LOSSES.format(steps=3)
     )
-    outcome = run(workdir, source)
+    outcome = run(workdir, source, REPROCHECK_DRAW="true")
     assert outcome.exit_code == 0
     folder = outcome.folder
     assert folder is not None
@@ -136,7 +136,7 @@ def test_thirty_megabytes_of_output_and_a_closed_stdout(workdir: Path) -> None:
     source = (
         "import os, sys\nfor _ in range(30):\n    print('x' * (1 << 20))\n" + LOSSES.format(steps=3) + "sys.stdout.close(); os.close(1)\n"
     )
-    outcome = run(workdir, source, "--steps", "all")
+    outcome = run(workdir, source, "--steps", "all", REPROCHECK_DRAW="true")
     assert outcome.exit_code == 0, outcome.stderr
     folder = outcome.folder
     assert folder is not None

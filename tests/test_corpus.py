@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.corpus import table
-from benchmarks.corpus.judging import Said, faults, is_at, judge, read
+from benchmarks.corpus.judging import Judged, Said, faults, is_at, judge, read, unproven
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
-from reprocheck import rules
+from reprocheck import controls, rules
 from reprocheck.model import RUNGS
 
 PAIRS = load()
@@ -52,6 +53,8 @@ def test_expectations_are_words_of_the_model(pair: Pair) -> None:
     assert set(pair.rungs) <= set(RUNGS)
     assert set(pair.codes) <= {entry.code for entry in rules.catalogue()}
     assert bool(pair.codes) is bool(pair.rungs)
+    assert set(pair.fixed_by or ()) <= {control.name for control in controls.table()}
+    assert pair.fixed_by is not None or not pair.codes or pair.chance, "explain is asked for what fixes it"
 
 
 def report(**more: object) -> dict[str, object]:
@@ -96,6 +99,28 @@ def test_what_is_wrong_is_found(bad: Said, twin: Said, wrong: list[str]) -> None
 
 
 @pytest.mark.parametrize(
+    ("fixed_by", "smallest", "confidence", "wrong"),
+    [
+        (("seed", "entropy"), ("seed",), "confirmed", []),
+        (("seed",), ("entropy",), "confirmed", ["smallest set"]),
+        (("seed",), ("seed", "clock"), "confirmed", ["smallest set"]),
+        (("seed",), (), "observed", ["smallest set"]),
+        (("seed",), ("seed",), "observed", ["confidence"]),
+        ((), (), "observed", []),
+        ((), ("seed",), "confirmed", ["smallest set"]),
+        (None, (), "observed", []),
+    ],
+)
+def test_what_explain_says_wrong(fixed_by: tuple[str, ...] | None, smallest: tuple[str, ...], confidence: str, wrong: list[str]) -> None:
+    pair = replace(PAIR, fixed_by=fixed_by)
+    said = read(report(causes=[{"code": "RC301", "confidence": confidence}], controls={"smallest": list(smallest)}))
+    assert unproven(pair, said, CLEAN) == wrong
+    assert unproven(pair, said, replace(CLEAN, smallest=("seed",))) == ["twin confirmed", *wrong]
+    row = Judged(pair=pair, bad=replace(said, further_runs=5), twin=CLEAN, wrong=tuple(wrong))
+    assert ("right |" in table.proofs([row])) is (wrong == [])
+
+
+@pytest.mark.parametrize(
     ("expected", "place", "right"),
     [
         ("block.drop", "block.drop", True),
@@ -111,8 +136,6 @@ def test_places(expected: str, place: str, right: bool) -> None:
 
 
 def test_page_has_a_row_for_each_pair_and_the_totals() -> None:
-    from benchmarks.corpus.judging import Judged
-
     bad = read(report(causes=[]))
     page = table.markdown([Judged(pair=PAIR, bad=bad, twin=CLEAN, wrong=("cause",))])
     assert "| torch/a | plain loop | initial weights | initial weights | 0.weight |  | REPRODUCIBLE |  | **wrong: cause** |" in page

@@ -20,7 +20,9 @@ def test_no_file_of_a_report_folder_names_its_user(tmp_path: Path) -> None:
     workdir = home / "project"
     workdir.mkdir(parents=True)
     (workdir / "train.py").write_text(SCRIPT)
-    outcome = check("train.py", "https://me:hunter2@example.org/y", cwd=workdir, HOME=str(home), LOGNAME="zebediah", USER="zebediah")
+    outcome = check(
+        "train.py", "https://me:hunter2@example.org/y", cwd=workdir, draw=True, HOME=str(home), LOGNAME="zebediah", USER="zebediah"
+    )
     assert outcome.exit_code == 0, outcome.stderr
     folder = outcome.folder
     assert folder is not None

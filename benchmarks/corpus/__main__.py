@@ -1,4 +1,4 @@
-"""`python -m benchmarks.corpus [--only TEXT] [--write FILE]`: checks every pair, prints the table, exits with 1 where a row is wrong."""
+"""`python -m benchmarks.corpus [--explain] [--only TEXT] [--write FILE]`: checks every pair, prints the table; exit 1 if a row is wrong."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="TEXT", help="pairs whose name contains TEXT; may be repeated")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there too (kept: docs/reference/corpus.md)")
     parser.add_argument("--verdicts", action="store_true", help="ask for the verdict only (reprocheck run --no-explain)")
+    parser.add_argument("--explain", action="store_true", help="search for the controls that remove each cause (reprocheck explain)")
     parser.add_argument("--jobs", type=int, choices=range(1, AT_ONCE + 1), default=AT_ONCE, help="pairs at once")
     parser.add_argument("--folder", type=Path, help="keep the working folders, with the reports, in here")
     arguments = parser.parse_args()
     pairs = selected(load(), arguments.only)
     with tempfile.TemporaryDirectory(prefix="corpus-") as scratch:
-        rows = run(pairs, (arguments.folder or Path(scratch)).resolve(), arguments.jobs, verdicts_only=arguments.verdicts)
-    page = table.markdown(rows, verdicts_only=arguments.verdicts)
+        rows = run(
+            pairs,
+            (arguments.folder or Path(scratch)).resolve(),
+            arguments.jobs,
+            verdicts_only=arguments.verdicts,
+            explain=arguments.explain,
+        )
+    page = table.proofs(rows) if arguments.explain else table.markdown(rows, verdicts_only=arguments.verdicts)
     print(page)
     if arguments.write is not None:
         arguments.write.write_text(page, encoding="utf-8")
@@ -43,13 +50,14 @@ def selected(pairs: Sequence[Pair], texts: Sequence[str] | None) -> list[Pair]:
     return named
 
 
-def run(pairs: Sequence[Pair], scratch: Path, jobs: int, *, verdicts_only: bool) -> list[Judged]:
+def run(pairs: Sequence[Pair], scratch: Path, jobs: int, *, verdicts_only: bool, explain: bool = False) -> list[Judged]:
     """All pairs, in their order; progress goes to stderr."""
     options = ["--no-explain"] if verdicts_only else []
 
     def one(pair: Pair) -> Judged:
-        judged = judge(pair, scratch / pair.name, options, verdicts_only=verdicts_only)
-        print(f"{pair.name}: {', '.join(judged.wrong) or 'right'}", file=sys.stderr, flush=True)
+        judged = judge(pair, scratch / pair.name, options, verdicts_only=verdicts_only, explain=explain)
+        found = f" ({' + '.join(judged.bad.smallest) or 'nothing'}, {judged.bad.further_runs} further runs)" if explain else ""
+        print(f"{pair.name}: {', '.join(judged.wrong) or 'right'}{found}", file=sys.stderr, flush=True)
         return judged
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -31,6 +31,8 @@ class Said:
     confidences: tuple[str, ...]
     report: Mapping[str, Any]
     stderr: str = ""
+    smallest: tuple[str, ...] = ()
+    further_runs: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,30 +45,37 @@ class Judged:
     wrong: tuple[str, ...]
 
 
-def judge(pair: Pair, scratch: Path, options: Sequence[str] = (), *, verdicts_only: bool = False) -> Judged:
+def judge(pair: Pair, scratch: Path, options: Sequence[str] = (), *, verdicts_only: bool = False, explain: bool = False) -> Judged:
     """Runs both scripts of a pair, each in an empty folder of its own."""
-    bad = ask(pair, pair.script, scratch / "bad", options)
-    twin = ask(pair, pair.twin, scratch / "twin", options)
-    return Judged(pair=pair, bad=bad, twin=twin, wrong=tuple(faults(pair, bad, twin, verdicts_only=verdicts_only)))
+    command = "explain" if explain else "run"
+    bad = ask(pair, pair.script, scratch / "bad", options, command)
+    twin = ask(pair, pair.twin, scratch / "twin", options, command)
+    wrong = [*faults(pair, bad, twin, verdicts_only=verdicts_only), *(unproven(pair, bad, twin) if explain else ())]
+    return Judged(pair=pair, bad=bad, twin=twin, wrong=tuple(wrong))
 
 
-def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = ()) -> Said:
-    """`reprocheck run --format json -o -` on a script in `workdir`."""
+def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), command: str = "run") -> Said:
+    """`reprocheck run --format json -o -`, or `explain`, on a script in `workdir`."""
     shutil.rmtree(workdir, ignore_errors=True)
     workdir.mkdir(parents=True)
     python = ["--python", mindspore_python()] if pair.python == "mindspore" else []
-    command = [sys.executable, "-m", "reprocheck", "run", "--quiet", "--format", "json", "-o", "-", *python, *options, *pair.entry(script)]
+    words = [sys.executable, "-m", "reprocheck", command, "--quiet", "--format", "json", "-o", "-", *python, *options, *pair.entry(script)]
     done = subprocess.run(
-        command, cwd=workdir, env=_environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False
+        words, cwd=workdir, env=_environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False
     )
     try:
         report = json.loads(done.stdout)
     except ValueError:
         report = {"verdict": f"exit code {done.returncode}"}
-    return read(report, done.stderr)
+    return read(report, done.stderr, _further_runs(workdir / "reports" / "latest"))
 
 
-def read(report: Mapping[str, Any], stderr: str = "") -> Said:
+def _further_runs(folder: Path) -> int:
+    """The runs that were made after the first ones."""
+    return len([*folder.glob("*/run-*/trace"), *folder.glob("arms/*/run-*/trace")])
+
+
+def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> Said:
     """The facts of a report.json that the corpus has an expectation of."""
     words = report["verdict"].replace("_", " ").upper()
     ladder = report.get("ladder") or {}
@@ -82,6 +91,8 @@ def read(report: Mapping[str, Any], stderr: str = "") -> Said:
         confidences=tuple(cause["confidence"] for cause in causes),
         report=report,
         stderr=stderr,
+        smallest=tuple((report.get("controls") or {}).get("smallest") or ()),
+        further_runs=further_runs,
     )
 
 
@@ -97,6 +108,20 @@ def faults(pair: Pair, bad: Said, twin: Said, *, verdicts_only: bool = False) ->
         wrong.append("twin")
     if not verdicts_only and (twin.codes or twin.rung):
         wrong.append("twin causes")
+    return wrong
+
+
+def unproven(pair: Pair, bad: Said, twin: Said) -> list[str]:
+    """What `explain` said wrong: another smallest set than one of those expected, not confirmed, or something confirmed in the twin."""
+    wrong = ["twin confirmed"] if twin.smallest or "confirmed" in twin.confidences else []
+    if pair.fixed_by is None or (pair.chance and bad.verdict == "REPRODUCIBLE"):
+        return wrong
+    if not pair.fixed_by:
+        return wrong + ["smallest set"] * bool(bad.smallest)
+    if len(bad.smallest) != 1 or bad.smallest[0] not in pair.fixed_by:
+        wrong.append("smallest set")
+    elif bad.confidences[:1] != ("confirmed",):
+        wrong.append("confidence")
     return wrong
 
 

@@ -22,6 +22,7 @@ class Pair:
     rungs: tuple[str, ...]
     places: tuple[str, ...]
     codes: tuple[str, ...]
+    fixed_by: tuple[str, ...] | None = None
     command: tuple[str, ...] = ()
     python: str = ""
     bitwise: bool = True
@@ -54,6 +55,7 @@ def _pair(row: dict[str, Any]) -> Pair:
         rungs=_several(row.get("rung", [])),
         places=_several(row.get("place", [])),
         codes=_several(row.get("code", [])),
+        fixed_by=_several(row["fixed_by"]) if "fixed_by" in row else None,
         command=tuple(row.get("command", [])),
         python=row.get("python", ""),
         bitwise=row.get("bitwise", True),

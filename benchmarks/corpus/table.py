@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from collections.abc import Sequence
+from statistics import median
 
 from benchmarks.corpus.judging import Judged
 
@@ -18,11 +19,41 @@ first cause are those expected, and where the twin is reproducible in every bit 
 """
 
 
+PROOFS = """\
+What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs agree, and how many runs it took after the
+first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this page. A row is right where one of the expected
+controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
+"""
+
+
 def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
     """The page: heading, table, totals."""
     lines = ["# Corpus", "", INTRODUCTION, f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
     lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
     return "\n".join([*lines, "", *totals(rows, verdicts_only=verdicts_only), "", f"Versions: {versions()}."]) + "\n"
+
+
+def proofs(rows: Sequence[Judged]) -> str:
+    """What `reprocheck explain` found of each pair: smallest set, further runs, confirmed cause; then the totals."""
+    heads = ("script", "fixed by", "smallest set", "further runs", "cause", "")
+    lines = ["# Corpus, explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    lines += [f"| {' | '.join(_proof(row))} |" for row in rows]
+    counts = [row.bad.further_runs for row in rows if row.bad.smallest]
+    found = f"Of {len(rows)} pairs {sum(not row.wrong for row in rows)} are right."
+    runs = f" Further runs where a cause was confirmed: median {median(counts):g}, at most {max(counts)}." if counts else ""
+    return "\n".join([*lines, "", found + runs, "", f"Versions: {versions()}."]) + "\n"
+
+
+def _proof(row: Judged) -> tuple[str, ...]:
+    pair, bad = row.pair, row.bad
+    return (
+        pair.name,
+        "not asked" if pair.fixed_by is None else " or ".join(pair.fixed_by) or "none",
+        " + ".join(bad.smallest) or "none",
+        str(bad.further_runs),
+        ", ".join(_causes(bad.codes, bad.confidences)[:1]),
+        "right" if not row.wrong else f"**wrong: {', '.join(row.wrong)}**",
+    )
 
 
 def totals(rows: Sequence[Judged], *, verdicts_only: bool = False) -> list[str]:

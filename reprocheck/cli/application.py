@@ -10,10 +10,13 @@ from typer.core import TyperGroup
 from reprocheck.cli import overview
 from reprocheck.cli.config import config
 from reprocheck.cli.demo import demo
+from reprocheck.cli.env import env
+from reprocheck.cli.explain import ExplainCommand, explain
 from reprocheck.cli.parameters import RunCommand
 from reprocheck.cli.report import report
 from reprocheck.cli.rules import rules
 from reprocheck.cli.run import run
+from reprocheck.cli.scan import scan
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
@@ -46,7 +49,16 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
         overview.print_help()
 
 
-for _command, _class in ((run, RunCommand), (report, None), (rules, None), (config, None), (demo, None)):
+for _command, _class in (
+    (run, RunCommand),
+    (explain, ExplainCommand),
+    (report, None),
+    (scan, None),
+    (rules, None),
+    (env, None),
+    (config, None),
+    (demo, None),
+):
     app.command(_command.__name__, cls=_class, help=overview.COMMANDS[_command.__name__], context_settings=HELP_NAMES)(_command)
 
 
@@ -73,6 +85,6 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
-    if command == "run" and "no such option" in message.lower():
+    if command in ("run", "explain") and "no such option" in message.lower():
         fix += " Options of the script stand after the script."
     return UsageError(message, fix)

@@ -58,6 +58,11 @@ class Console:
         else:
             self.remark(f"recording again at level {level}" + (f", inside {inside}" if inside else ""), style="bold")
 
+    def arm(self, name: str, why: str) -> None:
+        """The runs that follow are made under controls, and why."""
+        self._level = f"{name}, " if len(name) < 30 else f"{name.count('+') + 1} controls, "
+        self.remark(f"trying {name}: {why}" if len(name) < 60 else f"trying {name.count('+') + 1} controls: {why}", style="bold")
+
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
         self._of = of

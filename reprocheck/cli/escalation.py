@@ -24,7 +24,7 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
     """The check with what deeper runs say of it, made where they are wanted. Never raises but for an interrupt."""
     if not wanted(check, held):
-        return check
+        return _explained(check, folder)
     by_module = _recorded(check, entry, held, folder, console, level="module")
     rung = by_module.ladder.first_rung if by_module.ladder else None
     if held.level == "op" or (held.explain and rung is not None and operators_say_more(rung)):
@@ -78,7 +78,6 @@ def module_of(rung: Rung) -> str:
 
 def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, *, level: Level, inside: str = "") -> Check:
     """The check with one more pair. What goes wrong becomes a line of its coverage, here and in the record."""
-    from reprocheck import check as checks
     from reprocheck import launch
 
     console.deeper(check.verdict.title, level, inside)
@@ -87,19 +86,28 @@ def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, con
         launch.record_deeper(entry, held, folder, console, level=level, inside=inside, iterations=count, output=console.output)
     except Exception as error:
         said = error.message if isinstance(error, ReprocheckError) else f"{type(error).__name__}: {error}"
-        _keep_caveat(folder, f"The runs at level {level} could not be recorded: {said}")
+        keep_caveat(folder, f"The runs at level {level} could not be recorded: {said}")
     finally:
         console.clear()
     console.status("looking for the first difference")
     try:
-        return checks.explained(check, folder)
-    except ReprocheckError:
-        return check
+        return _explained(check, folder)
     finally:
         console.clear()
 
 
-def _keep_caveat(folder: Path, caveat: str) -> None:
+def _explained(check: Check, folder: Path) -> Check:
+    """The check with what its record says by now: as every later drawing of the folder has it."""
+    from reprocheck import check as checks
+
+    try:
+        return checks.explained(check, folder)
+    except ReprocheckError:
+        return check
+
+
+def keep_caveat(folder: Path, caveat: str) -> None:
+    """Adds a caveat to the record."""
     from reprocheck import record
 
     with suppress(ReprocheckError):

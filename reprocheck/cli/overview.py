@@ -8,8 +8,11 @@ from reprocheck import __version__
 
 COMMANDS = {
     "run": "Run a training script and say whether it is reproducible.",
+    "explain": "Find and confirm the cause of a difference, and say how to mend it.",
     "report": "Draw the reports of a recorded check again, without running.",
+    "scan": "Find what can make runs differ, in source code, without running it.",
     "rules": "Print the causes of differences: how each shows, and how to fix it.",
+    "env": "Print the environment variables of controls, for a shell or a job.",
     "config": "Print each setting and where its value comes from.",
     "demo": "Check two small trainings, one clean and one not.",
 }
@@ -23,6 +26,7 @@ EXAMPLES = (
     "reprocheck run train.py --epochs 1",
     "reprocheck run --runs 5 -m package.train",
     "reprocheck run -- torchrun --nproc-per-node 2 train.py",
+    "reprocheck explain train.py --epochs 1",
 )
 EXIT_CODES = {
     "0": "reproducible",

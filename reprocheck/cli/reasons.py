@@ -29,12 +29,13 @@ def _drawn(row: Row, out: Stream) -> str:
 
 
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
-    """The best cause; all of them where `every`."""
-    for cause in check.causes if every else check.causes[:1]:
+    """The best cause, or those that are confirmed; all of them where `every`."""
+    shown = len(check.causes) if every else max(1, sum(cause.confidence == "confirmed" for cause in check.causes))
+    for cause in check.causes[:shown]:
         _print_cause(cause, out)
-    hidden = 0 if every else len(check.causes) - 1
+    hidden = len(check.causes) - shown
     if hidden > 0:
-        others = ", ".join(cause.code for cause in check.causes[1:6]) + (", …" if hidden > 5 else "")
+        others = ", ".join(cause.code for cause in check.causes[shown : shown + 5]) + (", …" if hidden > 5 else "")
         out.labelled("also", f"{others} (-v prints them; the report has them, too)", "dim", indent=2, label_width=LABEL)
         out.line()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,11 @@ from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
+    from reprocheck.launch import Observer
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
+
+    Search = Callable[[Check, EntryPoint, Settings, Path, Console], Check]
 
 LAUNCHERS = ("torchrun", "accelerate", "msrun", "mpirun", "deepspeed", "python", "python3", "bash", "sh", "uv", "poetry", "conda", "srun")
 EXAMPLE = (
@@ -41,11 +44,20 @@ def run(ctx: typer.Context, flags: dict[str, object], format: FormatOption = Non
 
 
 def perform(
-    words: Mapping[str, object], held: Settings, console: Console, target: Destination | None = None, *, shown_from: Path | None = None
+    words: Mapping[str, object],
+    held: Settings,
+    console: Console,
+    target: Destination | None = None,
+    *,
+    shown_from: Path | None = None,
+    observer: Observer | None = None,
+    search: Search | None = None,
 ) -> int:
     """One check from the entry point to the report; returns its exit code.
 
-    `shown_from`: the folder that printed paths start from where that is not the working directory; no next command is printed then.
+    shown_from  the folder that printed paths start from where that is not the working directory; no next command is printed then
+    observer    what is told of the first runs, the console unless given
+    search      what follows the check and its ladder
     """
     from reprocheck import launch
     from reprocheck.cli import summary
@@ -56,37 +68,40 @@ def perform(
     folder = launch.prepare(held.output, entry.name)
     console.begin(_title(entry))
     try:
-        check = _record(entry, held, folder, console)
+        check = _record(entry, held, folder, console, observer or console, search)
         summary.print_verdict(check, console)
-        written = _write(check, folder, console, target)
+        written = _write(check, folder, console, target, draw=held.draw)
     except KeyboardInterrupt:
         raise Interrupted(_kept(folder)) from None
     finally:
         console.clear()
-    summary.print_place(console, Path(os.path.relpath(folder, shown_from)), written=written)
+    page = "html" if held.draw else "json"
+    summary.print_place(console, Path(os.path.relpath(folder, shown_from)), page if written else None)
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
 
 
-def entry_words(words: Sequence[str]) -> dict[str, object]:
+def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]:
     """The words from the entry point on, as the arguments of `launch.entry_point`. Raises EntryPointError where there is none."""
+    example = EXAMPLE.replace("reprocheck run", f"reprocheck {command}")
     if not words:
-        raise EntryPointError("There is nothing to run.", EXAMPLE)
+        raise EntryPointError("There is nothing to run.", example)
     first, *rest = words
     if first == "--":
         if not rest:
-            raise EntryPointError("There is no command after `--`.", EXAMPLE)
+            raise EntryPointError("There is no command after `--`.", example)
         return {"command": tuple(rest)}
     if first.startswith("-m"):
         module, args = (first[2:], rest) if len(first) > 2 else (rest[0] if rest else "", rest[1:])
         if not module:
-            raise EntryPointError("There is no module after -m.", EXAMPLE)
+            raise EntryPointError("There is no module after -m.", example)
         return {"module": module, "args": tuple(args)}
     if first == "-":
         raise EntryPointError("A script on standard input can be read only once.", "Save it in a file, and name that.")
     if first in LAUNCHERS and not Path(first).exists():
-        raise EntryPointError(f"{first} is a command, not a Python script.", f"Write it after `--`: reprocheck run -- {' '.join(words)}")
+        fix = f"Write it after `--`: reprocheck {command} -- {' '.join(words)}"
+        raise EntryPointError(f"{first} is a command, not a Python script.", fix)
     return {"script": first, "args": tuple(rest)}
 
 
@@ -101,22 +116,23 @@ def _title(entry: EntryPoint) -> str:
     return shlex.join(entry.command if entry.kind == "command" else ("python", *entry.command[1:]))
 
 
-def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
+def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, observer: Observer, search: Search | None) -> Check:
     """The runs, read back, and those that follow to explain them. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
     from reprocheck import launch
 
-    warming = threading.Thread(target=_warm_up, daemon=True)
+    warming = threading.Thread(target=_warm_up if held.draw else _nothing, daemon=True)
     warming.start()
     try:
-        launch.check(entry, held, folder, console, output=console.output)
+        launch.check(entry, held, folder, observer, output=console.output)
         console.clear()
         console.status("comparing the runs")
         from reprocheck import check
         from reprocheck.cli.escalation import escalate
 
-        return escalate(check.judged(folder), entry, held, folder, console)
+        found = escalate(check.judged(folder), entry, held, folder, console)
+        return found if search is None else search(found, entry, held, folder, console)
     finally:
         console.clear()
         warming.join()
@@ -130,20 +146,27 @@ def _warm_up() -> None:
         report.warm_up()
 
 
+def _nothing() -> None:
+    """There is nothing to draw."""
+
+
 def _kept(folder: Path) -> str:
     shown = os.path.relpath(folder)
     return f"What was recorded is kept in {shown}; `reprocheck report {shown}` draws it."
 
 
-def _write(check: Check, folder: Path, console: Console, target: Destination | None) -> bool:
-    """Writes the reports. One that cannot be written is an error on stderr; the verdict, its exit code and the traces stand."""
+def _write(check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool) -> bool:
+    """Writes the reports, report.json alone unless `draw`.
+
+    One that cannot be written is an error on stderr; the verdict, its exit code and the traces stand.
+    """
     from reprocheck import report
     from reprocheck.cli.failure import print_error
 
     console.status("drawing the report")
     written = True
     try:
-        report.write(check, folder)
+        report.write(check, folder, None if draw else ["json"])
     except ReprocheckError as error:
         console.clear()
         print_error(error.message, error.fix)

@@ -27,6 +27,7 @@ HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
 
 def print_verdict(check: Check, console: Console) -> None:
     """Prints the verdict and its numbers to the console's `out`."""
+    from reprocheck.cli.proof import print_controls, print_search
     from reprocheck.cli.reasons import print_causes, print_ladder
     from reprocheck.report import text, why
 
@@ -45,6 +46,8 @@ def print_verdict(check: Check, console: Console) -> None:
     if check.ladder is not None:
         print_ladder(check.ladder, out)
         print_causes(check, out, every=console.verbose)
+    print_search(check, out, every=console.verbose)
+    print_controls(check, out)
     _print_checks(check, out, every=console.verbose)
     for label, sentence in _facts(check):
         out.labelled(label, sentence, "dim", indent=2, label_width=LABEL)
@@ -55,13 +58,13 @@ def print_verdict(check: Check, console: Console) -> None:
     _print_tails(check, out)
 
 
-def print_place(console: Console, folder: Path, *, written: bool) -> None:
-    """Prints where the report is, or the traces where it could not be written. `folder`: relative to the working directory."""
+def print_place(console: Console, folder: Path, written: str | None) -> None:
+    """Prints where the report is: the format that was `written`, the traces where none could be. `folder`: from the working directory."""
     from reprocheck.report import FORMATS
 
     if console.quiet:
         return
-    place = folder / FORMATS["html"].filename if written else folder
+    place = folder / FORMATS[written].filename if written else folder
     console.out.line()
     console.out.labelled("report" if written else "recorded", _near(place), "dim", indent=2, label_width=LABEL)
 

@@ -1,8 +1,13 @@
-"""Where two runs first part, and why: `ladder(check, folder)`, then `causes(check, folder)`."""
+"""Where two runs first part, and why: `ladder(check, folder)`, then `causes(check, folder)`, and what a search over controls confirms.
+
+question(check, folder)  the runs that the search needs next      searched(check, folder)  what it has come to, and the confirmed cause
+"""
 
 from __future__ import annotations
 
 from reprocheck.explain.cause import causes
+from reprocheck.explain.confirm import PATCH, patch_holds, question, searched
 from reprocheck.explain.rungs import ladder
+from reprocheck.explain.search_order import removes
 
-__all__ = ["causes", "ladder"]
+__all__ = ["PATCH", "causes", "ladder", "patch_holds", "question", "removes", "searched"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reprocheck.explain import compare, words
 from reprocheck.explain.align import Step
-from reprocheck.explain.finding import Finding, measure
+from reprocheck.explain.finding import Finding, found, measure
 from reprocheck.explain.forward import structure
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.trace.deep import Seen
@@ -186,21 +186,22 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
 def _finding(
     pair: Pair, difference: Difference, *, culprit: str | None, detail: str, head: str, facts: dict[str, object], clause: str = ""
 ) -> Finding:
-    measured = measure(pair, difference)
+    """A finding whose sentence is its head and what follows from it; a gradient has no class, its module has."""
     seen = difference.seen
-    return Finding(
-        rung=difference.rung,
-        number=difference.step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=words.place(seen.place, seen.class_ or _class_of(pair, seen.place)),
+    place = words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
+    measured = measure(pair, difference)
+    whole = head + clause
+    return found(
+        pair,
+        difference.step,
+        difference.rung,
+        measured,
+        place=place,
         culprit=culprit,
         detail=detail,
-        sentence=head + clause,
+        sentence=whole,
         head=head,
-        size=measured.size,
-        relative_difference=measured.relative,
-        facts={**measured.facts, **facts},
+        facts=facts,
     )
 
 
@@ -265,8 +266,8 @@ def _common(places: Sequence[str]) -> str:
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """The operations recorded between the last module and the loss, that of the loss first."""
     seen = difference.seen
-    found = [step.seen.place for step in pair.before(difference.step.number, "between") if step.seen.iteration == seen.iteration]
-    return list(dict.fromkeys(found))
+    nodes = [step.seen.place for step in pair.before(difference.step.number, "between") if step.seen.iteration == seen.iteration]
+    return list(dict.fromkeys(nodes))
 
 
 def _module_of(pair: Pair, seen: Seen) -> Seen | None:

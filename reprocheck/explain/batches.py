@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reprocheck.explain import words
 from reprocheck.explain.align import Step
-from reprocheck.explain.finding import Finding, measure
+from reprocheck.explain.finding import Finding, found, measure
+from reprocheck.explain.generators import drawn_before_seed
 from reprocheck.explain.pair import Difference, Pair
+from reprocheck.trace.deep import Seen
 
 PLAIN = "inputs of "
 """How the place of a batch begins that no loader made."""
@@ -18,11 +20,15 @@ ORDER, CONTENT, SAMPLES = "same samples, other order", "same samples, other cont
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What is not the same about the batches of a loader: `order` is one of the three above, "" where that is not known."""
+    """What is not the same about the batches of a loader: `order` is one of the three above, "" where that is not known.
+
+    built: it is so in the data set itself, or in the subset that is taken from it, before anything is drawn from it.
+    """
 
     order: str
     epoch: bool
     words: str
+    built: bool = False
 
 
 def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -40,28 +46,22 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
     total = len(content.seen.outputs)
     which = f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])} differ{'s' * (len(leaves) == 1)}."
     facts: dict[str, object] = {
-        **measured.facts,
         "kind": seen.kind,
         "loader": seen.place,
         "plain": plain,
         "order": change.order,
         "epoch": change.epoch,
+        "built": change.built,
+        "subset": change.built and _other(_epoch(steps, difference), "subset"),
         "leaf_names": leaves,
         "worker": content.seen.worker,
         "batches": sum(1 for step in steps if step.seen.kind == "batch"),
     }
-    return Finding(
-        rung="batch",
-        number=difference.step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=seen.place,
-        detail=f"{words.sentence(who)[:-1]} {change.words}{worker}.{which if 0 < len(leaves) < total else ''}",
-        sentence=f"{words.within(seen.iteration)} {who} {change.words}{_meaning(pair, difference, change)}",
-        size=measured.size,
-        relative_difference=measured.relative,
-        facts=facts,
-    )
+    if change.built and (early := drawn_before_seed(pair, difference.step.number)):
+        facts["drawn_before_seed"] = early
+    detail = f"{words.sentence(who)[:-1]} {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
+    sentence = f"{words.within(seen.iteration)} {who} {change.words}{worker}{_meaning(pair, difference, change)}"
+    return found(pair, difference.step, "batch", measured, detail=detail, sentence=sentence, facts=facts)
 
 
 def _change(pair: Pair, difference: Difference, content: Difference, steps: Sequence[Step]) -> _Change:
@@ -69,18 +69,50 @@ def _change(pair: Pair, difference: Difference, content: Difference, steps: Sequ
         here, there = (1, 2) if difference.step.first else (2, 1)
         what = f"batch {difference.seen.call + 1} of the iteration" if difference.seen.kind == "batch" else "an order of samples"
         return _Change(order="", epoch=False, words=f"{what} in run {here} that it does not in run {there}")
-    epoch = next(
-        (step for step in reversed(steps) if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both), None
-    )
-    if epoch is not None and epoch.first and epoch.second and not (epoch.first.cut or epoch.second.cut):
+    epoch = _epoch(steps, difference)
+    if epoch is not None and epoch.first and epoch.second:
+        if (held := _by_held(epoch.first, epoch.second)) is not None:
+            return held
         a, b = epoch.first.indices, epoch.second.indices
-        if a != b:
-            if _count(a) == _count(b):
-                return _Change(
-                    order=ORDER, epoch=True, words="the same samples in another order (same samples, other order, over the epoch)"
-                )
-            return _Change(order=SAMPLES, epoch=True, words="other samples (over the whole epoch)")
+        if a != b and not (epoch.first.cut or epoch.second.cut):
+            return _by_epoch(a, b, built=_other(epoch, "subset"))
     return _by_content(content, steps)
+
+
+def _epoch(steps: Sequence[Step], difference: Difference) -> Step | None:
+    """The order of samples that was said last before a difference."""
+    said = (step for step in reversed(steps) if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both)
+    return next(said, None)
+
+
+def _other(epoch: Step | None, name: str) -> bool:
+    """Whether both runs say `subset` or `held` of a data set, and not the same."""
+    if epoch is None or epoch.first is None or epoch.second is None:
+        return False
+    a, b = getattr(epoch.first, name), getattr(epoch.second, name)
+    return bool(a and b and a != b)
+
+
+def _by_held(a: Seen, b: Seen) -> _Change | None:
+    """What the data set itself holds, where it is in memory and not the same in both runs."""
+    if not (a.held and b.held) or a.held == b.held:
+        return None
+    if a.bag == b.bag:
+        words = "the same samples in another order (same samples, other order, over the epoch: the data set itself holds them so)"
+        return _Change(order=ORDER, epoch=True, built=True, words=words)
+    same = a.indices == b.indices
+    words = f"other samples or other content{' for the same indices' if same else ''}: the data set itself does not hold the same"
+    return _Change(order=CONTENT if same else SAMPLES, epoch=False, built=True, words=words)
+
+
+def _by_epoch(a: Sequence[object] | None, b: Sequence[object] | None, *, built: bool) -> _Change:
+    """Two orders of an epoch; `built`: of subsets that do not take the same."""
+    if _count(a) == _count(b):
+        of = ": the subset lists them so" if built else ""
+        words = f"the same samples in another order (same samples, other order, over the epoch{of})"
+        return _Change(order=ORDER, epoch=True, words=words, built=built)
+    words = "other samples: the subset takes others from the data set" if built else "other samples (over the whole epoch)"
+    return _Change(order=SAMPLES, epoch=True, words=words, built=built)
 
 
 def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
@@ -132,8 +164,21 @@ def _meaning(pair: Pair, difference: Difference, change: _Change) -> str:
     step = difference.step
     moved = sorted({*(step.first.after if step.first else {}), *(step.second.after if step.second else {})})
     agree = f"although {words.generators(moved)} that it draws from agrees" if moved else "and no process-wide generator explains it"
+    if change.built:
+        return f": it was built differently before the training, {_seeded_late(pair, step) or 'and nothing recorded explains that'}"
     if change.order == ORDER:
         return f", {agree}: the order comes from a generator of its own, from the system, or from the timing of workers"
     if change.order == CONTENT:
         return f", {agree}: what makes a sample draws from a generator of its own, or reads something that is not the same in both runs"
     return f", {agree}"
+
+
+def _seeded_late(pair: Pair, step: Step) -> str:
+    """Generators that were drawn from before the script seeded them, as a clause."""
+    early = drawn_before_seed(pair, step.number)
+    return f"and {words.listed(sorted(early))} was drawn from before {_seed_place(early)} seeds it" if early else ""
+
+
+def _seed_place(early: Mapping[str, str]) -> str:
+    line = next(iter(early.values()))
+    return words.line(line) if line else "the script"

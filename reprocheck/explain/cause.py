@@ -26,11 +26,12 @@ def causes(check: Check, folder: str | Path) -> tuple[Cause, ...]:
     found: dict[str, Cause] = {}
     for cause in (_cause(suspect, frameworks, code) for suspect in _suspects(check, frameworks, code)):
         found[cause.code] = _joined(found[cause.code], cause) if cause.code in found else cause
+    code.keep()
     return tuple(found.values())[:MOST]
 
 
 def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iterator[Suspect]:
-    if refused := refusal(check):
+    if refused := refusal(check, code.sources.shown):
         run, error = refused
         yield Suspect(name=error.name, evidence=error.evidence(run.number), source=error.source)
     if check.ladder is None:
@@ -57,7 +58,7 @@ def _cause(suspect: Suspect, frameworks: Iterable[str], code: UserCode) -> Cause
         confidence=suspect.confidence,
         evidence=suspect.evidence,
         source=code.with_text(suspect.source),
-        fix=known.fix_for(frameworks),
+        fix=suspect.fix or known.fix_for(frameworks),
     )
 
 

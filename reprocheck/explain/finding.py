@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from reprocheck.explain import compare
+from reprocheck.explain import compare, words
+from reprocheck.explain.align import Step
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.explain.size import relative_difference, size_of
 from reprocheck.model import RUNGS, RungName, Size, SourceLine
@@ -48,6 +49,39 @@ class Measure:
     size: Size | None = None
     relative: float | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+
+
+def found(
+    pair: Pair,
+    step: Step,
+    rung: RungName,
+    measured: Measure | None = None,
+    *,
+    detail: str,
+    sentence: str,
+    facts: Mapping[str, object],
+    head: str = "",
+    place: str = "",
+    culprit: str | None = None,
+    line: str = "",
+) -> Finding:
+    """The finding that a fact of a pair is not the same on a rung; `place` where it is not that of the fact, `line` as `file:line`."""
+    seen, measured = step.seen, measured or Measure()
+    return Finding(
+        rung=rung,
+        number=step.number,
+        iteration=seen.iteration or None,
+        rank=pair.rank,
+        place=place or words.place(seen.place, seen.class_),
+        culprit=culprit,
+        detail=detail,
+        sentence=sentence,
+        head=head,
+        size=measured.size,
+        relative_difference=measured.relative,
+        source=source(line),
+        facts={**measured.facts, **facts},
+    )
 
 
 def source(line: str) -> SourceLine | None:

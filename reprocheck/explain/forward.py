@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reprocheck.explain import compare, words
+from reprocheck.explain import compare, generators, words
 from reprocheck.explain.align import Step
-from reprocheck.explain.finding import Finding, Measure, measure
+from reprocheck.explain.finding import Finding, Measure, found, measure
 from reprocheck.explain.pair import Difference, Pair
+from reprocheck.model import RungName
 from reprocheck.trace.deep import Seen
 
 _LABELS = ("target", "targets", "label", "labels")
@@ -35,7 +36,7 @@ def _own(pair: Pair, difference: Difference) -> Finding:
     moved = list(difference.step.first.after) if difference.step.first else []
     last = next(_children(pair, difference.step), None)
     stretch = f", in the stretch between {words.module(last.place, last.class_)} and its own output" if last is not None else ""
-    facts: dict[str, object] = {**measured.facts, "leaf_names": list(difference.outputs), "generators": list(states), "victim": False}
+    facts: dict[str, object] = {"leaf_names": list(difference.outputs), "generators": list(states), "victim": False}
     before = last or _last_agreeing(pair, difference.step, seen)
     facts |= {"between": [before.place if before else None, seen.place], "inside": seen.place, "drawn": moved}
     if states:
@@ -47,9 +48,10 @@ def _own(pair: Pair, difference: Difference) -> Finding:
     else:
         culprit = f"the forward of {name}"
         why = "no process-wide generator moved: it draws from a private generator or is noisy"
-    return _finding(
+    return found(
         pair,
-        difference,
+        difference.step,
+        difference.rung,
         measured,
         culprit=culprit,
         detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",
@@ -63,7 +65,7 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
     """Other inputs although nothing recorded before differs: something between was not recorded."""
     seen = difference.seen
     measured = measure(pair, difference, inputs=True)
-    facts: dict[str, object] = {**measured.facts, "leaf_names": list(difference.inputs), "victim": True}
+    facts: dict[str, object] = {"leaf_names": list(difference.inputs), "victim": True}
     if _is_loss(pair, difference.step):
         return _labels_of_module(pair, difference, measured, facts)
     enters = _enclosing(pair, difference)
@@ -72,43 +74,16 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
     if before is None:
         stretch = f"something before {words.module(enters.place, enters.class_)} that was not recorded"
     facts |= {"between": [before.place if before else None, enters.place], "enters": enters.place, "inside": _shared(before, enters)}
-    return _finding(
+    return found(
         pair,
-        difference,
+        difference.step,
+        difference.rung,
         measured,
         culprit=stretch,
         detail=f"The inputs of {words.module(seen.place, seen.class_)} differ already and {NO_PRODUCER}: {stretch}.",
         sentence=f"{words.within(seen.iteration)} the inputs of {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}: "
         f"the difference is made by {stretch}",
         head=f"{words.within(seen.iteration)} the inputs of {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}",
-        facts=facts,
-    )
-
-
-def _finding(
-    pair: Pair,
-    difference: Difference,
-    measured: Measure,
-    *,
-    culprit: str | None,
-    detail: str,
-    sentence: str,
-    facts: dict[str, object],
-    head: str = "",
-) -> Finding:
-    seen = difference.seen
-    return Finding(
-        rung=difference.rung,
-        number=difference.step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=words.place(seen.place, seen.class_),
-        culprit=culprit,
-        detail=detail,
-        sentence=sentence,
-        head=head,
-        size=measured.size,
-        relative_difference=measured.relative,
         facts=facts,
     )
 
@@ -191,28 +166,30 @@ def _is_loss(pair: Pair, step: Step) -> bool:
 def _labels_of_module(pair: Pair, difference: Difference, measured: Measure, facts: dict[str, object]) -> Finding:
     seen = difference.seen
     name = words.module(seen.place, seen.class_)
-    return _finding(
+    return found(
         pair,
-        difference,
+        difference.step,
+        difference.rung,
         measured,
         culprit=f"the labels that {name} is given",
         detail=_labels(pair, f"the labels that the loss {name} is taken against do not"),
-        sentence=f"{words.within(seen.iteration)} {_agreeing(pair)} agree, the labels that the loss {name} is taken against do not: "
+        sentence=f"{words.within(seen.iteration)} {_agreeing(pair)}, the labels that the loss {name} is taken against do not: "
         f"they are made by something that was not recorded",
         facts=facts | {"only_labels": True, "inside": seen.place},
     )
 
 
 def _labels(pair: Pair, differ: str) -> str:
-    return f"{_agreeing(pair).capitalize().replace('rng', 'RNG')} agree, {differ}; {NO_PRODUCER}."
+    return f"{words.sentence(_agreeing(pair))[:-1]}, {differ}; {NO_PRODUCER}."
 
 
 def _agreeing(pair: Pair) -> str:
     """What agrees up to the loss, as far as it was recorded."""
-    known = [("initial weights", "weights"), ("forward", "module outputs")]
+    known: list[tuple[RungName, str]] = [("initial weights", "weights"), ("forward", "module outputs")]
     names = [text for rung, text in known if rung in pair.recorded]
-    names.insert(1, "RNG states")
-    return words.listed(names)
+    if generators.recorded(pair):
+        names.insert(1, "RNG states")
+    return f"{words.listed(names)} agree" if names else "nothing else was recorded"
 
 
 def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -230,7 +207,6 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     last = next((step.seen for step in pair.before(first.step.number, "call") if step.seen.iteration == iteration), None)
     names = _label_names(difference)
     facts: dict[str, object] = {
-        **measured.facts,
         "leaf_names": list(difference.inputs or difference.outputs),
         "between": [last.place if last else None, "loss"],
         "only_labels": seen.kind == "between" and inputs and (bool(names) or not _single(difference)),
@@ -249,24 +225,12 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         if names:
             culprit = f"the labels that the loss is taken against (`{names[0]}` of {seen.place})"
         detail = _labels(pair, what)
-        sentence = f"{words.within(iteration)} {_agreeing(pair)} agree, {what}; {NO_PRODUCER}: what makes it was not recorded"
+        sentence = f"{words.within(iteration)} {_agreeing(pair)}, {what}; {NO_PRODUCER}: what makes it was not recorded"
     else:
         culprit = f"something between {after} and the loss that was not recorded"
-        detail = f"The loss differs, {_agreeing(pair)} agree: {culprit}."
-        sentence = f"{words.within(iteration)} {_agreeing(pair)} agree and the loss does not: the difference is made by {culprit}"
-    return Finding(
-        rung="loss",
-        number=first.step.number,
-        iteration=iteration or None,
-        rank=pair.rank,
-        place=seen.place,
-        culprit=culprit,
-        detail=detail,
-        sentence=sentence,
-        size=measured.size,
-        relative_difference=measured.relative,
-        facts=facts,
-    )
+        detail = f"The loss differs, {_agreeing(pair)}: {culprit}."
+        sentence = f"{words.within(iteration)} {_agreeing(pair)} and the loss differs: the difference is made by {culprit}"
+    return found(pair, first.step, "loss", measured, place=seen.place, culprit=culprit, detail=detail, sentence=sentence, facts=facts)
 
 
 def _single(difference: Difference) -> bool:
@@ -281,9 +245,9 @@ def _label_names(difference: Difference) -> list[str]:
     first = difference.step.first
     if first is None or difference.seen.kind != "between":
         return []
-    found = [path for path in difference.inputs if path in _LABELS]
-    if found or "Loss" not in difference.seen.place:
-        return found
+    named = [path for path in difference.inputs if path in _LABELS]
+    if named or "Loss" not in difference.seen.place:
+        return named
     whole = {path for path, leaf in first.inputs if leaf.dtype.startswith(("int", "uint", "bool"))}
     return [path for path in difference.inputs if path in whole]
 
@@ -307,14 +271,4 @@ def structure(pair: Pair, difference: Difference) -> Finding:
     if seen.class_:
         facts["class"] = seen.class_
     facts |= {"call": seen.call, "between": [before.place if before else None, seen.place], "inside": seen.place.rpartition(".")[0]}
-    return Finding(
-        rung=difference.rung,
-        number=step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=words.place(seen.place, seen.class_),
-        culprit="the control flow",
-        detail=detail,
-        sentence=detail,
-        facts=facts,
-    )
+    return found(pair, step, difference.rung, culprit="the control flow", detail=detail, sentence=detail, facts=facts)

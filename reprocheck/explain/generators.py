@@ -9,7 +9,7 @@ import msgspec
 
 from reprocheck.explain import compare, words
 from reprocheck.explain.align import Step
-from reprocheck.explain.finding import Finding, source
+from reprocheck.explain.finding import Finding, found
 from reprocheck.explain.pair import Difference, Pair
 
 _LOADS = ("batch", "epoch")
@@ -38,6 +38,22 @@ def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
         seen = step.seen
         if seen.place not in found:
             found[seen.place] = Seeding(generator=seen.place, first=_seed(step, 1), second=_seed(step, 2), line=seen.line)
+    return found
+
+
+def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
+    """Generator -> the line of its first seed, where something had drawn from it before, from states that are not the same in both runs."""
+    found: dict[str, str] = {}
+    known: set[str] = set()
+    for step in pair.steps:
+        if step.number > number:
+            break
+        if step.seen.kind != "seed" or step.seen.place in known:
+            continue
+        known.add(name := step.seen.place)
+        one, other = step.first, step.second
+        if one and other and name in one.before and name in other.before and one.before[name] != other.before[name]:
+            found[name] = one.line
     return found
 
 
@@ -128,18 +144,16 @@ def drawn_outside(pair: Pair, difference: Difference) -> Finding | None:
     generators = words.generators(names)
     where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
     unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
-    return Finding(
-        rung="RNG state",
-        number=difference.step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=words.place(seen.place, seen.class_),
+    return found(
+        pair,
+        difference.step,
+        "RNG state",
         culprit=f"the state of {generators}",
         detail=f"The script draws from the differing {generators.removeprefix('the ')} outside of modules and loaders; "
         f"{where} is the first to get something else.",
         sentence=f"{words.within(seen.iteration)} {where} is the first to get something else, and the script draws from {generators}, "
         f"whose state is not the same in both runs, {why_unequal(seeded, names)}",
-        source=source(unequal),
+        line=unequal,
         facts={"kind": seen.kind, "class": seen.class_, "generators": names, "outside": True, **seed_facts(seeded, names)},
     )
 
@@ -200,17 +214,15 @@ def _finding(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
         facts["agreed_at"] = since
         detail += f" Its state still agreed at {since}."
     unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
-    return Finding(
-        rung="RNG state",
-        number=step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
-        place=words.place(seen.place, seen.class_),
+    return found(
+        pair,
+        step,
+        "RNG state",
         culprit=f"the state of {generators}",
         detail=detail,
         sentence=f"{words.within(seen.iteration)} {who} draws from {generators}, whose state is not the same in both runs, "
         f"{why_unequal(seeded, names)}",
-        source=source(unequal or seen.line),
+        line=unequal or seen.line,
         facts=facts,
     )
 

@@ -11,7 +11,8 @@ from reprocheck.explain.finding import measure, source
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.model import Size, SourceLine
 
-_ALLOCATES = ("empty", "new_empty", "resize", "_resize_output")
+_ALLOCATES = ("empty", "new_empty", "resize", "_resize_output", "all_gather_copy_in")
+"""How operators begin that return memory of which a part is filled later, by others."""
 _FILLS = {
     "fill_",
     "zero_",
@@ -59,11 +60,11 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
 
 
 def _outputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[str, ...]:
-    """The outputs that differ; what an allocation returns is nothing yet, and is remembered."""
+    """The outputs that differ; what an allocation returns is nothing yet, nor what a collective under way does, and is remembered."""
     if not step.first or not step.second:
         return ()
     outputs = compare.outputs(step, pair.algorithms)
-    if outputs and _base(step.seen.place).startswith(_ALLOCATES):
+    if outputs and (_base(step.seen.place).startswith(_ALLOCATES) or step.seen.place.startswith("c10d.")):
         unfilled |= compare.hashes(step.first.outputs) | compare.hashes(step.second.outputs)
         return ()
     return outputs

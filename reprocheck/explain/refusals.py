@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.rules import operators
@@ -55,11 +55,12 @@ class Refusal:
         return tuple(lines)
 
 
-def refusal(check: Check) -> tuple[Run, Refusal] | None:
-    """The first run that ended with such an error, and the error."""
+def refusal(check: Check, shown: Callable[[str], str]) -> tuple[Run, Refusal] | None:
+    """The first run that ended with such an error, and the error. `shown` says how a report names a file."""
     for run in check.runs:
         if run.record.ended == "failed" and (found := parse(run.stderr_tail)):
-            return run, found
+            source = replace(found.source, file=shown(found.source.file)) if found.source else None
+            return run, replace(found, source=source)
     return None
 
 
@@ -93,6 +94,4 @@ def _innermost(text: str) -> SourceLine | None:
     if not own:
         return None
     frame = own[-1]
-    file = frame["file"]
-    inside = os.path.relpath(file)
-    return SourceLine(file=file if inside.startswith("..") else inside, line=int(frame["line"]), text=(frame["text"] or "").strip()[:200])
+    return SourceLine(file=frame["file"], line=int(frame["line"]), text=(frame["text"] or "").strip()[:200])

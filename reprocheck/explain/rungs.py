@@ -12,6 +12,7 @@ from reprocheck.explain.batches import batch
 from reprocheck.explain.finding import Finding
 from reprocheck.explain.forward import forward, loss
 from reprocheck.explain.pair import Difference, Pair
+from reprocheck.explain.sources import Sources
 from reprocheck.explain.start import hyper_parameters, initial_weights
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, LossSeries, Rung, RungName
 from reprocheck.trace.deep import DeepTrace, read_deep
@@ -60,8 +61,11 @@ def ladder(check: Check, folder: Path) -> Ladder | None:
     rungs = [{"environment": environment, "files and arguments": files, "later": later}.get(rung.rung, rung) for rung in rungs]
     came_back = first is not None or not ranks or _beyond(check, main) or check.verdict.bitwise.equal is True
     name = _first(files, first, later, environment, came_back)
+    sources = Sources(check, folder)
+    lines = tuple(replace(rung, source=sources.with_text(rung.source)) for rung in rungs)
+    sources.keep()
     return Ladder(
-        rungs=tuple(rungs),
+        rungs=lines,
         first=name,
         level="op" if any(pair.level == "op" for pair in check.record.deeper) else main.level,
         came_back=came_back,

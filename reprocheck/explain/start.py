@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reprocheck.explain import compare, words
-from reprocheck.explain.finding import Finding, measure, source
-from reprocheck.explain.generators import Seeding, seed_facts, seedings
+from reprocheck.explain.finding import Finding, found, measure
+from reprocheck.explain.generators import Seeding, drawn_before_seed, seed_facts, seedings
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.trace.deep import Seen
 
@@ -17,23 +18,21 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seen = difference.seen
     names = list(difference.outputs)
     measured = measure(pair, difference)
-    facts = {**measured.facts, "optimizer": seen.place, "leaf_names": names}
+    facts = {"optimizer": seen.place, "leaf_names": names}
     name = names[0] if names else seen.place
     values = measured.facts.get("values")
     both = words.both(*values) if isinstance(values, list) else "not the same in both runs"
     others = f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
-    before = _agreement(pair, difference)
-    return Finding(
-        rung="hyper-parameters",
-        number=difference.step.number,
-        iteration=seen.iteration or None,
-        rank=pair.rank,
+    text = f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}"
+    return found(
+        pair,
+        difference.step,
+        "hyper-parameters",
+        measured,
         place=name,
-        detail=f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}.{others}",
-        sentence=f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}{before}",
-        size=measured.size,
-        relative_difference=measured.relative,
-        source=source(seen.line),
+        detail=f"{text}.{others}",
+        sentence=f"{text}{_agreement(pair, difference)}",
+        line=seen.line,
         facts=facts,
     )
 
@@ -56,7 +55,6 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seeded = seedings(pair, difference.step.number)
     measured = measure(pair, difference)
     facts: dict[str, object] = {
-        **measured.facts,
         "buffer": seen.buffer,
         "differing": len(differences),
         "compared": compared,
@@ -64,25 +62,25 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         "states_known": known,
         **seed_facts(_effective(seeded, generators), generators or sorted(seeded)),
     }
+    if not known and (early := drawn_before_seed(pair, difference.step.number)):
+        facts["drawn_before_seed"] = early
     missing = _missing(pair, seen)
     if missing:
         facts["missing_from_checkpoint"] = missing
     count = f"{len(differences)} of {compared} parameters and buffers"
-    return Finding(
-        rung="initial weights",
-        number=-1,
-        iteration=None,
-        rank=pair.rank,
+    finding = found(
+        pair,
+        difference.step,
+        "initial weights",
+        measured,
         place=seen.place,
-        culprit=None,
         detail=f"{_what(difference)} before the first iteration ({count}){_states(generators, known)}.",
         sentence=f"{_subject(seen)} differ{'s' if '.' not in seen.place else ''} before the first iteration, "
         f"{_why(seen, generators, known, seeded, facts)}",
-        size=measured.size,
-        relative_difference=measured.relative,
-        source=source(seen.line),
+        line=seen.line,
         facts=facts,
     )
+    return replace(finding, number=-1, iteration=None)
 
 
 def _what(difference: Difference) -> str:
@@ -132,6 +130,10 @@ def _why(seen: Seen, generators: Sequence[str], known: bool, seeded: dict[str, S
         return f"because nothing seeds {words.listed(list(generators))} before {where}"
     if missing := facts.get("missing_from_checkpoint"):
         return f"and {missing} does not hold it"
+    early = facts.get("drawn_before_seed")
+    if isinstance(early, dict) and early:
+        name, line = next(iter(early.items()))
+        return f"and {name} was drawn from before {words.line(line) if line else 'the script'} seeds it"
     if not known:
         return "and the script seeds no generator" if not seeded else f"where {where}"
     made = f" at {words.line(seen.line)}" if seen.line else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reprocheck.model import Check, Run, SourceLine
-from reprocheck.report import tables, why, words
+from reprocheck.report import controls, tables, why, words
 from reprocheck.report.tables import Table
 from reprocheck.report.text import line, moment, tail
 
@@ -52,6 +52,7 @@ def _lines(check: Check) -> Iterator[str]:
     yield from ("", *(prose(sentence) for sentence in words.meaning(check)), "")
     yield from _table(_numbers(check))
     yield from _why(check)
+    yield from _controls(check)
     table = tables.checks(check)
     yield from _section(table, "", f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())
     for table in tables.losses(check):
@@ -92,6 +93,24 @@ def _why(check: Check) -> Iterator[str]:
         if fix:
             yield from (("Fix:", "", *block(fix, "")) if why.is_code(fix) else (f"Fix: {prose(fix)}",))
             yield ""
+
+
+def _controls(check: Check) -> Iterator[str]:
+    """The controls that were on, and the search over them."""
+    if not controls.any_shown(check):
+        return
+    yield from _section(tables.controls_on(check))
+    if check.search:
+        search = check.search
+        yield from ("### Search over controls", "", f"**{prose(search.sentence)}** {prose(search.confidence)}".rstrip(), "")
+        yield from _table(tables.tried(search))
+        for text in filter(None, (controls.cost(search),)):
+            yield from (prose(text), "")
+        if search.patch:
+            yield from (f"Patch. {prose(controls.checked(search))}", "", *block(controls.patch(search), "diff"), "")
+    yield from _section(tables.overridden(check))
+    yield from _list("Controls that could not act", [f"{name}: {text}" for name, text in controls.unavailable(check)])
+    yield from _folded("What the controls touched", _table(tables.touched(check)))
 
 
 def _source_line(source: SourceLine | None) -> Iterator[str]:

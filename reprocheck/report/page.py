@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import charts, tables, why, words
+from reprocheck.report import charts, controls, tables, why, words
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -45,6 +45,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         curves=curves,
         words=words,
         why=why,
+        controls=controls,
         tables=tables,
         tone=tone,
         sign=sign,

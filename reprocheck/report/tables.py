@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.model import Check, Ladder, Run, Trace
-from reprocheck.report import why, words
+from reprocheck.model import Check, Ladder, Run, Search, Trace
+from reprocheck.report import controls, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import count, fact, line, loss, number, ulps
+from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
+MOST_TOUCHES = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +28,8 @@ class Table:
     note: str = ""
     strong: int = -1
     """The column that is bold in marked rows."""
+    good: bool = False
+    """Whether the marked rows are those that agree."""
 
 
 def checks(check: Check) -> Table:
@@ -158,6 +162,63 @@ def ladder(found: Ladder) -> Table:
         rows=tuple((row.name, row.status, row.where, row.detail if row.differs else "") for row in table),
         marked=frozenset(index for index, row in enumerate(table) if row.first),
         strong=1,
+    )
+
+
+def controls_on(check: Check) -> Table:
+    """The controls that were on in the runs of the check: class, and what each touched in run 1."""
+    rows = tuple((line(name), controls.control_class(name), controls.acted(check, name)) for name in check.record.controls)
+    return Table(title="Controls that were on", heads=("control", "class", "touched"), rows=rows, strong=0)
+
+
+def touched(check: Check) -> Table:
+    """Every call and value that controls touched."""
+    found = controls.touches(check)
+    rows = tuple(
+        (
+            line(touch.control),
+            line(touch.what),
+            f"{touch.count:,}",
+            "" if touch.value is None else controls.value(touch.value),
+            origin(touch.source),
+        )
+        for touch in found[:MOST_TOUCHES]
+    )
+    left = len(found) - len(rows)
+    return Table(
+        title="What the controls touched",
+        heads=("control", "what", "times", "value", "line"),
+        rows=rows,
+        numeric=frozenset({2}),
+        note=f"{count(left, 'more row')} in report.json." if left > 0 else "",
+    )
+
+
+def overridden(check: Check) -> Table:
+    """Values of the user's that controls replaced in the search, and those that stood against a control."""
+    rows = [
+        (line(one.control), line(one.what), controls.value(one.old), controls.value(one.new), origin(one.source))
+        for one in controls.overrides(check)
+    ]
+    rows += [
+        (line(one.control), line(one.what), controls.value(one.value), f"stood; {controls.value(one.wanted)} wanted", origin(one.source))
+        for one in controls.conflicts(check)
+    ]
+    return Table(title="Overrides and conflicts", heads=("control", "what", "the user's value", "became", "line"), rows=tuple(rows))
+
+
+def tried(search: Search) -> Table:
+    """A row for each arm of the search; those that agree are marked."""
+    rows = tuple((controls.arm(one), str(one.runs), controls.outcome(one), line(one.note)) for one in search.tried)
+    marked = frozenset(index for index, one in enumerate(search.tried) if one.agrees)
+    return Table(
+        title="What was tried",
+        heads=("controls", "runs", "they", "why"),
+        rows=rows,
+        numeric=frozenset({1}),
+        marked=marked,
+        strong=2,
+        good=True,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from reprocheck.model import Check, Comparison, Run
-from reprocheck.report import why
+from reprocheck.report import controls, why
 from reprocheck.report.text import count, line, number, seconds, ulps
 
 _SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
@@ -166,6 +166,7 @@ def summary(check: Check) -> list[str]:
         f"{check.verdict.title}: {line(check.verdict.reason)}",
         *(f"{name}: {headline} ({detail})" for name, (headline, detail) in named),
         *why.summary(check),
+        *controls.summary(check),
         f"next: {next_command(check)[1]}",
     ]
 
@@ -178,6 +179,8 @@ def command(check: Check) -> str:
 def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     verdict, runs = check.verdict, len(check.runs)
+    if check.causes and verdict.verdict == "not_reproducible" and check.search is None and not check.record.controls:
+        return "Confirm the cause, and get a fix that is tried:", _again(check, "", "explain")
     if check.causes:
         return "See what the cause means, and other ways to repair it:", f"reprocheck rules {line(check.causes[0].code)}"
     if verdict.verdict == "script_failed":
@@ -231,18 +234,19 @@ def _setting(check: Check, name: str) -> object:
     return next((setting.value for setting in check.record.settings if setting.name == name), None)
 
 
-def _again(check: Check, options: str) -> str:
+def _again(check: Check, options: str, command: str = "run") -> str:
     """`reprocheck run` with the options that were given on the command line, some replaced, and the same entry point."""
     new = set(options.split())
+    left_out = (*_SAID_ELSEWHERE, *(("explain", "level") if command == "explain" else ()))
     kept = [
         part
         for setting in check.record.settings
-        if setting.origin.startswith("--") and setting.origin not in new and setting.name not in _SAID_ELSEWHERE
+        if setting.origin.startswith("--") and setting.origin not in new and setting.name not in left_out
         for part in _flag(setting.origin, setting.value)
     ]
     entry = check.record.entry_point
     words = entry.command[1:] if entry.kind != "command" and len(entry.command) > 1 else ("--", *entry.command)
-    return line(" ".join(["reprocheck run", options, *(shlex.quote(part) for part in (*kept, *words))]))
+    return line(" ".join(["reprocheck", command, options, *(shlex.quote(part) for part in (*kept, *words))]))
 
 
 def _flag(flag: str, value: object) -> Iterable[str]:

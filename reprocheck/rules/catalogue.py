@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reprocheck.model import RungName
 
@@ -28,6 +28,7 @@ GROUPS = (
     "Collectives",
     "Update and later",
 )
+Severity = Literal["error", "warning", "note"]
 _PROSE = ("why", "shows", "title")
 
 
@@ -42,6 +43,9 @@ class Entry:
     frameworks, devices   where it occurs; `any` for everywhere
     references   public threads (`repository#number`) and documents that it is known from
     bad, good    the smallest code that has it, and the same without it
+    severity     what the scan says of it: `error` changes results from run to run, `warning` can, `note` is worth knowing
+    scan         whether the scan finds it in source code: `bad` has a finding then, and `good` has none
+    patch        whether `scan --fix` can mend it
     """
 
     code: str
@@ -57,6 +61,9 @@ class Entry:
     devices: tuple[str, ...]
     references: tuple[str, ...] = ()
     fixes: Mapping[str, str] = field(default_factory=dict)
+    severity: Severity = "warning"
+    scan: bool = False
+    patch: bool = False
 
     @property
     def group(self) -> str:

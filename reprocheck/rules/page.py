@@ -1,10 +1,14 @@
-"""The page of the catalogue in the documentation: `python -m reprocheck.rules.page > docs/reference/rules.md`."""
+"""The catalogue in the documentation: one page of all entries, and a page for each.
+
+`python -m reprocheck.rules.page docs` writes `docs/reference/rules.md` and `docs/rules/`; without a folder, the first goes to stdout.
+"""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from reprocheck.rules.catalogue import GROUPS, Entry, catalogue
 from reprocheck.rules.operators import operator_lists
@@ -12,18 +16,55 @@ from reprocheck.rules.operators import operator_lists
 HEAD = """\
 # Rules
 
-<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page`. Change the data there, not this page. -->
+<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->
 
 The causes that `reprocheck` can name, by code. In the terminal, `reprocheck rules` prints this table and `reprocheck rules CODE` one entry.
 
 A cause in a report carries a confidence: **observed** where the record of the runs shows it, **suspected** where it only fits: by a line of
 the source, or as a second reading of the same difference. An operator is never blamed because it is on a list; a list only adds to what the
-runs have shown."""
+runs have shown.
+
+Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error* changes results from run to run, a
+*warning* can, a *note* is worth knowing. *fix* says that `reprocheck scan --fix` mends it."""
+INDEX = """\
+# Rules, page by page
+
+<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->
+
+All of them on [one page](../reference/rules.md).
+"""
+SAYS = {
+    "error": "**error**: it changes results from run to run",
+    "warning": "**warning**: it can change results from run to run",
+    "note": "**note**: worth knowing",
+}
 
 
 def markdown() -> str:
     """The page."""
     return "\n".join([HEAD, "", *_table(), *(line for entry in catalogue() for line in _section(entry)), *_lists()]) + "\n"
+
+
+def pages() -> Mapping[str, str]:
+    """The pages of `docs/rules/` by file name: one for each entry, and an index."""
+    rows = [f"- [{entry.code}]({entry.code}.md) `{entry.name}`: {entry.title}" for entry in catalogue()]
+    made = {"README.md": "\n".join([INDEX, *rows]) + "\n"}
+    for entry in catalogue():
+        made[f"{entry.code}.md"] = "\n".join(_page(entry)) + "\n"
+    return made
+
+
+def write(docs: Path) -> None:
+    """Writes all pages below a documentation folder, and removes those of entries that are gone."""
+    (docs / "reference" / "rules.md").write_text(markdown(), encoding="utf-8")
+    folder = docs / "rules"
+    folder.mkdir(exist_ok=True)
+    made = pages()
+    for path in folder.glob("*.md"):
+        if path.name not in made:
+            path.unlink()
+    for name, text in made.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def language(code: str) -> str:
@@ -41,18 +82,42 @@ def is_code(text: str) -> bool:
 
 
 def _table() -> Iterator[str]:
-    yield "| code | name | cause | frameworks |"
-    yield "|---|---|---|---|"
+    yield "| code | name | cause | frameworks | scan |"
+    yield "|---|---|---|---|---|"
     for entry in catalogue():
-        yield f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} | {', '.join(entry.frameworks)} |"
+        scan = (entry.severity + (", fix" if entry.patch else "")) if entry.scan else ""
+        yield f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} | {', '.join(entry.frameworks)} | {scan} |"
 
 
 def _section(entry: Entry) -> Iterator[str]:
     if entry == next(one for one in catalogue() if one.group == entry.group):
         yield from ("", f"## {GROUPS.index(entry.group)} · {entry.group}")
-    yield from ("", f'<a id="{entry.code.lower()}"></a>', f"### {entry.code} {entry.name}", "", f"**{entry.title}.** {entry.why}", "")
-    yield f"*Shows:* {entry.shows}"
+    yield from ("", f'<a id="{entry.code.lower()}"></a>', f"### {entry.code} {entry.name}", "", *_body(entry))
+
+
+def _page(entry: Entry) -> Iterator[str]:
+    """The page of one entry."""
+    yield f"# {entry.code} {entry.name}"
+    yield from (
+        "",
+        "<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->",
+        "",
+    )
+    yield from _body(entry)
+    if entry.scan:
+        yield from ("", "Where it is meant, say so in the line or in the first line of its statement:", "")
+        yield from ("```python", f"...  # reprocheck: ignore[{entry.code}] the reason", "```")
+    yield from ("", f"[All rules](../reference/rules.md) · [the scan](../reference/scan.md) · group {entry.group}")
+
+
+def _body(entry: Entry) -> Iterator[str]:
+    yield from (f"**{entry.title}.** {entry.why}", "", f"*Shows:* {entry.shows}")
     yield from ("", f"*Frameworks:* {', '.join(entry.frameworks)} · *devices:* {', '.join(entry.devices)} · *first rung:* {entry.rung}")
+    if entry.scan:
+        mends = "; `--fix` mends it" if entry.patch else ""
+        yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{mends}.")
+    else:
+        yield from ("", "*`reprocheck scan`:* does not find it; a run shows it.")
     yield from ("", "Has it:", "", *_code(entry.bad), "", "Has not:", "", *_code(entry.good), "", "Fix:", "", *_code(entry.fix))
     for framework, code in entry.fixes.items():
         yield from ("", f"Fix for {framework}:", "", *_code(code))
@@ -78,4 +143,7 @@ def _lists() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(markdown())
+    if sys.argv[1:]:
+        write(Path(sys.argv[1]))
+    else:
+        sys.stdout.write(markdown())

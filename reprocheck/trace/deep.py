@@ -94,6 +94,10 @@ class Seen(
     module: str = ""
     backward: bool = False
     node: str = ""
+    subset: str = ""
+    held: str = ""
+    bag: str = ""
+    """Of a data set: hash of the indices that a subset takes, of the samples in memory in their order, and whatever their order."""
     at: int = -1
     """Offset of its line in the trace file."""
 

@@ -1,7 +1,8 @@
-"""Every planted case for PyTorch and MindSpore gives the verdict, the rung and the place that `cases.toml` asks for."""
+"""Every planted case for PyTorch and MindSpore gives the verdict, the rung, the place and the control that `cases.toml` asks for."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Outcome, check, mindspore_python
+from tests.conftest import Outcome, check, mindspore_python, reprocheck
 
 HERE = Path(__file__).parent
 CASES = [
@@ -138,7 +139,7 @@ ALSO_RIGHT = {"mindspore/unseeded_dropout.py": ("initial weights", "0.bias")}
 
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_case(case: dict[str, Any], workdir: Path) -> None:
-    outcome = check(*entry(case), cwd=workdir, explain=True)
+    outcome = explain(case, workdir) if "fixed_by" in case else check(*entry(case), cwd=workdir, explain=True)
     if case["script" if "script" in case else "command"] == "torch/uninitialised_parameter.py" and outcome.exit_code == 0:
         pytest.skip("the allocator gave both runs the same bytes: the case proves nothing here")
     assert outcome.title in allowed(case["verdict"]), outcome.stdout + outcome.stderr
@@ -157,10 +158,31 @@ def test_case(case: dict[str, Any], workdir: Path) -> None:
         low, high = case["loss_range"]
         loss = outcome.losses()[0][0]
         assert loss is not None and low <= loss <= high
+    if "fixed_by" in case:
+        assert_confirmed(case, outcome)
     if "rung" in case:
         assert_why(case, outcome)
     else:
         assert (outcome.report["ladder"], outcome.report["causes"]) == (None, [])
+
+
+def explain(case: dict[str, Any], workdir: Path) -> Outcome:
+    """`reprocheck explain` on a case: the check and the ladder of `run`, and the search after them."""
+    done = reprocheck("explain", *entry(case), cwd=workdir, timeout=600, REPROCHECK_DRAW="false")
+    folder = (workdir / "reports" / "latest").resolve()
+    report = json.loads((folder / "report.json").read_text())
+    return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
+
+
+def assert_confirmed(case: dict[str, Any], outcome: Outcome) -> None:
+    """One control is the smallest set, its cause is confirmed, and that took few runs."""
+    if case["script"] == "torch/uninitialised_parameter.py" and outcome.report["controls"] is None:
+        return  # both losses of an iteration are NaN: nothing differs that a search could look at
+    controls = outcome.report["controls"]
+    assert controls["smallest"] in [[name] for name in allowed(case["fixed_by"])], controls["sentence"]
+    assert outcome.report["causes"][0]["confidence"] == "confirmed"
+    assert outcome.folder is not None
+    assert len([*outcome.folder.glob("*/run-*/trace"), *outcome.folder.glob("arms/*/run-*/trace")]) <= 8
 
 
 def assert_why(case: dict[str, Any], outcome: Outcome) -> None:

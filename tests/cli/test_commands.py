@@ -19,7 +19,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working directory with one recorded check."""
     folder = tmp_path_factory.mktemp("checked")
     (folder / "train.py").write_text(SOURCE)
-    assert check("train.py", cwd=folder).exit_code == 0
+    assert check("train.py", cwd=folder, draw=True).exit_code == 0
     return folder
 
 

@@ -57,7 +57,7 @@ def deeper(folder: Path | None) -> list[tuple[str, int, int]]:
 
 def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdir: Path) -> None:
     (workdir / "train.py").write_text(UNSEEDED)
-    outcome = check("train.py", cwd=workdir, explain=True)
+    outcome = check("train.py", cwd=workdir, explain=True, draw=True)
     assert outcome.exit_code == 1 and outcome.title == "NOT REPRODUCIBLE (forward)"
     assert deeper(outcome.folder)[0] == ("module", 2, 2)
     assert outcome.report["ladder"] is not None and len(outcome.report["ladder"]["rungs"]) == 12

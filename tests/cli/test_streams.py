@@ -27,8 +27,16 @@ def clean(workdir: Path) -> Path:
     return workdir
 
 
+def test_without_drawing_the_result_is_there_and_the_rest_can_be_drawn_later(clean: Path) -> None:
+    outcome = check("--no-draw", "train.py", cwd=clean)
+    assert outcome.folder is not None and f"reports/{outcome.folder.name}/report.json" in outcome.stdout
+    assert {path.name for path in outcome.folder.iterdir() if path.is_file()} == {"record.json", "report.json"}
+    assert reprocheck("report", "reports/latest", cwd=clean).returncode == 0
+    assert (outcome.folder / "report.html").exists() and (outcome.folder / "loss.png").exists()
+
+
 def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
-    outcome = check("train.py", cwd=clean)
+    outcome = check("train.py", cwd=clean, draw=True)
     assert outcome.exit_code == 0
     assert outcome.stdout.startswith("REPRODUCIBLE\n")
     assert outcome.folder is not None
@@ -58,7 +66,7 @@ def test_show_output_passes_the_scripts_output_on(clean: Path) -> None:
 
 
 def test_quiet_leaves_one_line(clean: Path) -> None:
-    outcome = check("--quiet", "train.py", cwd=clean)
+    outcome = check("--quiet", "train.py", cwd=clean, draw=True)
     assert outcome.stderr == ""
     assert outcome.stdout.startswith("REPRODUCIBLE: ") and outcome.stdout.count("\n") == 1
     assert outcome.folder is not None and (outcome.folder / "report.html").exists()

@@ -23,7 +23,7 @@ def plain(*command: str, cwd: Path) -> str:
 
 
 def kinds(outcome: Outcome) -> list[str]:
-    """The events of run 1 that bear on iterations, in order: `loss` or `grad`, `update`, with the number of losses where there are several."""
+    """The events of run 1 that bear on iterations, in order: `loss` or `grad` and how many where there are several, and `update`."""
     import json
 
     found = []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +14,7 @@ from samples import backward_fails, did_not_come_back, explained, forward_fails
 
 from reprocheck.model import RUNGS, Setting
 from reprocheck.report import FORMATS, next_command, to_json, why
+from tests.conftest import check, reprocheck
 
 RUNG_NAMES = ["rung", "status", "iteration", "rank", "place", "culprit", "size", "relative_difference", "detail"]
 CAUSE_NAMES = {"code", "title", "confidence", "evidence", "source", "fix"}
@@ -49,7 +53,7 @@ def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> No
         assert text in opened
     assert '<pre tabindex="0"><code>self.generator = torch.Generator()\nself.generator.manual_seed(0)</code></pre>' in page
     assert "<p>Set deterministic algorithms where the operator has one.</p>" in page
-    assert "reprocheck rules R104" in page
+    assert "reprocheck explain --timeout 600 train.py --lr 0.1" in page
 
 
 def test_a_difference_that_did_not_come_back_opens_nothing() -> None:
@@ -103,3 +107,38 @@ def test_a_check_that_was_not_to_be_explained_offers_to_explain_it() -> None:
     assert next_command(replace(more, ladder=explained().ladder))[1].endswith(
         "--runs 5 --steps 2 --no-explain --level module train.py --lr 0.1"
     )
+
+
+UNSEEDED = """
+import random
+import reprocheck
+for step in range(20):
+    reprocheck.log_loss(10 * random.Random().random())
+"""
+REFUSED = """
+raise RuntimeError("put_ does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'.")
+"""
+
+
+@pytest.mark.parametrize(("text", "code", "line"), [(UNSEEDED, "", ""), (REFUSED, "RC008", "raise RuntimeError(")])
+def test_a_folder_that_is_carried_away_is_drawn_again_as_it_was(text: str, code: str, line: str, workdir: Path) -> None:
+    script = workdir / "train.py"
+    script.write_text(text)
+    folder = check("train.py", cwd=workdir, draw=True).folder
+    assert folder is not None
+    drawn_first = (folder / "report.json").read_text()
+    causes = json.loads(drawn_first)["causes"]
+    assert [cause["code"] for cause in causes] == [code] * bool(code)
+    if causes:
+        assert causes[0]["source"] == {"file": "train.py", "line": 2}
+        assert f"train.py:2`: `{line}" in (folder / "report.md").read_text()
+    elsewhere = workdir / "elsewhere"
+    elsewhere.mkdir()
+    carried = shutil.copytree(folder, elsewhere / "carried")
+    script.write_text("# another text\n" * 3)
+    (elsewhere / "train.py").write_text("# no such line\n")
+    page = (carried / "report.html").read_bytes()
+    done = reprocheck("report", str(carried), cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert (carried / "report.json").read_text() == drawn_first
+    assert (carried / "report.html").read_bytes() == page

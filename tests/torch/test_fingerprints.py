@@ -71,11 +71,12 @@ def test_every_dtype(dtype: Any, shape: tuple[int, ...]) -> None:
     assert len(found["h"]) == 32
     assert ("k" in found) == (tensor.numel() > 0)
     assert ("v" in found) == (0 < tensor.numel() * (2 if dtype.is_complex else 1) <= 16)
-    assert found["z"] == pytest.approx(tensor.to(torch.complex128).norm().item() if tensor.numel() else 0.0, rel=1e-5)
+    norm = tensor.to(torch.complex128).norm().item() if tensor.numel() else 0.0
+    assert found["z"] == pytest.approx(norm, rel=1e-5 if tensor.numel() <= 500 else 0.2)
     assert PRINTS.of(tensor.clone()) == found
     other = on_device(tensor)
     assert (other["a"], other["d"], other["s"]) == ("sums-1", found["d"], found["s"])
-    assert other["z"] == pytest.approx(found["z"], rel=1e-5)
+    assert other["z"] == pytest.approx(norm, rel=1e-5)
     assert other.get("v") == found.get("v")
 
 
@@ -328,7 +329,7 @@ def test_announced_once() -> None:
     assert not recorder.events
     prints.of(torch.ones(2))
     prints.of(torch.ones(3))
-    assert recorder.events == [{"e": "fingerprints", "hash": hashing.NAME, "sketch": "signs-1"}]
+    assert recorder.events == [{"e": "fingerprints", "hash": hashing.NAME, "sketch": "signs-2"}]
     recorder.on_fork[0]()
     prints.of(torch.ones(2))
     assert len(recorder.events) == 2

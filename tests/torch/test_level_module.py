@@ -159,7 +159,7 @@ def test_facts_stand_in_the_order_of_execution(convolution: list[Event]) -> None
     order = [event["r"] for event in convolution if event["i"] == 1 and event["r"] != "seed"]
     order = [kind for index, kind in enumerate(order) if index == 0 or order[index - 1] != kind]
     once = [kind for kind in order if kind not in ("outgrad", "gradient")]
-    assert once == ["weights", "rng", "batch", "call", "root", "hyper", "reduced", "update", "rng"]
+    assert once == ["weights", "rng", "batch", "call", "rng", "root", "hyper", "reduced", "update", "rng"]
     assert order.index("root") < order.index("outgrad") < order.index("gradient") < order.index("hyper") < order.index("update")
     assert {event["i"] for event in convolution} == {1, 2}
 
@@ -195,6 +195,44 @@ def test_gradients_come_in_the_order_of_the_backward_pass(convolution: list[Even
     clipped, raw = one(convolution, "reduced", "conv.weight"), one(convolution, "gradient", "conv.weight")
     assert clipped["out"][0][1]["z"] < raw["out"][0][1]["z"]
     assert hashes(one(convolution, "update", "conv.weight")) != hashes(one(convolution, "weights", "conv.weight"))
+
+
+REWRITTEN = """
+import torch
+from torch import nn
+
+class Changing(nn.Sequential):
+    def forward(self, value):
+        for module in self:
+            value = module(value)
+            value.data.mul_(2.0)
+        return value
+
+model = nn.Sequential(nn.Linear(200, 200), nn.ReLU(inplace=True), Changing(nn.Linear(200, 200), nn.Tanh()), nn.Linear(200, 150))
+optimizer = torch.optim.Adam(model.parameters(), 0.01)
+for _ in range(2):
+    model(torch.ones(4, 200)).sum().backward()
+    model[0].weight.grad.data.add_(0.5)
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_what_is_written_to_without_a_version_is_read_again(tmp_path: Path) -> None:
+    events = recorded(tmp_path, REWRITTEN)
+    for iteration in (1, 2):
+        calls = {event["p"]: event for event in of(events, "call", iteration)}
+        assert hashes(calls["0"]) != hashes(calls["1"])  # in place: what went in is not what is there now
+        assert hashes(calls["0"]) == hashes(calls["1"], "in")
+        assert hashes(calls["1"]) == hashes(calls["2"], "in") == hashes(calls["2.0"], "in")
+        assert hashes(calls["2.0"]) != hashes(calls["2.1"], "in")
+        assert hashes(calls["2"]) == hashes(calls["3"], "in")
+        raw, reduced = ({event["p"]: hashes(event) for event in of(events, kind, iteration)} for kind in ("gradient", "reduced"))
+        assert {name for name in raw if raw[name] != reduced[name]} == {"0.weight"}
+    state = one(events, "update", "3.weight:exp_avg")["out"][0][1]
+    assert state["h"]
+    assert "k" not in state
+    assert "k" in one(events, "update", "3.weight")["out"][0][1]
 
 
 NAMES = """

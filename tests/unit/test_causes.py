@@ -92,6 +92,7 @@ def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(text: str, name: str = "train.py") -> None:
+    Path("sources.json").unlink(missing_ok=True)  # what was kept of an earlier text
     Path(name).write_text(text)
 
 
@@ -147,7 +148,7 @@ EQUAL_STATES = {"generators": [], "states_known": True}
             {"kind": "call", "operator": "aten.index_put_.default", "operator_inputs_differ": False},
             ["noisy-forward-kernel"],
         ),
-        ("forward", GROSS, {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True}, ["private-draw"]),
+        ("forward", GROSS, {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True}, ["unrecorded-input"]),
         ("forward", GROSS, {"kind": "call", "operator": "aten.rand.generator", "operator_inputs_differ": False}, ["private-draw"]),
         ("forward", GROSS, {"kind": "call", "victim": True, "private_generator": True}, ["private-draw"]),
         ("RNG state", {}, {**STATES, "kind": "batch", "outside": True}, ["unseeded-layer"]),
@@ -457,4 +458,111 @@ def test_the_real_error_of_torch(tmp_path: Path) -> None:
     write("import torch\ntorch.use_deterministic_algorithms(True)\ntorch.zeros(4).put_(torch.tensor([1]), torch.ones(1))\n")
     done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)
     found = parse(done.stderr)
-    assert found and found.operator == "put_" and found.source and (found.source.file, found.source.line) == ("train.py", 3)
+    assert found and found.operator == "put_" and found.source and (Path(found.source.file).name, found.source.line) == ("train.py", 3)
+
+
+# ---------------------------------------------------------------------------------------------------------------- the user's lines
+
+FED = """\
+import random, time
+import numpy as np
+import torch
+
+class Blur(torch.nn.Module):
+    def __init__(self, size):
+        self.size, self.rng = size, np.random.default_rng()
+
+    def forward(self, x):
+        noise = self.rng.normal(size=self.size)
+        scale = time.time() % 1
+        spread = torch.empty(self.size)
+        y = x + noise
+        z = y * scale
+        time.sleep(random.SystemRandom().random())
+        return z * spread
+
+    def plain(self, x, noise):
+        return x + noise
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "at"),
+    [
+        (13, "private-draw", 10),
+        (16, "uninitialised-memory", 12),
+        (19, "unrecorded-input", 19),
+        (11, "unrecorded-input", 11),
+    ],
+)
+def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) -> None:
+    write(FED)
+    facts = {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True, "victim": True}
+    found = causes(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
+    assert (names(found)[0], found[0].confidence) == (first, "observed")
+    assert found[0].source == SourceLine(file="train.py", line=at, text=FED.splitlines()[at - 1].strip())
+    assert ("reads the clock" in " ".join(found[0].evidence)) is (line == 11)
+
+
+BUILT = {"built": True, "order": "same samples, other order"}
+
+
+@pytest.mark.parametrize(
+    ("script", "facts", "expected"),
+    [
+        ("from concurrent.futures import as_completed\nfor one in as_completed([]): pass\n", BUILT, "arrival-order"),
+        ("import random\nrandom.Random().shuffle(samples)\n", BUILT, "private-shuffle"),
+        (
+            "import numpy as np\nx = np.random.default_rng().normal(9)\n",
+            {**BUILT, "order": "same samples, other content"},
+            "private-augmentation",
+        ),
+        (
+            "import uuid\nnames = [uuid.uuid4() for _ in range(9)]\n",
+            {"built": True, "subset": True, "order": "other samples"},
+            "unseeded-split",
+        ),
+        ("class Node:\n    pass\nfor node in {Node() for _ in range(9)}: pass\n", BUILT, "address-order"),
+        ("class Node:\n    __hash__ = f\nfor node in {Node() for _ in range(9)}: pass\n", BUILT, "hash-order"),
+    ],
+)
+def test_a_data_set_that_was_built_otherwise(script: str, facts: dict[str, object], expected: str) -> None:
+    write(script)
+    assert names(causes(check(ladder("batch", facts=facts)), "."))[0] == expected
+
+
+def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
+    write("import torch\nfirst = torch.randn(3)\ntorch.manual_seed(0)\n")
+    facts = {
+        "states_known": False,
+        "generators": [],
+        "seeded_by": ["torch"],
+        "seeds_equal": True,
+        "drawn_before_seed": {"torch": "train.py:3"},
+    }
+    found = causes(check(ladder("initial weights", facts=facts, place="first", **GROSS)), ".")
+    assert names(found)[0] == "seed-after-model" and found[0].confidence == "observed"
+    assert found[0].source == SourceLine(file="train.py", line=2, text="first = torch.randn(3)")
+    assert "torch was drawn from before train.py:3 seeds it" in " ".join(found[0].evidence).replace("Torch", "torch")
+
+
+def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
+    write("import random\nkeep = random.random()\n")
+    found = causes(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
+    assert names(found)[0] == "unseeded-layer" and "random.seed(0)" in found[0].fix
+    assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
+
+
+def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("import data\n")
+    write("import numpy as np\nrng = np.random.default_rng()\n", "data.py")
+    first = causes(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
+    assert first[0].source == SourceLine(file="data.py", line=2, text="rng = np.random.default_rng()")
+    Path("data.py").write_text("# all new\n# lines\n")
+    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), ".") == first
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path) == first
+    (tmp_path / "sources.json").write_text('{"files": 3}')
+    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[0].code == first[0].code

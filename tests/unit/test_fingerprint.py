@@ -53,42 +53,41 @@ def test_signs_are_fixed() -> None:
     assert given == sketch.signs(1, 1024)
     assert given != sketch.signs(2, 1024)
     assert abs(sum(given)) < 150
-    assert (
-        hashlib.sha256(sketch.row_signs().tobytes() + sketch.column_signs().tobytes() + sketch.rest_signs().tobytes()).hexdigest() == SIGNS
-    )
+    tables = (sketch.row_signs(), sketch.cycle_signs(), sketch.column_signs())
+    assert hashlib.sha256(b"".join(table.tobytes() for table in tables)).hexdigest() == SIGNS
 
 
-SIGNS = "d13ba4663ef511d6348b91e639134730d1c0f62ab3278d65a4ae03c766d9c78b"
-"""Of the format `signs-1`: it changes only with its name."""
+SIGNS = "137f759d4f864104e9d720c8a834c53070ae926f5678a57e2125062988b3c4ec"
+"""Of the format `signs-2`: it changes only with its name."""
 
 
 def test_the_map_is_the_one_of_the_description() -> None:
-    size = sketch.BLOCK * sketch.BLOCKS + 3 * sketch.ROW + 77
-    rows = np.array(sketch.row_signs()).reshape(sketch.BLOCKS, sketch.GROUPS, sketch.VECTORS, sketch.ROWS)
-    columns, rest = np.array(sketch.column_signs()), np.array(sketch.signs(3, sketch.VECTORS * sketch.ROW)).reshape(sketch.VECTORS, -1)
+    size = 2 * sketch.CYCLE + 3 * sketch.ROW + 77
+    rows = np.array(sketch.row_signs()).reshape(sketch.GROUPS, sketch.ROWS)
+    flips = np.array(sketch.cycle_signs()).reshape(sketch.GROUPS, sketch.FLIPS)
+    columns = np.array(sketch.column_signs()).reshape(sketch.VECTORS, sketch.ROW)
     sketches = sketch.ArraySketch(np)
-    for element in (0, 15, 16, 1023, 1024, 5000, sketch.BLOCK + 7, sketch.BLOCK * sketch.BLOCKS + 5, size - 78, size - 77, size - 1):
+    for element in (0, 15, 16, 1023, 1024, 5000, 200_007, sketch.CYCLE - 1, sketch.CYCLE + 7, 2 * sketch.CYCLE + 5, size - 78, size - 1):
         values = np.zeros(size, np.float32)
         values[element] = 2.5
         row, c = divmod(element, sketch.ROW)
-        block, r = divmod(row, sketch.ROWS)
-        cycle, block = divmod(block, sketch.BLOCKS)
+        cycle, r = divmod(row, sketch.ROWS)
         group = c // sketch.COLUMNS
         expected = np.zeros((sketch.VECTORS, sketch.BUCKETS))
         for vector in range(sketch.VECTORS):
-            sign = rows[block, group, vector, r] * columns[cycle * 997 % 4096 + c]
-            expected[vector, c % 16] = 2.5 * (rest[vector, c] if element >= size - 77 else sign)
+            expected[vector, c % 16] = 2.5 * rows[group, r] * flips[group, cycle] * columns[vector, c]
         found, norm = sketches.of(values)
         assert (numbers(found) == expected).all(), element
         assert norm == 2.5
 
 
-def test_few_elements_go_the_same_way() -> None:
-    values = np.random.default_rng(0).standard_normal(16).astype("f4")
-    for size in range(1, 17):
-        data, norm = sketch.Few().of(values[:size].tolist())
-        assert (np.frombuffer(data, "f4") == numbers(sketch.ArraySketch(np).of(values[:size])[0]).reshape(-1)).all()
-        assert norm == pytest.approx(np.linalg.norm(values[:size]))
+def test_what_is_all_alike_keeps_its_length() -> None:
+    rows, flips = (np.array(table).reshape(sketch.GROUPS, -1) for table in (sketch.row_signs(), sketch.cycle_signs()))
+    for table, weights in ((rows, np.ones(sketch.GROUPS)), (flips, rows.sum(1))):
+        squares = (np.cumsum(table * weights[:, None], 1) ** 2).sum(0)
+        ratios = np.sqrt(squares / (np.arange(1, table.shape[1] + 1) * (weights**2).sum()))
+        assert ratios.min() > 0.75
+        assert ratios.max() < 1.25
 
 
 def test_marked_sketches_are_far_apart() -> None:

@@ -39,7 +39,7 @@ HELLO: Event = {
     "python": "3.11.2",
     "name": "MainProcess",
 }
-HASHES: Event = {"e": "fingerprints", "hash": "xxh3_128", "sketch": "signs-1"}
+HASHES: Event = {"e": "fingerprints", "hash": "xxh3_128", "sketch": "signs-2"}
 
 
 def tensor(content: str, shape: Sequence[int] = (2, 3), d: str = "float32", **keys: object) -> Event:
@@ -318,6 +318,39 @@ def test_the_order_of_an_epoch(tmp_path: Path, indices: list[int], other: list[i
     assert rung.place == "DataLoader[0]"
     assert order in rung.detail
     assert rung.facts["epoch"] is True
+
+
+@pytest.mark.parametrize(
+    ("keys", "others", "order", "subset"),
+    [
+        ({"held": "ab", "bag": "x"}, {"held": "ba", "bag": "x"}, "same samples, other order", False),
+        ({"held": "ab", "bag": "x"}, {"held": "cd", "bag": "y"}, "same samples, other content", False),
+        ({"idx": [1, 2], "subset": "s"}, {"idx": [3, 4], "subset": "t"}, "other samples in the k batches seen", True),
+        ({"idx": [1, 2], "subset": "s"}, {"idx": [2, 1], "subset": "t"}, "same samples, other order", True),
+    ],
+)
+def test_a_data_set_that_was_built_otherwise(
+    tmp_path: Path, keys: dict[str, object], others: dict[str, object], order: str, subset: bool
+) -> None:
+    """Before anything is drawn from it; a generator that was drawn from before its seed explains that."""
+    early = [seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:3", g={"torch": state}) for state in "ab"]
+    first = [*training()[:4], early[0], seen("epoch", "DataLoader[0]", **{"idx": [1, 2], **keys}), *training()[5:]]
+    second = [*training()[:4], early[1], seen("epoch", "DataLoader[0]", **{"idx": [1, 2], **others}), *training(x1="other")[5:]]
+    ladder = climb(tmp_path, first, second)
+    rung = ladder.rung("batch")
+    assert (ladder.first, rung.facts["order"]) == ("batch", order)
+    assert (rung.facts["built"], rung.facts["subset"]) == (True, subset)
+    assert rung.facts["drawn_before_seed"] == {"torch": "train.py:3"}
+    assert "torch was drawn from before line 3 of train.py seeds it" in ladder.sentence
+
+
+def test_weights_without_states_that_were_drawn_before_the_seed(tmp_path: Path) -> None:
+    seeds = [seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:9", g={"torch": state}) for state in "ab"]
+    weights = [seen("weights", "first", out=[["", tensor(content)]]) for content in "vw"]
+    one, other = ([HASHES, seeds[n], weights[n], loss(float(n)), update(1)] for n in (0, 1))
+    ladder = climb(tmp_path, one, other)
+    assert ladder.rung("initial weights").facts["drawn_before_seed"] == {"torch": "train.py:9"}
+    assert "torch was drawn from before line 9 of train.py seeds it" in ladder.sentence
 
 
 def test_a_batch_with_other_content_of_the_same_samples(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from reprocheck.rules.page import is_code, language, markdown
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
 DEVICES = {"any", "cpu", "cuda", "npu"}
+NEEDS_MORE = re.compile(r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy|keras|flash_attn|mamba")
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 
 
@@ -72,7 +73,7 @@ def test_python_examples_run_as_they_stand() -> None:
     done = 0
     for one in catalogue():
         for text in (one.bad, one.good):
-            if language(text) == "python" and not re.search(r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy", text):
+            if language(text) == "python" and not NEEDS_MORE.search(text):
                 exec(compile(text, one.code, "exec"), {})
                 done += 1
     assert done >= 10
@@ -87,7 +88,7 @@ def test_torch_examples_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.Mo
     try:
         for one in catalogue():
             for text in (one.bad, one.good):
-                if not re.search(r"^import torch|^from torch", text, re.M) or re.search(r"cuda|compile|sdpa|scaled_dot", text):
+                if not re.search(r"^import torch|^from torch", text, re.M) or re.search(r"cuda|compile|sdpa|torch_npu", text):
                     continue
                 torch.use_deterministic_algorithms(False)
                 if one.name == "no-deterministic-kernel" and text == one.bad:
@@ -98,7 +99,7 @@ def test_torch_examples_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.Mo
                 done += 1
     finally:
         torch.use_deterministic_algorithms(False)
-        torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = False, False
+        torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic, torch.backends.cudnn.enabled = False, False, True
     assert done >= 20
 
 

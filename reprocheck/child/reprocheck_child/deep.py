@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from _thread import get_ident
-from ctypes import string_at
+from _thread import RLock, get_ident
+from ctypes import c_char, string_at
 
 from . import hashing, jsontext
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Reading = Callable[[bool], dict[str, Any] | None]
 
 _VALUES = ("in", "out")
+_LOSS = '{"e":"loss"'
+_GATHERED = 256
+"""Facts that are written together at most."""
 _MARK = 40
 """Bytes of a state that show whether any of it changed."""
 
@@ -28,6 +31,7 @@ _MARK = 40
 class Deep:
     """Writes `seen` events of one process and knows where its generators stand. One for all frameworks of a process: see `of`.
 
+    Facts are gathered and written together, before any other line: at the latest with the loss or the update that follows.
     In `in` and `out`, a leaf may be a reading `read(wait)` instead of a fingerprint: it returns the fingerprint once that has arrived
     from a device, None before that unless it is told to wait. The line keeps its place in the order.
     """
@@ -41,6 +45,8 @@ class Deep:
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
         self.fingerprints: Any = None
         """The fingerprints of the framework's tensors: one cache for all who record them. Set by the adapter."""
+        self.finish: Callable[[], None] = _nothing
+        """Completes the fingerprints that were given so far; set by the adapter."""
         self.module_path: Callable[[], str] = str
         """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
         self.thread = 0
@@ -52,6 +58,10 @@ class Deep:
         self._counts: dict[tuple[str, str], int] = {}
         self._iteration = 0
         self._unrecorded: set[tuple[str, str]] = set()
+        self._digests: dict[str, tuple[str, bytes]] = {}  # of each generator, the state that was hashed last
+        self._gathered: list[dict[str, Any] | str] = []
+        self._lock = RLock()
+        recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
 
     # ------------------------------------------------------------------------------------------------ facts
@@ -68,9 +78,41 @@ class Deep:
                         if type(leaf[1]) is not dict:
                             self._defer(event)
                             return
-            self.recorder.emit(event)
+            with self._lock:
+                self._gathered.append(event)
+            if len(self._gathered) >= _GATHERED:
+                self.flush()
         except Exception as error:
             self.recorder.problem("recording " + r, error)
+
+    def before_line(self, line: str) -> bool:
+        """A line is about to be written. A loss waits with the facts before it (then True); others are written behind the facts."""
+        if self._gathered:
+            if line.startswith(_LOSS):
+                with self._lock:
+                    self._gathered.append(line)
+                return True
+            self.flush()
+        return False
+
+    def flush(self) -> None:
+        """Write the facts that were gathered."""
+        if self._gathered:
+            self.recorder.lines(self._take)
+
+    def _take(self) -> str:
+        with self._lock:
+            events, self._gathered = self._gathered, []
+        self.finish()
+        return "".join([self._text(event) for event in events])
+
+    def _text(self, event: dict[str, Any] | str) -> str:
+        if isinstance(event, str):
+            return event
+        try:
+            return jsontext.dumps(event) + "\n"
+        except Exception as error:
+            return jsontext.dumps({"e": "problem", "where": "recording " + event["r"], "error": repr(error)[:2000]}) + "\n"
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
         """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
@@ -107,6 +149,7 @@ class Deep:
         self.grouping = self.recorder.grouping
         self._counts.clear()
         self._unrecorded.clear()
+        self._gathered, self._lock = [], RLock()
 
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
         iteration = len(self.grouping.ends) + 1
@@ -134,6 +177,7 @@ class Deep:
                 if value is None:
                     return None
                 waiting.pop()[1] = value
+            self.finish()
             return jsontext.dumps(event) + "\n"
 
         self.recorder.later_line(line)
@@ -156,7 +200,12 @@ class Deep:
 
     def rng(self) -> dict[str, str]:
         """Hash of the state of each default generator."""
-        return {name: hashing.digest(state) for name, state in self.states().items()}
+        known, found = self._digests, {}
+        for name, state in self.states().items():
+            if known.get(name, ("", b""))[1] is not state:
+                known[name] = (hashing.digest(state), state)
+            found[name] = known[name][0]
+        return found
 
     def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
         """`g` and `g2` of the generators that moved since the states `before`; {} where none did."""
@@ -226,6 +275,7 @@ class _PythonState:
     def __init__(self) -> None:
         self._hidden: Any = None
         self._address = 0
+        self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
@@ -235,9 +285,10 @@ class _PythonState:
             return b""
         if hidden is not self._hidden:
             self._hidden, self._address, self._mark = hidden, self._find(hidden), b""
+            self._look = (c_char * _MARK).from_address(self._address) if self._address else None
         if not self._address:
             return repr(hidden.getstate()).encode()
-        mark = string_at(self._address, _MARK)
+        mark = self._look.raw
         if mark != self._mark:
             self._mark, self._words = mark, string_at(self._address, self.WORDS)
         return self._words if hidden.gauss_next is None else self._words + repr(hidden.gauss_next).encode()
@@ -263,6 +314,7 @@ class _NumpyState:
     def __init__(self) -> None:
         self._generator: Any = None
         self._address = 0
+        self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
@@ -274,12 +326,17 @@ class _NumpyState:
         if generator is not self._generator:
             self._address = generator.ctypes.state_address if type(generator).__name__ == "MT19937" else 0
             self._generator, self._mark = generator, b""
+            self._look = (c_char * _MARK).from_address(self._address + self.WORDS - _MARK)  # the position is the last word
         if not self._address:
             return repr(generator.state).encode()
-        mark = string_at(self._address + self.WORDS - _MARK, _MARK)  # the position is the last word
+        mark = self._look.raw
         if mark != self._mark:
             self._mark, self._words = mark, string_at(self._address, self.WORDS)
         return self._words
+
+
+def _nothing() -> None:
+    """There is nothing to complete."""
 
 
 def _foreign_folders() -> list[str]:

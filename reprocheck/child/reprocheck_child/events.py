@@ -54,6 +54,8 @@ class Recorder:
         self.workdir = str(settings.get("workdir") or "")
         self.deep: Any = None
         """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
+        self.before_line: Callable[[str], bool] | None = None
+        """Writes what the deeper levels have gathered; called before each line, "" for one that waits. True where it has taken the line."""
         self.grouping = Grouping()
         self.readers: dict[str, Callable[[Any], bool]] = {}
         self.on_fork: list[Callable[[], None]] = []
@@ -93,9 +95,7 @@ class Recorder:
             self.emit({"e": "optimizer", "o": index, "class": name})
             return index
 
-    def loss(
-        self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1, thread: str | None = None
-    ) -> None:
+    def loss(self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1, thread: str | None = None) -> None:
         """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the main one). May stop the process."""
         if thread is None:
             thread = "" if get_ident() == self._main else self._thread_name()
@@ -305,7 +305,8 @@ class Recorder:
         self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
         for code, text in environment.trackers():
             self.caveat(code, text)
-        self._file.map()
+        if self.level == "loss":  # at the deeper levels many facts are written at once: a system call costs less than new pages
+            self._file.map()
 
     # ------------------------------------------------------------------------------------------------ writing
 
@@ -363,13 +364,26 @@ class Recorder:
             except Exception as error:
                 self.problem("the account at the end", error)
 
+    def lines(self, take: Callable[[], str]) -> None:
+        """Write the lines that `take` returns, behind those that wait for a device, and none of another thread between."""
+        with self._lock:
+            lines = take()
+            if self._queue:
+                self._queue.append((self.grouping.closed, lambda wait: lines))
+            else:
+                self._write(lines)
+
     def _line(self, line: str) -> None:
+        if self.before_line is not None and self.before_line(line):
+            return
         if self._queue:
             self._put(lambda wait: line)
         else:
             self._write(line)
 
     def _put(self, line: Deferred) -> None:
+        if self.before_line is not None:
+            self.before_line("")
         self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:

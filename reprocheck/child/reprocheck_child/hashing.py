@@ -16,16 +16,22 @@ def _blake2b(buffer: Any) -> str:
     return hashlib.blake2b(buffer, digest_size=16).hexdigest()
 
 
-def _choose() -> tuple[str, Callable[[Any], str]]:
+def _blake2b_stream() -> Any:
+    return hashlib.blake2b(digest_size=16)
+
+
+def _choose() -> tuple[str, Callable[[Any], str], Callable[[], Any]]:
     try:
-        from xxhash import xxh3_128_hexdigest
+        from xxhash import xxh3_128, xxh3_128_hexdigest
     except Exception:  # absent, broken, or too old to have it
-        return "blake2b", _blake2b
-    return "xxh3_128", xxh3_128_hexdigest
+        return "blake2b", _blake2b, _blake2b_stream
+    return "xxh3_128", xxh3_128_hexdigest, xxh3_128
 
 
 NAME: str
 """Algorithm of this process: `xxh3_128` or `blake2b`."""
 digest: Callable[[Any], str]
 """Hexadecimal hash of anything with the buffer protocol, 128 bits."""
-NAME, digest = _choose()
+stream: Callable[[], Any]
+"""Makes an object that takes the same bytes piece by piece: `update(buffer)`, then `hexdigest()`."""
+NAME, digest, stream = _choose()

@@ -164,9 +164,10 @@ def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]
     if not batch or not 0 < batch[0][0] <= SAMPLES:
         return None
     parts = [read for length, read in batch if length == batch[0][0]]
-    if len(parts) == 1:
-        return [hashing.digest(parts[0](index))[:16] for index in range(batch[0][0])]
     digest = hashing.digest
+    if len(parts) == 1:
+        read = parts[0]
+        return [digest(read(index))[:16] for index in range(batch[0][0])]
     return [digest("".join(digest(read(index)) for read in parts).encode())[:16] for index in range(batch[0][0])]
 
 

@@ -1,16 +1,17 @@
-"""The difference sketch `signs-1`: 64 numbers that are a linear map of a tensor, from which two runs' difference is estimated.
+"""The difference sketch `signs-2`: 64 numbers that are a linear map of a tensor, from which two runs' difference is estimated.
 
-Every element is given a sign by each of 4 sign vectors and added into one of 16 buckets. As the map is linear and its signs are fixed,
-the sketch of a difference is the difference of the sketches, and its length over 2 estimates the length of the difference.
+The tensor is read as rows of 1024 elements. Rows are given signs and added up, which leaves 1024 numbers; each of these is given a sign
+by 4 sign vectors and added into one of 16 buckets. As the map is linear and its signs are fixed, the sketch of a difference is the
+difference of the sketches, and its length over 2 estimates the length of the difference.
 
 The format (elements e in row-major order, counted from 0; a complex element counts as two):
 
-- whole rows of 1024 elements: element e lies in row e // 1024, at index c = e % 1024 of it, which is group g = c // 128, column c % 128;
-- 256 rows are a block, 2 blocks are a cycle. With r the row in its block, b the block in its cycle and k the number of the cycle, its sign
-  in vector v is ROWS[b, g, v, r] * COLUMNS[k * 997 % 4096 + c], its bucket is c % 16;
-- the rest, fewer than 1024 elements: sign REST[v, c], bucket c % 16.
+- element e lies in row r = e // 1024, at index c = e % 1024 of it, which is group g = c // 64; the last row may be shorter;
+- it is added to sum c with the sign ROWS[g, r % 1024] * FLIPS[g, r // 1024 % 512];
+- sum c is added to bucket c % 16 of vector v with the sign COLUMNS[v, c].
 
-The signs are bits of SplitMix64 of a counter: no generator is read, and they are the same in every process.
+The signs are bits of SplitMix64 of a counter: no generator is read, and they are the same in every process. ROWS and FLIPS are balanced
+(see `_balanced`), so that a tensor all of whose elements are alike keeps its length too.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NAME = "signs-1"
+NAME = "signs-2"
 VECTORS, BUCKETS = 4, 16
 SIZE = VECTORS * BUCKETS
-GROUPS, COLUMNS = 8, 128
+GROUPS, COLUMNS = 16, 64
 ROW = GROUPS * COLUMNS
-ROWS = 256
-BLOCKS = 2
-BLOCK = ROWS * ROW
-"""Elements in a block of rows."""
+ROWS = 1024
+"""Rows in a cycle."""
+CYCLE = ROWS * ROW
+"""Elements in a cycle."""
+FLIPS = 512
 HUGE = 1e30
 """Elements that are not finite, or of this size and more, are left out of a sketch: one of them would drown all others."""
 
@@ -49,52 +51,43 @@ def signs(stream: int, count: int) -> array[float]:
 
 
 def row_signs() -> array[float]:
-    """ROWS, of the shape (BLOCKS, GROUPS, VECTORS, ROWS)."""
-    return signs(1, BLOCKS * GROUPS * VECTORS * ROWS)
+    """ROWS, of the shape (GROUPS, ROWS)."""
+    return _balanced(signs(1, GROUPS * ROWS), ROWS, [1.0] * GROUPS)
+
+
+def cycle_signs() -> array[float]:
+    """FLIPS, of the shape (GROUPS, FLIPS)."""
+    rows = row_signs()
+    return _balanced(signs(2, GROUPS * FLIPS), FLIPS, [sum(rows[group * ROWS : (group + 1) * ROWS]) for group in range(GROUPS)])
+
+
+def _balanced(given: array[float], count: int, weights: list[float]) -> array[float]:
+    """(GROUPS, count) signs out of count times GROUPS given ones: the first are all +1, and each later 16 are taken with their signs or all
+    negated, whichever brings the squares of the groups' weighted sums, added up, nearer to what they are for independent signs.
+    """
+    table = array("f", bytes(4 * GROUPS * count))
+    sums = [0.0] * GROUPS
+    excess = 0.0  # of the squares of the sums over those of independent signs
+    for index in range(count):
+        taken = [1.0] * GROUPS if not index else list(given[index * GROUPS : (index + 1) * GROUPS])
+        change = 2 * sum([total * sign * weight for total, sign, weight in zip(sums, taken, weights)])
+        if abs(excess - change) < abs(excess + change):
+            taken, change = [-sign for sign in taken], -change
+        excess += change
+        for group in range(GROUPS):
+            sums[group] += taken[group] * weights[group]
+            table[group * count + index] = taken[group]
+    return table
 
 
 def column_signs() -> array[float]:
-    """COLUMNS: 5120 signs, of which each cycle uses 1024 from `column_offset` on, of the shape (GROUPS, COLUMNS)."""
-    return signs(2, 4096 + ROW)
+    """COLUMNS, of the shape (VECTORS, ROW)."""
+    return signs(3, VECTORS * ROW)
 
 
-def column_offset(cycle: int) -> int:
-    """Where the column signs of a cycle begin."""
-    return cycle * 997 % 4096
-
-
-def rest_signs() -> array[float]:
-    """REST as a matrix of the shape (ROW, SIZE): element by row, a sign in the four buckets that it is added to and 0 elsewhere."""
-    given = signs(3, VECTORS * ROW)
-    matrix = array("f", bytes(4 * ROW * SIZE))
-    for vector in range(VECTORS):
-        for index in range(ROW):
-            matrix[index * SIZE + vector * BUCKETS + index % BUCKETS] = given[vector * ROW + index]
-    return matrix
-
-
-def text(data: bytes) -> str:
+def text(data: Any) -> str:
     """A sketch as it stands in the trace, from its 64 little-endian float32 numbers."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
-
-
-class Few:
-    """Sketches of at most 16 numbers, without the help of a library."""
-
-    def __init__(self) -> None:
-        given = signs(3, VECTORS * ROW)
-        self.signs = [list(given[vector * ROW : vector * ROW + BUCKETS]) for vector in range(VECTORS)]
-
-    def of(self, values: list[float]) -> tuple[bytes, float]:
-        """(the numbers of the sketch, L2 norm)."""
-        square = sum([value * value for value in values])
-        if not square < HUGE:
-            values = [value if -HUGE < value < HUGE else 0.0 for value in values]
-        numbers: list[float] = []
-        for given in self.signs:
-            numbers += [sign * value for sign, value in zip(given, values)]
-            numbers += [0.0] * (BUCKETS - len(values))
-        return array("f", numbers).tobytes(), float(square) ** 0.5
 
 
 def marked(sketch: str, norm: float, digest: str) -> str:
@@ -109,11 +102,13 @@ def marked(sketch: str, norm: float, digest: str) -> str:
 class ArraySketch:
     """Sketches of numpy arrays."""
 
+    BLOCK = 128 * ROW
+
     def __init__(self, numpy: Any) -> None:
         self.numpy = numpy
-        self.rows = numpy.frombuffer(row_signs(), "float32").reshape(BLOCKS, GROUPS, VECTORS, ROWS)
-        self.columns = numpy.frombuffer(column_signs(), "float32")
-        self.rest = numpy.frombuffer(rest_signs(), "float32").reshape(ROW, SIZE)
+        self.rows = numpy.frombuffer(row_signs(), "float32").reshape(GROUPS, ROWS)
+        self.columns = numpy.frombuffer(column_signs(), "float32").reshape(VECTORS, ROW // BUCKETS, BUCKETS)
+        self.flips: Any = None
 
     def of(self, values: Any) -> tuple[str, float]:
         """(sketch, L2 norm) of an array of any numeric type; the norm is NaN or infinite where an element is."""
@@ -123,33 +118,31 @@ class ArraySketch:
             flat = flat.view(flat.real.dtype)
         with numpy.errstate(all="ignore"):
             norm = float(numpy.sqrt(sum(float(numpy.dot(part, part)) for part in self._parts(flat, "float64"))))
-            numbers = self._sketch(flat, not norm < HUGE)
+            numbers = (self._sums(flat, not norm < HUGE).reshape(-1, BUCKETS) * self.columns).sum(1).reshape(SIZE)
         return text(numbers.astype("<f4").tobytes()), norm
 
-    def _sketch(self, flat: Any, clean: bool) -> Any:
-        total = self.numpy.zeros(SIZE, "float32")
-        cycle_sum: Any = None
+    def _sums(self, flat: Any, clean: bool) -> Any:
+        total = self.numpy.zeros(ROW, "float32")
         for number, part in enumerate(self._parts(flat, "float32")):
             if clean:
                 part = self.numpy.where(abs(part) < HUGE, part, self.numpy.float32(0))
+            cycle, start = divmod(number * (self.BLOCK // ROW), ROWS)
             rows, rest = divmod(part.size, ROW)
+            taken = self.rows[:, start : start + rows + (rest > 0)]
+            if cycle:
+                taken = taken * self._flipped(cycle)
             if rows:
                 matrix = part[: rows * ROW].reshape(rows, GROUPS, COLUMNS).transpose(1, 0, 2)
-                product = self.rows[number % BLOCKS, :, :, :rows] @ matrix
-                cycle_sum = product if cycle_sum is None else cycle_sum + product
-            if cycle_sum is not None and (number % BLOCKS == BLOCKS - 1 or part.size < BLOCK):
-                total += self._fold(cycle_sum, number // BLOCKS)
-                cycle_sum = None
+                total += self.numpy.matmul(taken[:, None, :rows], matrix).reshape(ROW)
             if rest:
-                total += part[rows * ROW :] @ self.rest[:rest]
-        return total if cycle_sum is None else total + self._fold(cycle_sum, number // BLOCKS)
+                total[:rest] += part[rows * ROW :] * self.numpy.repeat(taken[:, rows], COLUMNS)[:rest]
+        return total
 
-    def _fold(self, product: Any, cycle: int) -> Any:
-        start = column_offset(cycle)
-        signed = product * self.columns[start : start + ROW].reshape(GROUPS, 1, COLUMNS)
-        return signed.reshape(GROUPS, VECTORS, COLUMNS // BUCKETS, BUCKETS).sum((0, 2)).reshape(SIZE)
+    def _flipped(self, cycle: int) -> Any:
+        if self.flips is None:
+            self.flips = self.numpy.frombuffer(cycle_signs(), "float32").reshape(GROUPS, FLIPS)
+        return self.flips[:, cycle % FLIPS, None]
 
-    @staticmethod
-    def _parts(flat: Any, dtype: str) -> Any:
-        for start in range(0, flat.size, BLOCK):
-            yield flat[start : start + BLOCK].astype(dtype, copy=False)
+    def _parts(self, flat: Any, dtype: str) -> Any:
+        for start in range(0, flat.size, self.BLOCK):
+            yield flat[start : start + self.BLOCK].astype(dtype, copy=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
-from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
+from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, capital, line, unseeded
 from reprocheck.model import Confidence
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -24,7 +24,9 @@ def batch(look: Look) -> Iterator[Suspect]:
     if look.fact("structural"):
         yield Suspect(name="different-path")
     order = look.fact("order")
-    if order == CONTENT:
+    if look.fact("built"):
+        yield from _built(look)
+    elif order == CONTENT:
         yield from _content(look)
     elif order == ORDER:
         yield from _order(look)
@@ -35,6 +37,27 @@ def batch(look: Look) -> Iterator[Suspect]:
             yield from suspects
     if look.ranks > 1 and order != CONTENT:
         yield Suspect(name="rank-sampler", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
+
+
+def _built(look: Look) -> Iterator[Suspect]:
+    """The data set itself, or what a subset takes from it, is another one: made before the training by something that is not seeded."""
+    early = look.fact("drawn_before_seed")
+    said = tuple(
+        f"{capital(str(name))} was drawn from before {line or 'the script'} seeds it."
+        for name, line in (early.items() if isinstance(early, Mapping) else ())
+    )
+    private, draw = look.hint("entropy"), look.hint("draw") if said else look.unseeded_draw()
+    found = list(origins(look))
+    drawn = private or draw
+    confidence: Confidence = "observed" if said or (drawn and not found) else "suspected"
+    name = {ORDER: "private-shuffle" if private else "unseeded-shuffle", CONTENT: "private-augmentation"}
+    own = "unseeded-split" if look.fact("subset") else name.get(str(look.fact("order")), "private-augmentation")
+    if not private and (said or draw):
+        own = own.replace("private-augmentation", "unseeded-augmentation")
+    if look.fact("subset") and look.fact("order") != ORDER:
+        confidence = "suspected" if found else "observed"
+    suspect = by_hint(own, drawn, PRIVATE if private else "draws from a generator before it is seeded", confidence, said)
+    yield from (suspect, *found) if said else (*found, suspect)
 
 
 def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:

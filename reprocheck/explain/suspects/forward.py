@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from reprocheck.explain.suspects.data import origins
 from reprocheck.explain.suspects.generators import by_seeds
-from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, of_hint
+from reprocheck.explain.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, of_hint
 
 _DRAWS = re.compile(r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\.")
+_FEEDS = ("private", "entropy", "identity", "memory")
+"""Hints that explain what they feed."""
 _DRAWING = re.compile(r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE)
 
 
@@ -30,10 +32,20 @@ def forward(look: Look) -> Iterator[Suspect]:
     elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
         yield by_hint("threads-share-weights", threads, "runs beside the training", "suspected")
         yield from _unrecorded(look)
+    elif _from_elsewhere(look):
+        yield from _unrecorded(look)
     elif look.rung.size == "rounding" or _kernel(look):
         yield from noisy(look, "noisy-forward-kernel", backward=False)
     else:
         yield from _gross(look)
+
+
+def _from_elsewhere(look: Look) -> bool:
+    """Whether an operator is given something else that no operator made, or the loss is all that was recorded, and no line says a draw."""
+    if look.fact("operator_inputs_differ") and look.feeding(*_FEEDS, "clock"):
+        return True
+    alone = look.ladder.rung("forward").status == "not_recorded" and not look.operators
+    return bool(look.fact("operator_inputs_differ") or alone) and not look.hint("entropy")
 
 
 def _draws_unseen(look: Look) -> bool:
@@ -79,10 +91,15 @@ def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
     """Other inputs, and no recorded producer that differs."""
+    feeding = look.feeding(*_FEEDS)
+    if feeding and feeding.kind == "memory":
+        yield by_hint("uninitialised-memory", feeding, "makes a tensor without filling it, and what differs is made of it")
+    elif feeding:
+        yield by_hint("private-draw", feeding, DRAWS)
     found = list(origins(look))
     yield from found
     private, memory = look.hint("entropy"), look.hint("memory")
-    yield Suspect(name="unrecorded-input")
+    yield Suspect(name="unrecorded-input", evidence=of_hint(look.feeding("clock"), "reads the clock, and what differs is made of it"))
     if not found and not look.hash_is_fixed and str(look.fact("dtype") or "int").startswith(("int", "uint")):
         said = "What differs are whole numbers, as labels and token ids are; string hashes were not fixed (PYTHONHASHSEED)."
         yield Suspect(name="hash-order", confidence="suspected", evidence=(said,))

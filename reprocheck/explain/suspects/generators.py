@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
-from reprocheck.explain.suspects.look import Look, Suspect, capital, follows, line
+from reprocheck.explain.suspects.look import Look, Suspect, capital, follows, line, of_hint
 from reprocheck.model import SourceLine
+
+_SEED: Mapping[str, str] = {
+    "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
+    "numpy": "import numpy\n\nnumpy.random.seed(0)  # at the start, before anything is drawn",
+}
+"""What seeds a generator that is not the framework's own."""
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
@@ -29,7 +35,14 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
         if seed and after:
             yield Suspect(name=late, evidence=(line(seed, "seeds, below the line that draws"),), source=look.rung.source)
         said = f"Nothing seeded {names} before it was drawn from."
-        yield Suspect(name=unseeded, confidence="suspected" if after else "observed", evidence=(said,), source=look.rung.source)
+        draw = look.draw_from(drawn) if look.rung.source is None else None
+        yield Suspect(
+            name=unseeded,
+            confidence="suspected" if after else "observed",
+            evidence=(said, *of_hint(draw, "draws from it")),
+            source=draw.source if draw else look.rung.source,
+            fix="\n".join(_SEED[name] for name in drawn) if drawn and set(drawn) <= set(_SEED) else "",
+        )
     if look.ranks > 1:
         yield Suspect(name="seed-per-process", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
 

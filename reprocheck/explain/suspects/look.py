@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reprocheck.explain.usercode import Hint, UserCode
@@ -10,6 +11,8 @@ from reprocheck.rules import Operator, known
 
 PRIVATE = "makes a generator without a seed, or draws from the system"
 """What a line of the kind `entropy` does."""
+DRAWS = "draws from a generator without a seed, or from the system, and what differs is made of it"
+"""What a line does that feeds the one that the ladder names."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
 
 
@@ -21,6 +24,8 @@ class Suspect:
     confidence: Confidence = "observed"
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
+    fix: str = ""
+    """Code to paste instead of the entry's own, where more is known here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,8 +80,16 @@ class Look:
 
     def unseeded_draw(self) -> Hint | None:
         """A line that draws from a generator of Python or numpy whose state differs, though nothing recorded draws from it."""
-        modules = tuple(_MODULES[name] for name in self.names("unused_generators") if name in _MODULES)
-        return next((hint for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)), None)
+        return self.draw_from(self.names("unused_generators"))
+
+    def draw_from(self, generators: Sequence[str]) -> Hint | None:
+        """A line that draws from one of these generators, as far as they are Python's or numpy's."""
+        modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
+        return next((hint for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)), None) if modules else None
+
+    def feeding(self, *kinds: str) -> Hint | None:
+        """A line that makes what the rung's own line reads."""
+        return self.code.feeding(self.rung.source, *kinds)
 
     def hint(self, *kinds: str) -> Hint | None:
         """A line of the user's that fits, the nearest to the rung's own."""

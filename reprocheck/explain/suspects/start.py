@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.suspects.generators import by_seeds
-from reprocheck.explain.suspects.look import Look, Suspect, by_hint, capital, line, of_hint, unseeded
+from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, capital, line, of_hint, unseeded
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -68,10 +68,21 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         yield from (own, unfilled) if private else (unfilled, own)
 
 
+def _drawn_too_early(look: Look, early: object) -> Iterator[Suspect]:
+    """Weights of which no state is known, and a generator that was seeded only after something had drawn from it."""
+    seeds = early if isinstance(early, Mapping) else {}
+    said = tuple(f"{capital(str(name))} was drawn from before {seed or 'the script'} seeds it." for name, seed in seeds.items())
+    made = look.code.assigned(look.rung.place or "")
+    yield Suspect(name="seed-after-model", evidence=said, source=made or look.rung.source)
+    yield Suspect(name="private-initialiser", confidence="suspected", evidence=of_hint(look.hint("entropy"), PRIVATE))
+
+
 def _without_states(look: Look) -> Iterator[Suspect]:
     """Frameworks whose generators cannot be read: by the seeds that the script set."""
     clock = look.hint("clock", "entropy", "identity")
-    if look.names("seeded_by"):
+    if early := look.fact("drawn_before_seed"):
+        yield from _drawn_too_early(look, early)
+    elif look.names("seeded_by"):
         yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
         yield Suspect(name="private-initialiser", confidence="suspected", evidence=of_hint(clock, "reads the system or the clock"))
     elif "jax" in look.frameworks and clock:

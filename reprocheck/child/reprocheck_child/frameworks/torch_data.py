@@ -7,7 +7,7 @@ import functools
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import torch_order
+from . import torch_held, torch_order
 from .torch_names import variable
 
 
@@ -32,6 +32,7 @@ class _Epoch:
         self.last: Any = None  # indices that were drawn last
         self.worker: Optional[int] = None
         self.handed: Any = None  # indices of the batch that a worker has sent
+        self.chosen: Optional[List[Any]] = None  # of a subset: the indices that it takes
 
 
 class Loaders:
@@ -46,6 +47,7 @@ class Loaders:
         self.count = 0
         self.places: Dict[int, Tuple[Any, str]] = {}
         self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
+        self.held: Dict[int, Tuple[Any, Dict[str, str]]] = {}  # id of a loader -> (a reference, what its data set holds)
 
     def watch(self) -> None:
         """Wrap the making of loaders, and what their iterators do."""
@@ -100,8 +102,8 @@ class Loaders:
         return known[1]
 
     def _forget(self, identity: int) -> None:
-        self.numbers.pop(identity, None)
-        self.places.pop(identity, None)
+        for known in (self.numbers, self.places, self.held):
+            known.pop(identity, None)
 
     def place(self, loader: Any) -> str:
         """`DataLoader[0]`, with the name of the variable that held the loader when it was first walked through."""
@@ -131,7 +133,17 @@ class Loaders:
         line = self.deep.source(2)
         if line:
             keys["l"] = line
-        self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
+        keys.update(self._held(loader))
+        epoch = self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
+        epoch.chosen = torch_held.indices(self.torch, loader.dataset)
+
+    def _held(self, loader: Any) -> Dict[str, str]:
+        """What the data set of a loader holds, looked at once."""
+        known = self.held.get(id(loader))
+        if known is None or known[0]() is not loader:
+            facts = torch_held.facts(self.torch, self.deep.fingerprints, self.deep.hash_bytes, loader.dataset)
+            known = self.held[id(loader)] = (weakref.ref(loader), facts)
+        return known[1]
 
     def after_epoch(self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any) -> None:
         """It was made: what was drawn for that counts to the epoch."""
@@ -210,6 +222,7 @@ class Loaders:
             keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
         if epoch.last is not None:
             order, whole = torch_order.epoch(iterator._sampler_iter, iterator._index_sampler, epoch.last)
+            order = torch_held.mapped(order, epoch.chosen)
             if order is not None:
                 keys["idx"] = order[: torch_order.LIMIT]
                 keys["order"] = self.deep.hash_bytes(torch_order.content(order))
@@ -244,7 +257,7 @@ class Loaders:
         keys: Dict[str, Any] = self.deep.moved(epoch.before)
         indices = epoch.last if epoch.worker is None else epoch.handed
         if indices is not None:
-            keys["idx"] = indices[: torch_order.LIMIT]
+            keys["idx"] = torch_held.mapped(indices[: torch_order.LIMIT], epoch.chosen)
         if epoch.worker is not None:
             keys["w"] = epoch.worker
         prints = self.deep.fingerprints

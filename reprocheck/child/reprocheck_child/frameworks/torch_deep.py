@@ -3,7 +3,6 @@
 import functools
 import os
 import sys
-from ctypes import string_at
 from typing import Any, Callable, Dict, List
 
 from .. import deep as deeper
@@ -12,14 +11,16 @@ from .torch_fingerprint import Fingerprints
 from .torch_gradients import Gradients
 from .torch_modules import Modules
 from .torch_names import Names
+from .torch_states import device_state, host_state
 
 
 def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     """Hook a freshly imported torch for the deeper levels; returns what became of each hook."""
     deep = deeper.of(recorder)
     deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), ""))
-    deep.generators["torch"] = _host_state(torch)
+    deep.generators["torch"] = host_state(torch)
     deep.fingerprints = Fingerprints(torch, recorder, deep.unrecorded)
+    deep.finish = deep.fingerprints.finish
     adapter.deep = _Deep(torch, deep, adapter)
     hooks: Dict[str, str] = {}
     steps: Dict[str, Callable[[], Any]] = {
@@ -116,7 +117,7 @@ class _Deep:
                 index = module.current_device()
                 name = "%s:%d" % (backend, index)
                 if name not in self.deep.generators:
-                    self.deep.generators[name] = _device_state(module, index)
+                    self.deep.generators[name] = device_state(module, index)
 
     def backend(self, name: str) -> None:
         """Look at the generators of a backend that is there, or was loaded later."""
@@ -148,24 +149,3 @@ class _Deep:
 def _closure(args: Any, kwargs: Any) -> bool:
     """Whether a step, called with its optimizer first, computes its gradients itself."""
     return any(callable(value) for value in (*args[1:], *kwargs.values()))
-
-
-def _host_state(torch: Any) -> Callable[[], bytes]:
-    generator = torch.default_generator
-
-    def read() -> bytes:
-        state = generator.get_state()
-        return string_at(state.data_ptr(), state.numel())
-
-    return read
-
-
-def _device_state(module: Any, index: int) -> Callable[[], bytes]:
-    def read() -> bytes:
-        capturing = getattr(module, "is_current_stream_capturing", None)
-        if capturing is not None and capturing():
-            return b""
-        state = module.get_rng_state(index)
-        return string_at(state.data_ptr(), state.numel())
-
-    return read

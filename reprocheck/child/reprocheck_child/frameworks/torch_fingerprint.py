@@ -1,29 +1,42 @@
 """Fingerprints of torch tensors: an exact hash of the bytes, a sketch, the norm. No tensor is changed and no generator read.
 
-On the host the bytes are hashed where they lie. On a device hash, sketch and norm are computed there and copied aside, without waiting.
-The work is done below autograd, autocast and every mode of dispatch, so that nothing of it is seen by them.
+On the host the bytes are hashed where they lie; sketches are finished many at a time: `finish`. On a device hash, sketch and norm are
+computed there and copied aside, without waiting. The work is done below autograd, autocast and every mode of dispatch, so that nothing
+of it is seen by them.
 """
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
 
 from .. import hashing, leaves, sketch
-from .torch_sketch import SUMS, TorchSketch, WordSums
+from . import torch_parts, torch_rows
+from .torch_memory import memory
+from .torch_sketch import HostSketches, Tables, on_device
+from .torch_sums import SUMS, WordSums
 
 _KEPT = 1024
 _SMALL = 16
-_READ = 0x100  # PyBUF_READ
-_memory = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
-    ("PyMemoryView_FromMemory", ctypes.pythonapi)
-)
+_LARGE = 1 << 17
+"""Elements from which on hash and sketch are made together, block by block."""
 
 Fingerprint = Dict[str, Any]
 Reading = Callable[[bool], Optional[Fingerprint]]
 
 
+class _Kind(NamedTuple):
+    """What is to be known of a dtype."""
+
+    name: str
+    quantized: bool
+    complex: bool
+    single: bool
+    numbers: bool
+
+
 class Fingerprints:
     """Fingerprints of tensors and of nested values that hold tensors. Nothing here raises; do not change what is returned.
 
+    A fingerprint of a tensor on the host may lack its sketch and norm (`k`, `z`) until `finish` is called.
     `unrecorded(where, why)` is told of tensors that cannot be read.
     """
 
@@ -31,14 +44,15 @@ class Fingerprints:
         self.torch = torch
         self.recorder = recorder
         self.unrecorded = unrecorded
-        self.sketches = TorchSketch(torch)
+        self.tables = Tables(torch)
+        self.sketches = HostSketches(torch, self.tables)
         self.sums = WordSums(torch)
-        self.names: Dict[Any, str] = {}
+        self.kinds: Dict[Any, _Kind] = {}
         self.known: Dict[Any, Fingerprint] = {}  # by hash, dtype and shape: bytes seen again need no second sketch
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.strided = torch.strided
         self.below, self.functions, self.keys = torch._C._ExcludeDispatchKeyGuard, torch._C.DisableTorchFunction, _hidden(torch)
-        self.fakes = ("torch._subclasses", "torch.fx")
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
         self.announced = False
         recorder.on_fork.append(self.forked)
@@ -48,141 +62,122 @@ class Fingerprints:
     def of(self, tensor: Any) -> Fingerprint:
         """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
+        self.finish()
         return read if isinstance(read, dict) else read(True) or {"d": "", "s": [], "h": ""}
 
-    def later(self, tensor: Any) -> "Fingerprint | Reading":
-        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until it has arrived unless told to wait."""
+    def later(self, tensor: Any, fresh: bool = False, sketched: bool = True) -> "Fingerprint | Reading":
+        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until it has arrived unless told to wait.
+
+        `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may have no sketch and no norm.
+        """
         try:
             if not self.announced:
                 self.announced = True
                 self.recorder.emit({"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME})
-            with self.below(self.keys), self.functions():
-                return self._tensor(tensor)
+            with self.functions():
+                if type(tensor) in self.plain and tensor.is_cpu and tensor.layout is self.strided and not tensor.is_nested:
+                    kind = self.kinds.get(tensor.dtype) or self._kind(tensor.dtype)
+                    if not kind.quantized:
+                        return self._host(tensor, kind, fresh, sketched)
+                with self.below(self.keys):
+                    return self._tensor(tensor)
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
+    def finish(self) -> None:
+        """Complete the fingerprints that wait for their sketch and norm."""
+        if self.sketches.waiting:
+            try:
+                with self.functions(), self.below(self.keys):
+                    self.sketches.finish()
+            except Exception as error:
+                self._report("sketches", repr(error))
+
     def _tensor(self, tensor: Any) -> "Fingerprint | Reading":
         if type(tensor) not in self.plain:
-            parts = self._inside(tensor)
-            if isinstance(parts, dict):
-                return parts
-            if isinstance(parts, list):
-                return self._combined(tensor, parts)
-            tensor = parts
-        if tensor.is_cpu:
-            if tensor.layout is self.torch.strided and not tensor.is_nested and not tensor.is_quantized:
-                return self._host(tensor)
-            return self._combined(tensor, self._parts(tensor))
+            if type(tensor).__module__.startswith(torch_parts.FAKES):
+                return {"h": "", "d": self._name(tensor.dtype), "s": [], "dev": "fake"}
+            inside = torch_parts.inside(tensor)
+            if isinstance(inside, list):
+                return self._combined(tensor, inside)
+            tensor = inside
         if tensor.is_meta:
             return {"h": "", "d": self._name(tensor.dtype), "s": list(tensor.shape), "dev": "meta"}
-        if tensor.layout is not self.torch.strided or tensor.is_nested or tensor.is_quantized:
-            return self._combined(tensor, self._parts(tensor))
-        return self._elsewhere(tensor)
+        if tensor.layout is not self.strided or tensor.is_nested or tensor.is_quantized:
+            return self._combined(tensor, torch_parts.parts(self.torch, tensor))
+        return self._host(tensor, self._kind(tensor.dtype)) if tensor.is_cpu else self._elsewhere(tensor)
 
-    def _host(self, tensor: Any) -> Fingerprint:
-        tensor = self._flat(tensor)
-        size = tensor.numel()
-        width = tensor.element_size()
-        shape = list(tensor.shape)
-        address = tensor.data_ptr()
-        if size and not address:
-            if not tensor._is_zerotensor():
-                raise RuntimeError("the tensor has no memory")
-            tensor = self.torch.zeros_like(tensor)
+    def _host(self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True) -> Fingerprint:
+        address = tensor.data_ptr()  # raises for what only looks like a tensor, before any work on it
+        size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
+        if tensor.is_neg() or (kind.complex and tensor.is_conj()) or not tensor.is_contiguous() or (size and not address):
+            with self.below(self.keys):
+                tensor = self._flat(tensor)
             address = tensor.data_ptr()
-        data = _memory(address, size * width, _READ) if size else b""
+        if fresh and sketched and size >= _LARGE and kind.single:
+            found: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
+            with self.below(self.keys):
+                self.sketches.add_hashed(found, tensor, address)
+            self._remember((found["h"], dtype, shape), found)
+            return found
+        data = memory(address, size * tensor.element_size())
         digest = hashing.digest(data)
-        dtype = tensor.dtype
-        key = (digest, dtype, *shape)
+        key = (digest, dtype, shape)
         known = self.known.get(key)
         if known is not None:
             return known
-        found: Fingerprint = {"h": digest, "d": self._name(dtype), "s": shape}
-        if size:
-            self._numbers(tensor, found)
-        else:
+        found = {"h": digest, "d": kind.name, "s": list(shape)}
+        if not size:
             found["z"] = 0.0
+        elif kind.single and size <= sketch.ROW:
+            if size <= _SMALL:
+                found["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
+            if not self.sketches.room():
+                with self.below(self.keys):
+                    self.sketches.make_room()
+            self.sketches.add_short(found, address, size)
+        elif kind.numbers and (sketched or size <= sketch.ROW):
+            with self.below(self.keys):
+                self._numbers(tensor, kind, found)
+        elif kind.numbers:
+            return found
+        self._remember(key, found)
+        return found
+
+    def _remember(self, key: Any, found: Fingerprint) -> None:
         while len(self.known) >= _KEPT:
             self.known.pop(next(iter(self.known)), None)
         self.known[key] = found
-        return found
 
-    def _numbers(self, tensor: Any, found: Fingerprint) -> None:
+    def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
         """Sketch, norm and, of a small tensor, the values."""
-        flat = self._real(tensor)
-        if flat is None:
-            return
-        if flat.numel() <= _SMALL:
-            values = flat.tolist()
-            found["v"] = [leaves.number(value) for value in values]
-            data, norm = self.sketches.few(values)
-        else:
-            numbers, norm = self.sketches.host(flat)
-            data = ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4)
-        found["k"] = sketch.text(data)
-        found["z"] = leaves.number(norm)
+        real = self.torch.view_as_real(tensor) if kind.complex else tensor
+        if real.numel() <= _SMALL:
+            found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
+        self.sketches.add(found, real)
 
     def _flat(self, tensor: Any) -> Any:
+        """Contiguous, its bits as they are."""
         if tensor.is_neg() or tensor.is_conj():
             tensor = tensor.resolve_conj().resolve_neg()
-        return tensor if tensor.is_contiguous() else tensor.contiguous()
-
-    def _real(self, tensor: Any) -> Any:
-        """The numbers of a contiguous tensor in one dimension, None of a type that has none (packed and bit types)."""
-        name = self._name(tensor.dtype)
-        if "bits" in name or "x2" in name or name in ("int4", "uint4"):
-            return None
-        return (self.torch.view_as_real(tensor) if tensor.is_complex() else tensor).view(-1)
+        if not tensor.is_contiguous():
+            tensor = tensor.contiguous()
+        if tensor.is_cpu and tensor.numel() and not tensor.data_ptr():
+            if not tensor._is_zerotensor():
+                raise RuntimeError("the tensor has no memory")
+            tensor = self.torch.zeros_like(tensor)
+        return tensor
 
     # ------------------------------------------------------------------------------------------------ tensors made of tensors
-
-    def _inside(self, tensor: Any) -> Any:
-        """What a tensor subclass holds: a plain tensor, a list of them, or the fingerprint of one without data."""
-        if type(tensor).__module__.startswith(self.fakes):
-            return {"h": "", "d": self._name(tensor.dtype), "s": [], "dev": "fake"}
-        for _ in range(8):
-            if hasattr(tensor, "_local_tensor"):  # DTensor: the shard of this rank, no collective
-                tensor = tensor._local_tensor
-            elif hasattr(tensor, "trigger_wait"):  # the result of a collective that is under way
-                tensor = tensor.trigger_wait()
-            else:
-                break
-        flatten = getattr(tensor, "__tensor_flatten__", None)
-        if flatten is not None:
-            return [getattr(tensor, name) for name in flatten()[0]]
-        return tensor
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
         """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the type of plain ones."""
         try:
-            functorch = self.torch._C._functorch
-            if not functorch.is_functorch_wrapped_tensor(tensor):
-                return None
-            while functorch.is_functorch_wrapped_tensor(tensor):
-                tensor = functorch.get_unwrapped(tensor)
+            inner = torch_parts.unwrapped(self.torch, tensor)
             with self.below(self.keys), self.functions():
-                return self._tensor(tensor)
+                return None if inner is None else self._tensor(inner)
         except Exception:
             return None
-
-    def _parts(self, tensor: Any) -> List[Any]:
-        torch = self.torch
-        if tensor.is_nested:
-            inside = list(tensor.unbind())
-            sizes = torch.tensor([list(part.shape) for part in inside], dtype=torch.int64, device="cpu")
-            return [torch.cat([part.reshape(-1) for part in inside]), sizes] if inside else []
-        if tensor.is_quantized:
-            per_tensor = tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric)
-            if per_tensor:
-                return [tensor.int_repr(), torch.tensor([tensor.q_scale(), float(tensor.q_zero_point())], dtype=torch.float64)]
-            return [tensor.int_repr(), tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
-        if tensor.layout is torch.sparse_coo:
-            return [tensor._values(), tensor._indices()]
-        if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-            return [tensor.values(), tensor.crow_indices(), tensor.col_indices()]
-        if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
-            return [tensor.values(), tensor.ccol_indices(), tensor.row_indices()]
-        return [tensor.to_dense()]
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
         """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with the hash of the others, the structure."""
@@ -204,6 +199,7 @@ class Fingerprints:
             return whole
 
         if all(isinstance(part, dict) for part in reads):
+            self.sketches.finish()
             return join(reads)
 
         def read(wait: bool) -> Optional[Fingerprint]:
@@ -213,6 +209,7 @@ class Fingerprints:
                     if found is None:
                         return None
                     reads[index] = found
+            self.finish()
             return join(reads)
 
         return read
@@ -228,7 +225,9 @@ class Fingerprints:
                 return self._device(tensor)
             except Exception:
                 self.unable.add(kind)
-        return {**self._host(tensor.cpu()), "dev": str(tensor.device)}
+        found = self._host(tensor.cpu(), self._kind(tensor.dtype))
+        self.sketches.finish()
+        return {**found, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
         """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers copied aside."""
@@ -240,9 +239,10 @@ class Fingerprints:
             return lambda wait: found
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
-        flat, size = self._real(tensor), tensor.numel() * tensor.element_size()
+        kind, size = self._kind(dtype), tensor.numel() * tensor.element_size()
+        flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1) if kind.numbers else None
         if flat is not None:
-            packed += [self.sketches.device(flat).view(torch.int64), self._device_norm(flat)]
+            packed += [on_device(torch, self.tables, flat).view(torch.int64), self._device_norm(flat)]
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))
         fetch = self._copy_aside(torch.cat(packed))
@@ -310,6 +310,10 @@ class Fingerprints:
             self._report(leaves.type_name(value), repr(error))
             return []
 
+    def state(self, value: Any) -> "List[List[Any]]":
+        """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are compared by their hash alone."""
+        return [["", self.later(value, False, False)]] if type(value) is self.tensor else self.leaves(value)
+
     def _leaf(self, value: Any) -> Any:
         return self.later(value) if isinstance(value, self.tensor) else None
 
@@ -317,36 +321,24 @@ class Fingerprints:
         """One hash for each sample of a batch on the host, labels included; None where the first dimension is no batch."""
         try:
             with self.below(self.keys), self.functions():
-                found: List[Tuple[int, Callable[[int], Any]]] = []
-                self._rows(value, found, 0)
-                return leaves.samples(found)
+                return torch_rows.samples(self.tensor, value, self._flat)
         except Exception as error:
             self._report("samples of a batch", repr(error))
             return None
 
-    def _rows(self, value: Any, found: "List[Tuple[int, Callable[[int], Any]]]", depth: int) -> None:
-        if isinstance(value, self.tensor):
-            if type(value) is self.tensor and value.is_cpu and value.layout is self.torch.strided and value.dim():
-                flat = self._flat(value)
-                found.append((len(flat), _row_reader(flat)))
-            return
-        rows = leaves.array_rows(value)
-        if rows is not None:
-            found.append(rows)
-        elif depth < leaves.DEPTH and len(found) < leaves.COUNT:
-            if isinstance(value, (list, tuple)) and value and all(isinstance(part, (str, int, float)) for part in value):
-                found.append((len(value), lambda index: repr(value[index]).encode("utf-8", "surrogatepass")))
-            else:
-                for _, part in leaves.parts(value) or ():
-                    self._rows(part, found, depth + 1)
-
     # ------------------------------------------------------------------------------------------------
 
     def _name(self, dtype: Any) -> str:
-        name = self.names.get(dtype)
-        if name is None:
-            name = self.names[dtype] = str(dtype).replace("torch.", "")
-        return name
+        return self._kind(dtype).name
+
+    def _kind(self, dtype: Any) -> _Kind:
+        kind = self.kinds.get(dtype)
+        if kind is None:
+            name = str(dtype).replace("torch.", "")
+            numbers = not ("bits" in name or "x2" in name or name in ("int4", "uint4"))  # packed ones are none
+            kind = _Kind(name, name.startswith(("qint", "quint")), dtype.is_complex, dtype is self.torch.float32, numbers)
+            self.kinds[dtype] = kind
+        return kind
 
     def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
         found: Fingerprint = {"h": "", "d": "", "s": []}
@@ -359,8 +351,10 @@ class Fingerprints:
         return found
 
     def forked(self) -> None:
-        """A forked process says again how its fingerprints are made."""
+        """A forked process says again how its fingerprints are made; what waits here is finished by the other."""
         self.announced = False
+        self.known.clear()
+        self.sketches.forked()
 
     def _report(self, where: str, why: str) -> None:
         try:
@@ -370,15 +364,6 @@ class Fingerprints:
                 self.recorder.problem("fingerprint: " + where, why)
         except Exception:
             pass
-
-
-def _row_reader(flat: Any) -> Callable[[int], Any]:
-    stride = flat[0].numel() * flat.element_size()
-
-    def read(index: int) -> Any:
-        return _memory(flat.data_ptr() + index * stride, stride, _READ) if stride else b""
-
-    return read
 
 
 def _refuse_capture(torch: Any, tensor: Any) -> None:

@@ -5,6 +5,7 @@ from _thread import get_ident
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from ..iterations import BACKWARD
+from .torch_memory import memory
 from .torch_names import variable
 
 NODES = 200
@@ -12,6 +13,10 @@ NODES = 200
 LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
+_SAVED = "_raw_saved_"
+_SAMPLED = 1 << 16
+"""Bytes of a gradient from which on it is not hashed again before the update where nothing speaks for a change."""
+_SAMPLES = 32
 
 
 class Gradients:
@@ -29,6 +34,8 @@ class Gradients:
         self.frozen: Dict[int, str] = {}  # id of a named weight that needed no gradient -> its name
         self.built: List[Tuple[Any, Dict[int, str], str]] = []  # new optimizers: a reference, names of their tensors, the line
         self.bare: List[Any] = []  # weights without module and optimizer: the leaves of the last graph
+        self.saved: Dict[Any, List[str]] = {}  # class of an autograd node -> what it saves
+        self.last: Dict[str, Tuple[Any, Any]] = {}  # weight -> how its gradient looked when it was recorded last, its fingerprint
         self.after_update = False  # whether weights may have been written to by hand since they were recorded
 
     # ------------------------------------------------------------------------------------------------ outputs of modules
@@ -56,7 +63,7 @@ class Gradients:
             if self._elsewhere(gradient):
                 return
             with self.aside():
-                out = [["0", self.prints.later(gradient)]]
+                out = [["0", self.prints.later(gradient, True)]]
                 for path in reversed(paths):
                     self.deep.seen("outgrad", path, out=out)
         except Exception as error:
@@ -70,6 +77,14 @@ class Gradients:
             self.frozen[id(weight)] = name
         elif weight.is_leaf and not any(type(hook) is _Weight for hook in (weight._post_accumulate_grad_hooks or {}).values()):
             weight.register_post_accumulate_grad_hook(_Weight(self, name))
+
+    def unwatch_weight(self, weight: Any) -> bool:
+        """Take the hook of a weight away; returns whether it had one."""
+        hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
+        ours = [key for key, hook in hooks.items() if type(hook) is _Weight]
+        for key in ours:
+            del hooks[key]
+        return bool(ours)
 
     def watch_thawed(self) -> None:
         """Weights that needed no gradient before may need one now."""
@@ -85,7 +100,9 @@ class Gradients:
         try:
             if gradient is not None and not self._elsewhere(gradient):
                 with self.aside():
-                    self.deep.seen("gradient", name, out=[["", self.prints.later(gradient)]])
+                    found = self.prints.later(gradient, True)
+                    self.deep.seen("gradient", name, out=[["", found]])
+                    self.last[name] = (self._look(gradient), found)
         except Exception as error:
             self.deep.recorder.problem("the gradient of a weight", error)
 
@@ -104,6 +121,7 @@ class Gradients:
             if not self.adapter.optimized:
                 self._name_leaves(roots)
                 self.after_update = True
+            self.deep.seen("rng", "before backward", g=self.deep.rng())
             for place, saved in self._between(roots):
                 self.deep.seen("between", place, **{"in": saved})
             for root in roots:
@@ -141,12 +159,13 @@ class Gradients:
     def _saved(self, node: Any) -> List[Any]:
         """Fingerprints of what an autograd node has saved. What a script's own hooks packed is not unpacked: that may run a forward."""
         found: List[Any] = []
-        for attribute in dir(node):
-            if not attribute.startswith("_raw_saved_"):
-                continue
-            name = attribute[len("_raw_saved_") :]
+        names = self.saved.get(type(node))
+        if names is None:
+            names = [name[len(_SAVED) :] for name in dir(node) if name.startswith(_SAVED)]
+            self.saved[type(node)] = names
+        for name in names:
             try:
-                raw = getattr(node, attribute)
+                raw = getattr(node, _SAVED + name)
                 for one in raw if isinstance(raw, (list, tuple)) else [raw]:
                     if getattr(one, "unpack_hook", self) is not None:
                         self.deep.unrecorded("saved tensors of " + node.name(), "packed by a hook of the script, or of an unknown kind")
@@ -229,15 +248,32 @@ class Gradients:
             if closure:
                 self._reduced(optimizer, index)
             for name, tensor in self._weights(optimizer):
-                self.deep.seen("update", name, o=index, out=[["", self.prints.later(tensor)]])
+                self.deep.seen("update", name, o=index, out=[["", self.prints.later(tensor, True)]])
                 for key, value in list(optimizer.state.get(tensor, {}).items()):
-                    self.deep.seen("update", "%s:%s" % (name, key), o=index, out=self.prints.leaves(value))
+                    self.deep.seen("update", "%s:%s" % (name, key), o=index, out=self.prints.state(value))
             self.deep.seen("rng", "after update", g=self.deep.rng())
 
     def _reduced(self, optimizer: Any, index: int) -> None:
+        last, self.last = self.last, {}
         for name, tensor in self._weights(optimizer):
             if tensor.grad is not None:
-                self.deep.seen("reduced", name, o=index, out=[["", self.prints.later(tensor.grad)]])
+                look, found = last.get(name, (None, None))
+                if look is None or look != self._look(tensor.grad):
+                    found = self.prints.later(tensor.grad)
+                self.deep.seen("reduced", name, o=index, out=[["", found]])
+
+    def _look(self, gradient: Any) -> Any:
+        """Version, address and samples of a long gradient on the host, which show that it was written to since; None of another.
+
+        Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
+        """
+        if type(gradient) is not self.torch.Tensor or not gradient.is_cpu or gradient.layout is not self.torch.strided:
+            return None
+        size = gradient.numel() * gradient.element_size()
+        if size < _SAMPLED or gradient.is_nested or not gradient.is_contiguous():
+            return None
+        address = gradient.data_ptr()
+        return gradient._version, address, size, memory(address, size // 8 * 8).cast("Q")[:: size // 8 // _SAMPLES].tobytes()
 
     def _weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
         for number, group in enumerate(optimizer.param_groups):

@@ -4,10 +4,16 @@
 """
 
 import functools
+import sys
 from _thread import _local
 from typing import Any, Callable, Iterator, List, Optional
 
+from .. import import_hook
+from . import torch_sharded
+
 _TRACERS = ("torch._subclasses", "torch.fx")
+_SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
+"""Modules that shard weights: the second is that of older versions, and loads the first in newer ones."""
 
 
 class Modules:
@@ -28,8 +34,13 @@ class Modules:
         self.task = torch._C._current_graph_task_id
         self.before_root: List[Callable[[], None]] = []
         """Called before each outermost call."""
+        self.after_root: List[Callable[[Any], None]] = []
+        """Called with the outermost module once it has returned."""
         self.worker = torch.utils.data.get_worker_info
         self.started = False
+        self.sequential = torch.nn.Sequential.forward.__code__
+        self.handed: Any = None
+        """The call whose module just called another, that one's output by id and version, and its fingerprint."""
         deep.module_path = self.path
 
     def watch(self) -> List[Any]:
@@ -50,6 +61,9 @@ class Modules:
                 leave(stack, output)
 
         base.__call__ = __call__
+        sharded = torch_sharded.Sharded(self.deep, self.names, self.gradients)
+        for name in _SHARDING:
+            import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
         return [__call__, enter.__func__, leave.__func__]
 
     def path(self) -> str:
@@ -71,7 +85,8 @@ class Modules:
             with self.aside():
                 if not stack and self.worker() is not None:
                     return None  # a transformation in a worker of a loader: its batch is recorded where it is handed out
-                inputs = self._inputs(args, kwargs)
+                passed = self._passed(stack, args, kwargs) if stack else None
+                inputs = passed or self._inputs(args, kwargs)
                 if stack:
                     path = self.names.path(module, (stack[-1].module, stack[-1].path))
                 else:
@@ -94,12 +109,29 @@ class Modules:
                 if self.names.uninitialised:
                     self._record_weights(call.module)
                 plain = type(output) is self.tensor
-                out = [["", self.later(output)]] if plain else self.prints.leaves(output)
+                out = [["", self._output(call, output)]] if plain else self.prints.leaves(output)
                 self.deep.seen("call", call.path, k=type(call.module).__name__, **{"in": call.inputs, "out": out}, **moved)
                 for tensor in (output,) if plain else self._tensors(output):
                     self.gradients.watch_output(tensor, call.path)
+                if not stack:
+                    for callback in self.after_root:
+                        callback(call.module)
         except Exception as error:
             self.deep.recorder.problem("after a module's forward", error)
+
+    def _output(self, call: "_Call", output: Any) -> Any:
+        found = self.later(output, True)
+        stack = self.local.stack
+        self.handed = (stack[-1], id(output), output._version, found) if stack else None
+        return found
+
+    def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
+        """Inputs of a module inside `Sequential` that are what the module before has just returned: no other code ran between."""
+        handed, self.handed = self.handed, None
+        if handed is None or handed[0] is not stack[-1] or kwargs or len(args) != 1 or sys._getframe(3).f_code is not self.sequential:
+            return None
+        same = id(args[0]) == handed[1] and args[0]._version == handed[2]
+        return [["0", handed[3]]] if same else None
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
         if not kwargs and len(args) < len(_INDICES):
@@ -117,8 +149,9 @@ class Modules:
         for callback in self.before_root:
             callback()
         if not names.knows(module) or names.changed:
-            names.adopt(module, None if names.knows(module) else self.deep.frame(2))
-            self._record_weights(module)
+            top = names.top(module)
+            names.adopt(top, None if names.knows(top) else self.deep.frame(2))
+            self._record_weights(top)
         self.gradients.watch_thawed()
         if self.task() == -1:
             self.gradients.record_by_hand()

@@ -1,10 +1,13 @@
-"""Names of modules and of weights: the path from the module that the script calls, the variable of a bare tensor, the line that made it."""
+"""Names of modules and of weights: the path from the module that the script holds, the variable of a bare tensor, the line that made it."""
 
+import dis
 import weakref
-from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
+_LONGEST, _DEPTH, _NESTED, _FRAMES = 1000, 2, 100, 6
+"""Elements of a list that are looked at for a name, lists within lists, how long both may be then, frames outwards."""
 
 
 class Weight(NamedTuple):
@@ -35,6 +38,7 @@ class Names:
         """Id of a tensor -> a reference to the module or optimizer that holds it, the attribute of the module, the name."""
         self.taken: Dict[str, Tuple[Any, str]] = {}  # name -> as in `weights`: who holds the tensor, and as which attribute
         self.births: Dict[Tuple[int, str], _Birth] = {}  # (id of a module, attribute) -> where it was registered
+        self.holders: Dict[int, Tuple[Any, Any]] = {}  # id of a module -> references to it and to the module that it was attached to first
         self.changed = False  # whether weights or modules were registered since the roots were looked at
         self.uninitialised = False
         self._prefixes: Dict[str, Any] = {}
@@ -68,20 +72,47 @@ class Names:
         known = self.modules.get(id(module))
         return known is not None and known[0]() is module
 
+    def top(self, module: Any) -> Any:
+        """The outermost module that holds a module: containers (`ModuleDict`) and models need not be called themselves."""
+        for _ in range(64):
+            known = self.holders.get(id(module))
+            holder = known[1]() if known is not None and known[0]() is module else None
+            if holder is None or not any(child is module for child in holder._modules.values()):
+                break
+            module = holder
+        return module
+
     def adopt(self, root: Any, frame: Any) -> None:
-        """Name the modules of a root that is called for the first time, or has got new ones."""
+        """Name the modules of a root of which one is called for the first time, or that has got new ones."""
         self.changed = False
-        if self.knows(root):
-            prefix = self.modules[id(root)][1]
-        elif not self._plain and next(_weights(root, self.module), None) is not None:
-            self._plain, prefix = True, ""
-        else:
-            prefix = self._unique(variable(frame, root) or type(root).__name__, root)
+        prefix = self.modules[id(root)][1] if self.knows(root) else self._prefix(root, frame)
         for path, module in self.module.named_modules(root):
             if not self.knows(module):
                 self._keep(module, _join(prefix, path))
 
-    def _unique(self, name: str, root: Any) -> str:
+    def _prefix(self, root: Any, frame: Any) -> str:
+        """The name of a root. The first that has weights needs none, unless it is one layer of a list of them: `layers[0]`."""
+        name = variable(frame, root)
+        if not root._modules or name in ("", "self", *self._prefixes) or name in _loop_variables(frame):
+            name = self._element(frame, root) or name
+        if "[" not in name and not self._plain and next(_weights(root, self.module), None) is not None:
+            self._plain = True
+            return ""
+        return self._unique(name or type(root).__name__)
+
+    def _element(self, frame: Any, root: Any) -> str:
+        """The place of a root in a list or a dict that holds other modules, too; also in the frames that called this one."""
+        for _ in range(_FRAMES):
+            if frame is None:
+                break
+            for name, value in variables(frame):
+                place = _place(value, root, self.module)
+                if place:
+                    return name + place
+            frame = frame.f_back
+        return ""
+
+    def _unique(self, name: str) -> str:
         number, prefix = 0, name
         while prefix in self._prefixes:
             number += 1
@@ -153,16 +184,13 @@ class Names:
             self.weights[id(tensor)] = (owner, attribute, free)
         return free
 
-    def _tensors(self, name: str, value: Any) -> Iterable[Tuple[str, Any]]:
+    def _tensors(self, name: str, value: Any, depth: int = 0) -> Iterable[Tuple[str, Any]]:
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
-        if isinstance(value, (list, tuple)):
-            return [("%s[%d]" % (name, index), one) for index, one in enumerate(value[:1000]) if isinstance(one, self.torch.Tensor)]
-        if type(value) is dict:
-            return [("%s[%r]" % (name, key), one) for key, one in list(value.items())[:1000] if isinstance(one, self.torch.Tensor)]
         if isinstance(value, self.module):
             return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
-        return ()
+        parts = _parts(value) or _attributes(value)
+        return [found for part, one in parts for found in self._tensors(name + part, one, depth + 1)] if depth < _DEPTH + 1 else ()
 
     # ------------------------------------------------------------------------------------------------ births
 
@@ -181,11 +209,65 @@ class Names:
 
     def _attached(self, module: Any, attribute: str, child: Any) -> None:
         self.changed = True
+        try:
+            known = self.holders.get(id(child))
+            taken = known is not None and known[0]() is child and known[1]() is not None
+            if child is not None and not taken and len(self.holders) < LIMIT:
+                self.holders[id(child)] = (weakref.ref(child), weakref.ref(module))
+        except Exception as error:
+            self.deep.recorder.problem("a module was attached", error)
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """The name of the variable that holds `thing` in a frame, "" where none does."""
-    return next((name for name, value in variables(frame) if value is thing), "")
+    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict (`weights[0]`); "" where none does."""
+    held = list(variables(frame))
+    name = next((name for name, value in held if value is thing), "")
+    return name or next((name + place for name, value in held for place in [_place(value, thing)] if place), "")
+
+
+def _place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
+    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no second one of the kind `several` is."""
+    parts = _parts(value)
+    found = next((part for part, one in parts if one is thing), "")
+    if found:
+        return found if several is None or sum(isinstance(one, several) for _, one in parts) > 1 else ""
+    if depth < _DEPTH and len(parts) <= _NESTED:
+        for part, one in parts:
+            inner = _place(one, thing, None, depth + 1) if isinstance(one, (list, tuple, dict)) and len(one) <= _NESTED else ""
+            if inner:
+                return part + inner
+    return ""
+
+
+def _parts(value: Any) -> List[Tuple[str, Any]]:
+    """(subscript, element) of a plain list, tuple or dict."""
+    if isinstance(value, (list, tuple)):
+        return [("[%d]" % index, one) for index, one in enumerate(value[:_LONGEST])]
+    if type(value) is dict and len(value) <= _LONGEST:
+        return [("[%r]" % (key,), one) for key, one in list(value.items()) if type(key) in (str, int)]
+    return []
+
+
+def _attributes(value: Any) -> List[Tuple[str, Any]]:
+    """(name, value) of the attributes of an object of a script's own class: a net that is no module holds its layers there."""
+    held = getattr(value, "__dict__", None)
+    if type(held) is not dict or isinstance(value, type) or callable(value) or len(held) > _NESTED:
+        return []
+    return [("." + name, one) for name, one in list(held.items())]
+
+
+def _loop_variables(frame: Any) -> Set[str]:
+    """Variables that the loops of a frame's code assign: they hold one thing after the other."""
+    names: Set[str] = set()
+    within = False
+    for step in dis.get_instructions(frame.f_code) if frame is not None else ():
+        if step.opname == "FOR_ITER":
+            within = True
+        elif within and step.opname.startswith("STORE_"):
+            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+        elif step.opname != "UNPACK_SEQUENCE":
+            within = False
+    return names
 
 
 def variables(frame: Any) -> Iterator[Tuple[str, Any]]:

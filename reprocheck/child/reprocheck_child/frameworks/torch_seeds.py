@@ -31,6 +31,8 @@ class _Seeds:
     def __init__(self, deep: Any) -> None:
         self.deep = deep
         self.local = _local()
+        self.left: Dict[str, bytes] = {}
+        """Generator -> the state in which the last seed left it, at first that in which it was found."""
 
     def watch_device(self, module: Any, name: str) -> None:
         for function in ("manual_seed", "manual_seed_all", "seed", "seed_all"):
@@ -41,6 +43,7 @@ class _Seeds:
         """Wrap a function of a module, and where other modules have the same one."""
         try:
             real = getattr(module, name)
+            self.left.setdefault(generator, self._state(generator))
             wrapper = self._wrapper(real, generator)
             for one in (module, *others):
                 if getattr(one, name, None) == real:  # bound methods are equal, not identical
@@ -49,17 +52,18 @@ class _Seeds:
             self.deep.unrecorded("seed of " + generator, repr(error))
 
     def _wrapper(self, real: Callable[..., Any], generator: str) -> Callable[..., Any]:
-        local, record = self.local, self.record
+        local, record, state = self.local, self.record, self._state
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if getattr(local, "inside", False):
                 return real(*args, **kwargs)
+            before = state(generator)
             local.inside = True
             try:
                 returned = real(*args, **kwargs)
             finally:
                 local.inside = False
-            record(generator, args, kwargs, returned)
+            record(generator, args, kwargs, returned, before)
             return returned
 
         functools.update_wrapper(wrapper, real)
@@ -67,7 +71,15 @@ class _Seeds:
             wrapper.__qualname__ = wrapper.__name__
         return wrapper
 
-    def record(self, generator: str, args: Any, kwargs: Any, returned: Any) -> None:
+    def _state(self, generator: str) -> bytes:
+        """The state of a generator; b"" where it cannot be read."""
+        try:
+            return self.deep.generators[generator]() if generator in self.deep.generators else b""
+        except Exception:
+            return b""
+
+    def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
+        """A seed was set. Where something had drawn from the generator before, the state until then is said (`g`)."""
         try:
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
                 return  # each worker of a loader is seeded from the loader's own seed
@@ -78,6 +90,9 @@ class _Seeds:
             line = self.deep.source(2)
             if line:
                 keys["l"] = line
+            if before != self.left.get(generator, before):
+                keys["g"] = {generator: self.deep.hash_bytes(before)}
+            self.left[generator] = self._state(generator)
             self.deep.seen("seed", generator, **keys)
         except Exception as error:
             self.deep.recorder.problem("a generator was seeded", error)

@@ -1,232 +1,291 @@
-"""The sketch of torch tensors, on the host and on a device, and the exact hash that a device can compute: sums of weighted words."""
+"""The sketch of torch tensors, on the host and on a device.
+
+On the host, the rows of a tensor are added up at once: that is what needs its bytes. The rest of the work is done for many tensors
+together, later: in a training step the caches are cold, and a call of an operator costs as much as the sketch of a small tensor.
+"""
 
 import math
-from array import array
-from typing import Any, Dict, Tuple
+from _thread import RLock
+from ctypes import addressof, c_char, memmove, memset, string_at
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from .. import sketch
+from .. import hashing, leaves, sketch
+from .torch_memory import memory
 
-SUMS = "sums-1"
-"""The hash of a device: two sums modulo 2^64 of the words of a tensor, each word times weights of its position.
-
-The bytes are read as words of the element's size, 4 bytes at most, signed but for single bytes. Word i has in each sum the weight
-A[i % 65536] * B[i // 65536 % 4096] * C^(i // 2^28), odd numbers of 64 bits (A and B out of SplitMix64), and C times the number of bytes is
-added. Integer sums do not depend on the order of their terms, so the hash is the same in every run. Tensors that differ in one word never
-agree; tensors that differ in more agree with a probability of about 2^-62 over the choice of the weights. It is no cryptographic hash.
-"""
-_ODD = 0x9E3779B97F4A7C15
-_WORDS = 65536
-_TURNS = 4096
-_TURN = 32
-"""Rows of words worked on at once; it divides the number of turns."""
-_DEVICE_BLOCKS = 8
-"""Blocks worked on at once: a multiple of the blocks of a cycle."""
-_KEPT_CYCLES = 8
+Fingerprint = Dict[str, Any]
+_SLOTS = 64
+"""Tensors whose sketches are finished together."""
+_BLOCK = 128
+"""Rows worked on at once: they stay in the cache between the hash and the sketch. It divides the rows of a cycle."""
+_DEVICE_BLOCK = 2048
+"""The same on a device: whole cycles."""
+_KEPT = 256
+_STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 
 
-class TorchSketch:
-    """Sketches of flat tensors; its tables lie on each device that was asked of."""
+class Tables:
+    """The signs of the format, on each device that was asked of."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.tables: Dict[Any, Tuple[Any, Any, Any]] = {}
-        self.cuts: Dict[Any, Any] = {}  # beginnings of the tables on the host, by length: a slice costs more than a lookup
-        self.few = sketch.Few().of
-        self.buckets = torch.eye(sketch.BUCKETS).repeat(sketch.COLUMNS // sketch.BUCKETS, 1)
-        self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
+        self.made: Dict[Any, Tuple[Any, Any]] = {}
+        self.cuts: Dict[Tuple[int, int], Any] = {}
+        self.expanded: Dict[int, Any] = {}
+        self.flips: Any = None
 
-    def host(self, flat: Any) -> Tuple[Any, float]:
-        """(64 float32 numbers, L2 norm) of a contiguous flat tensor on the CPU."""
-        total, square = self._pass(flat, False, True)
-        if 1e-20 < square < 1e36:  # neither overflowed nor vanished in float32
-            return total, math.sqrt(square)
-        norm = self._norm(flat)
-        return self._pass(flat, not norm < sketch.HUGE, False)[0], norm
+    def on(self, device: Any) -> Tuple[Any, Any]:
+        """ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns of a bucket, BUCKETS)."""
+        made = self.made.get(device)
+        if made is None:
+            rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
+            columns = _tensor(self.torch, sketch.column_signs()).view(sketch.VECTORS, -1, sketch.BUCKETS)
+            made = self.made[device] = (rows.to(device), columns.to(device))
+        return made
 
-    def _pass(self, flat: Any, clean: bool, norm: bool) -> Tuple[Any, float]:
-        """The sketch and, if asked for, the sum of squares; block by block, so that each is read from memory once."""
-        dot = self.torch.dot
-        size = flat.numel()
-        total, sums, square = None, None, 0.0
-        for number, start in enumerate(range(0, size, sketch.BLOCK)):
-            part = self._part(flat, start, min(sketch.BLOCK, size - start), clean)
-            if norm:
-                square += dot(part, part).item()
-            length = part.numel()
-            full = length // sketch.ROW
-            if full:
-                product = self._product(number % sketch.BLOCKS, full, part)
-                sums = product if sums is None else sums.add_(product)
-            if sums is not None and (number % sketch.BLOCKS == sketch.BLOCKS - 1 or start + sketch.BLOCK >= size):
-                folded = self._fold(sums, number // sketch.BLOCKS)
-                total, sums = folded if total is None else total.add_(folded), None
-            if length > full * sketch.ROW:
-                rest = self._rest(part if not full else part[full * sketch.ROW :])
-                total = rest if total is None else total.add_(rest)
-        return total, square
-
-    def _product(self, block: int, full: int, part: Any) -> Any:
-        """(GROUPS, VECTORS, COLUMNS): the whole rows of a part times the signs of rows."""
-        signs = self.cuts.get((block, full))
+    def rows(self, start: int, count: int) -> Any:
+        """The signs of `count` rows from the row `start` on, within one cycle, of the shape (GROUPS, 1, count); on the host."""
+        cycle, first = divmod(start, sketch.ROWS)
+        signs = self.cuts.get((first, count))
         if signs is None:
-            signs = self.cuts[block, full] = self._tables("cpu")[0][block, :, :, :full].contiguous()
-        matrix = part.as_strided((sketch.GROUPS, full, sketch.COLUMNS), (sketch.COLUMNS, sketch.ROW, 1))
+            signs = self.on("cpu")[0][:, first : first + count].contiguous().unsqueeze(1)
+            if len(self.cuts) < _KEPT:
+                self.cuts[first, count] = signs
+        return signs * self.flipped(cycle).view(sketch.GROUPS, 1, 1) if cycle else signs
+
+    def row(self, index: int) -> Any:
+        """The signs of the elements of one row; on the host."""
+        signs = self.expanded.get(index)
+        if signs is None:
+            signs = self.rows(index, 1).expand(sketch.GROUPS, 1, sketch.COLUMNS).reshape(sketch.ROW)
+            if len(self.expanded) < _KEPT:
+                self.expanded[index] = signs
+        return signs
+
+    def flipped(self, cycle: int) -> Any:
+        """The signs of the groups in a cycle, on the host."""
+        if self.flips is None:
+            self.flips = _tensor(self.torch, sketch.cycle_signs()).view(sketch.GROUPS, sketch.FLIPS)
+        return self.flips[:, cycle % sketch.FLIPS]
+
+
+class _Slot(NamedTuple):
+    """Room for one sketch under way: the sums of its whole rows, as a vector and as the result of a product, and its last row."""
+
+    vector: Any
+    result: Any
+    last: Any
+    address: int
+    """Of the last row."""
+    begin: int
+    """Address of the sums."""
+
+
+class HostSketches:
+    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them all.
+
+    To be called below autograd and all modes; `add_short` anywhere, where there is room.
+    """
+
+    def __init__(self, torch: Any, tables: Tables) -> None:
+        self.torch = torch
+        self.tables = tables
+        self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
+        self.lock = RLock()
+        self.waiting: List[Tuple[Fingerprint, Optional[float], int]] = []  # a fingerprint, its norm, the number of its last row
+        self.sums: Any = None
+        self.lasts: Any = None
+        self.slots: List[_Slot] = []
+
+    def forked(self) -> None:
+        """What waits belongs to the process that was forked."""
+        self.lock, self.waiting, self.slots = RLock(), [], []
+
+    def add(self, found: Fingerprint, tensor: Any) -> None:
+        """`found` gets `k` and `z` of a tensor, at the latest with `finish`."""
+
+        def fill(slot: _Slot) -> Optional[float]:
+            if tensor.dtype is self.torch.float64:
+                norm = self._norm(tensor)
+                self._sum(tensor, slot, not norm < sketch.HUGE, None)
+                return norm
+            self._sum(tensor, slot, False, None)
+            return self._checked(tensor, slot) if tensor.numel() > sketch.ROW else None
+
+        self._add(found, tensor.numel(), fill)
+
+    def add_short(self, found: Fingerprint, address: int, size: int) -> None:
+        """As `add`, of `size` float32 numbers in memory, a row at most."""
+        self._add(found, size, lambda slot: memmove(slot.address, address, size * 4) and None)
+
+    def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
+        """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are read from memory once."""
+
+        def fill(slot: _Slot) -> Optional[float]:
+            stream = hashing.stream()
+            self._sum(tensor, slot, False, lambda start, count: stream.update(memory(address + start * 4, count * 4)))
+            found["h"] = stream.hexdigest()
+            return self._checked(tensor, slot)
+
+        self._add(found, tensor.numel(), fill)
+
+    def room(self) -> bool:
+        """Whether one can be added without any work."""
+        return len(self.waiting) < len(self.slots)
+
+    def make_room(self) -> None:
+        """See to it that one can be added."""
+        with self.lock:
+            self.finish()
+            if not self.slots:
+                self._make()
+
+    def finish(self) -> None:
+        """Sketch and norm of all that were added."""
+        with self.lock:
+            waiting, self.waiting = self.waiting, []
+            if not waiting:
+                return
+            sums, lasts = self.sums[: len(waiting)], self.lasts[: len(waiting)]
+            if any(last for _, _, last in waiting):
+                lasts.mul_(self.torch.stack([self.tables.row(last) for _, _, last in waiting]))
+            sums.add_(lasts)
+            norms = self.torch.linalg.vector_norm(sums, dim=1, dtype=self.torch.float64).tolist()
+            for index, norm in enumerate(norms):
+                if not norm < sketch.HUGE:
+                    sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
+            data = self._folded(sums)
+            for first in self.slots[0][3:]:
+                memset(first, 0, len(waiting) * sketch.ROW * 4)
+        width = sketch.SIZE * 4
+        for index, (found, known, _) in enumerate(waiting):
+            found["k"] = sketch.text(data[index * width : (index + 1) * width])
+            found["z"] = leaves.number(norms[index] if known is None else known)
+
+    def _folded(self, sums: Any) -> bytes:
+        """The numbers of each sketch, by products of elements: no setting for products of matrices rounds them."""
+        shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
+        numbers = (sums.view(shape) * self.tables.on("cpu")[1]).sum(2)
+        return string_at(numbers.data_ptr(), numbers.numel() * 4)
+
+    # ------------------------------------------------------------------------------------------------ slots
+
+    def _add(self, found: Fingerprint, size: int, fill: "Callable[[_Slot], Optional[float]]") -> None:
+        with self.lock:
+            if not self.room():
+                self.make_room()
+            slot = self.slots[len(self.waiting)]
+            try:
+                norm = fill(slot)
+            except BaseException:
+                slot.vector.zero_()
+                slot.last.zero_()
+                raise
+            self.waiting.append((found, norm, size // sketch.ROW if size % sketch.ROW else 0))
+
+    def _make(self) -> None:
+        """Memory of our own: none of the allocator of the training."""
+        size = _SLOTS * sketch.ROW
+        room = bytearray(2 * size * 4 + 64)
+        offset = -addressof((c_char * 1).from_buffer(room)) % 64
+        both = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=2 * size).view(2, _SLOTS, sketch.ROW)
+        self.sums, self.lasts = both[0], both[1]
+        shape = (sketch.GROUPS, 1, sketch.COLUMNS)
+        self.slots = [_Slot(row, row.view(shape), last, last.data_ptr(), row.data_ptr()) for row, last in zip(self.sums, self.lasts)]
+
+    # ------------------------------------------------------------------------------------------------ sums of rows
+
+    def _sum(self, tensor: Any, slot: _Slot, clean: bool, before: "Optional[Callable[[int, int], None]]") -> None:
+        """The signed sum of the whole rows, and the last row. `before(start, count)` is called with each block of elements to be read."""
+        rows, rest = divmod(tensor.numel(), sketch.ROW)
+        offset = tensor.storage_offset()
+        plain = tensor.dtype is self.torch.float32 and not clean
+        fast = plain and self.full_precision() == "highest"
+        for start in range(0, rows, _BLOCK):
+            count = min(_BLOCK, rows - start)
+            if before is not None:
+                before(start * sketch.ROW, count * sketch.ROW)
+            signs = self.tables.rows(start, count)
+            matrix = tensor.as_strided((sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW)
+            if not plain:
+                matrix = _plain(self.torch, matrix, clean)
+            if not fast:
+                self._slow_product(slot.result, signs, matrix)
+            elif start:
+                slot.result.baddbmm_(signs, matrix)
+            else:
+                self.torch.bmm(signs, matrix, out=slot.result)
+        if rest:
+            if before is not None:
+                before(rows * sketch.ROW, rest)
+            if plain:
+                memmove(slot.address, tensor.data_ptr() + rows * sketch.ROW * 4, rest * 4)
+            else:
+                tail = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
+                slot.last[:rest].copy_(_plain(self.torch, tail, clean))
+
+    def _slow_product(self, result: Any, signs: Any, matrix: Any) -> None:
         if self.full_precision() == "highest":
-            return self.torch.bmm(signs, matrix)
-        return self.torch.stack([(signs[:, vector].unsqueeze(2) * matrix).sum(1) for vector in range(sketch.VECTORS)], 1)
+            result.baddbmm_(signs, matrix)
+        else:
+            result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
 
-    def _fold(self, sums: Any, cycle: int) -> Any:
-        """The sketch out of the sums of a cycle."""
-        if self.full_precision() != "highest":
-            return _folded(sums, self._tables("cpu")[1], cycle)
-        matrix = self.cuts.get(("columns", cycle))
-        if matrix is None:
-            matrix = _cycle(self._tables("cpu")[1], cycle).view(sketch.GROUPS, sketch.COLUMNS, 1) * self.buckets
-            if cycle < _KEPT_CYCLES:
-                self.cuts["columns", cycle] = matrix
-        return self.torch.bmm(sums, matrix).sum(0).view(sketch.SIZE)
+    def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
+        """None where the sums say the norm. Else, of elements that are huge, vanish or are no numbers, the norm; they are left out."""
+        square = self.torch.dot(slot.vector, slot.vector).item()
+        if 1e-20 < square < 1e36:
+            return None
+        norm = self._norm(tensor)
+        if not norm < sketch.HUGE:
+            slot.vector.zero_()
+            self._sum(tensor, slot, True, None)
+        return norm
 
-    def _rest(self, tail: Any) -> Any:
-        size = tail.numel()
-        matrix = self.cuts.get(-size)
-        if matrix is None:
-            matrix = self.cuts[-size] = self._tables("cpu")[2][:size]
-        if self.full_precision() != "highest":
-            return (tail.unsqueeze(1) * matrix).sum(0)
-        return self.torch.mm(tail.view(1, size), matrix).view(sketch.SIZE)
-
-    def _norm(self, flat: Any) -> float:
-        total = 0.0
-        for start in range(0, flat.numel(), sketch.BLOCK):
-            part = flat[start : start + sketch.BLOCK].to(self.torch.float64)
+    def _norm(self, tensor: Any) -> float:
+        flat, total = tensor.view(-1), 0.0
+        for start in range(0, flat.numel(), 1 << 18):
+            part = flat[start : start + (1 << 18)].to(self.torch.float64)
             total += self.torch.dot(part, part).item()
         return math.sqrt(total)
 
-    def device(self, flat: Any) -> Any:
-        """The same of a tensor on a device: products by element, which no setting for matrix products rounds; all values cleaned."""
-        torch = self.torch
-        rows, columns, rest = self._tables(flat.device)
-        size = flat.numel()
-        total = torch.zeros(sketch.SIZE, dtype=torch.float32, device=flat.device)
-        whole = size // sketch.BLOCK
-        for first in range(0, whole, _DEVICE_BLOCKS):
-            count = min(_DEVICE_BLOCKS, whole - first)
-            values = self._part(flat, first * sketch.BLOCK, count * sketch.BLOCK, True)
-            values = values.view(count, sketch.ROWS, sketch.GROUPS, sketch.COLUMNS)
-            for cycle in range(first // sketch.BLOCKS, -(-(first + count) // sketch.BLOCKS)):
-                start = cycle * sketch.BLOCKS - first
-                part = values[start : start + sketch.BLOCKS]
-                total = total + _folded(self._signed_sums(rows[: part.shape[0]], part), columns, cycle)
-        left = size - whole * sketch.BLOCK
-        full = left // sketch.ROW
-        if full:
-            part = self._part(flat, whole * sketch.BLOCK, full * sketch.ROW, True).view(1, full, sketch.GROUPS, sketch.COLUMNS)
-            block = whole % sketch.BLOCKS
-            sums = self._signed_sums(rows[block : block + 1, :, :, :full], part)
-            total = total + _folded(sums, columns, whole // sketch.BLOCKS)
-        if left > full * sketch.ROW:
-            tail = self._part(flat, whole * sketch.BLOCK + full * sketch.ROW, left - full * sketch.ROW, True)
-            total = total + (tail.unsqueeze(1) * rest[: tail.numel()]).sum(0)
-        return total
 
-    def _signed_sums(self, rows: Any, values: Any) -> Any:
-        """(GROUPS, VECTORS, COLUMNS): values of the shape (blocks, ROWS, GROUPS, COLUMNS) times the signs of their rows."""
-        sums = []
-        for vector in range(sketch.VECTORS):
-            signs = rows[:, :, vector].transpose(1, 2).unsqueeze(3)
-            sums.append((values * signs).sum((0, 1)))
-        return self.torch.stack(sums, 1)
-
-    def _part(self, flat: Any, start: int, length: int, clean: bool) -> Any:
-        part = flat if length == flat.numel() else flat.narrow(0, start, length)
-        if part.dtype is not self.torch.float32:
-            part = part.to(self.torch.float32)
-        return part.masked_fill((part.abs() < sketch.HUGE).logical_not(), 0.0) if clean else part
-
-    def _tables(self, device: Any) -> Tuple[Any, Any, Any]:
-        tables = self.tables.get(device)
-        if tables is None:
-            shape = (sketch.BLOCKS, sketch.GROUPS, sketch.VECTORS, sketch.ROWS)
-            made = [_tensor(self.torch, table) for table in (sketch.row_signs(), sketch.column_signs(), sketch.rest_signs())]
-            made = [table.to(device) for table in made]
-            tables = self.tables[device] = (made[0].view(shape), made[1], made[2].view(sketch.ROW, sketch.SIZE))
-        return tables
+def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
+    """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix products rounds; all values cleaned."""
+    rows, columns = tables.on(flat.device)
+    whole, rest = divmod(flat.numel(), sketch.ROW)
+    total = torch.zeros(sketch.GROUPS, sketch.COLUMNS, dtype=torch.float32, device=flat.device)
+    for start in range(0, whole, _DEVICE_BLOCK):
+        count = min(_DEVICE_BLOCK, whole - start)
+        values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(count, sketch.GROUPS, sketch.COLUMNS)
+        total += (values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0)
+    if rest:
+        tail = _part(torch, flat, whole * sketch.ROW, rest)
+        signs = _signs(tables, rows, whole, 1).expand(sketch.GROUPS, sketch.COLUMNS).reshape(sketch.ROW)
+        total.view(sketch.ROW)[:rest] += tail * signs[:rest]
+    return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
 
-def _folded(sums: Any, columns: Any, cycle: int) -> Any:
-    """The sum of each bucket of each vector."""
-    signed = sums * _cycle(columns, cycle)
-    return signed.view(sketch.GROUPS, sketch.VECTORS, sketch.COLUMNS // sketch.BUCKETS, sketch.BUCKETS).sum((0, 2)).view(sketch.SIZE)
+def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
+    """The signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the first on, or of one piece of a cycle."""
+    found = []
+    while count:
+        cycle, first = divmod(start, sketch.ROWS)
+        taken = min(count, sketch.ROWS - first)
+        signs = rows[:, first : first + taken]
+        found.append(signs * tables.flipped(cycle).to(rows.device).unsqueeze(1) if cycle else signs)
+        start, count = start + taken, count - taken
+    return found[0] if len(found) == 1 else tables.torch.cat(found, 1)
 
 
-def _cycle(columns: Any, cycle: int) -> Any:
-    """The signs of the columns in a cycle."""
-    start = sketch.column_offset(cycle)
-    return columns[start : start + sketch.ROW].view(sketch.GROUPS, 1, sketch.COLUMNS)
+def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
+    return _plain(torch, flat.narrow(0, start, length), True)
 
 
-class WordSums:
-    """The hash `sums-1`."""
-
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
-        self.tables: Dict[Any, Tuple[Any, Any]] = {}
-        self.words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int32, 16: torch.int32}
-
-    def of(self, flat: Any) -> Any:
-        """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
-        torch = self.torch
-        inner, outer = self._tables(flat.device)
-        words = flat.view(self.words[flat.element_size()])
-        size = words.numel()
-        total = torch.zeros(2, dtype=torch.int64, device=flat.device)
-        step = _WORDS * _TURN
-        for start in range(0, size, step):
-            part = words[start : start + step].to(torch.int64)
-            length = part.numel()
-            whole = length // _WORDS
-            turns, turn = divmod(start // _WORDS, _TURNS)
-            factor = _signed(pow(_ODD, turns, 1 << 64))
-            for index in (0, 1):
-                if whole:
-                    rows = (part[: whole * _WORDS].view(whole, _WORDS) * inner[index]).sum(1)
-                    total[index] += (rows * outer[index, turn : turn + whole]).sum() * factor
-                if length > whole * _WORDS:
-                    rest = part[whole * _WORDS :]
-                    total[index] += (rest * inner[index, : rest.numel()]).sum() * outer[index, turn + whole] * factor
-        return total
-
-    @staticmethod
-    def text(first: int, second: int, size: int) -> str:
-        """The hash as it stands in the trace, of the two sums and the number of bytes."""
-        return "%016x%016x" % ((first + size * _ODD) % (1 << 64), (second + size * _ODD) % (1 << 64))
-
-    def _tables(self, device: Any) -> Tuple[Any, Any]:
-        tables = self.tables.get(device)
-        if tables is None:
-            inner, outer = (_weights(self.torch, stream, count) for stream, count in ((4, _WORDS), (5, _TURNS)))
-            tables = self.tables[device] = (inner.to(device), outer.to(device))
-        return tables
+def _plain(torch: Any, values: Any, clean: bool) -> Any:
+    """Values as float32; without those that are no part of a sketch where that is said."""
+    if values.dtype is not torch.float32:
+        values = values.to(torch.float32)
+    return values.masked_fill((values.abs() < sketch.HUGE).logical_not(), 0.0) if clean else values
 
 
-def _weights(torch: Any, stream: int, count: int) -> Any:
-    """Two rows of odd numbers of 64 bits, by SplitMix64 in torch's own integers."""
-
-    def right(value: Any, bits: int) -> Any:
-        return (value >> bits) & ((1 << (64 - bits)) - 1)
-
-    word = torch.arange(1, 2 * count + 1, dtype=torch.int64) + (stream << 32)
-    word = word * _signed(_ODD)
-    word = (word ^ right(word, 30)) * _signed(0xBF58476D1CE4E5B9)
-    word = (word ^ right(word, 27)) * _signed(0x94D049BB133111EB)
-    return ((word ^ right(word, 31)) | 1).view(2, count)
-
-
-def _signed(value: int) -> int:
-    """An integer modulo 2^64, as int64 has it."""
-    value &= (1 << 64) - 1
-    return value - (1 << 64) if value >> 63 else value
-
-
-def _tensor(torch: Any, numbers: "array[float]") -> Any:
+def _tensor(torch: Any, numbers: Any) -> Any:
     return torch.frombuffer(numbers, dtype=torch.float32)

@@ -1,0 +1,80 @@
+"""The exact hash that a device can compute: sums of weighted words."""
+
+from typing import Any, Dict, Tuple
+
+SUMS = "sums-1"
+"""The hash of a device: two sums modulo 2^64 of the words of a tensor, each word times weights of its position.
+
+The bytes are read as words of the element's size, 4 bytes at most, signed but for single bytes. Word i has in each sum the weight
+A[i % 65536] * B[i // 65536 % 4096] * C^(i // 2^28), odd numbers of 64 bits (A and B out of SplitMix64), and C times the number of bytes is
+added. Integer sums do not depend on the order of their terms, so the hash is the same in every run. Tensors that differ in one word never
+agree; tensors that differ in more agree with a probability of about 2^-62 over the choice of the weights. It is no cryptographic hash.
+"""
+_ODD = 0x9E3779B97F4A7C15
+_WORDS = 65536
+_TURNS = 4096
+_TURN = 32
+"""Rows of words worked on at once; it divides the number of turns."""
+
+
+class WordSums:
+    """The hash `sums-1`."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.tables: Dict[Any, Tuple[Any, Any]] = {}
+        self.words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int32, 16: torch.int32}
+
+    def of(self, flat: Any) -> Any:
+        """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
+        torch = self.torch
+        inner, outer = self._tables(flat.device)
+        words = flat.view(self.words[flat.element_size()])
+        size = words.numel()
+        total = torch.zeros(2, dtype=torch.int64, device=flat.device)
+        step = _WORDS * _TURN
+        for start in range(0, size, step):
+            part = words[start : start + step].to(torch.int64)
+            length = part.numel()
+            whole = length // _WORDS
+            turns, turn = divmod(start // _WORDS, _TURNS)
+            factor = _signed(pow(_ODD, turns, 1 << 64))
+            for index in (0, 1):
+                if whole:
+                    rows = (part[: whole * _WORDS].view(whole, _WORDS) * inner[index]).sum(1)
+                    total[index] += (rows * outer[index, turn : turn + whole]).sum() * factor
+                if length > whole * _WORDS:
+                    rest = part[whole * _WORDS :]
+                    total[index] += (rest * inner[index, : rest.numel()]).sum() * outer[index, turn + whole] * factor
+        return total
+
+    @staticmethod
+    def text(first: int, second: int, size: int) -> str:
+        """The hash as it stands in the trace, of the two sums and the number of bytes."""
+        return "%016x%016x" % ((first + size * _ODD) % (1 << 64), (second + size * _ODD) % (1 << 64))
+
+    def _tables(self, device: Any) -> Tuple[Any, Any]:
+        tables = self.tables.get(device)
+        if tables is None:
+            inner, outer = (_weights(self.torch, stream, count) for stream, count in ((4, _WORDS), (5, _TURNS)))
+            tables = self.tables[device] = (inner.to(device), outer.to(device))
+        return tables
+
+
+def _weights(torch: Any, stream: int, count: int) -> Any:
+    """Two rows of odd numbers of 64 bits, by SplitMix64 in torch's own integers."""
+
+    def right(value: Any, bits: int) -> Any:
+        return (value >> bits) & ((1 << (64 - bits)) - 1)
+
+    word = torch.arange(1, 2 * count + 1, dtype=torch.int64) + (stream << 32)
+    word = word * _signed(_ODD)
+    word = (word ^ right(word, 30)) * _signed(0xBF58476D1CE4E5B9)
+    word = (word ^ right(word, 27)) * _signed(0x94D049BB133111EB)
+    return ((word ^ right(word, 31)) | 1).view(2, count)
+
+
+def _signed(value: int) -> int:
+    """An integer modulo 2^64, as int64 has it."""
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value

@@ -1,0 +1,220 @@
+"""`reprocheck scan`: sources of randomness in source code, found without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import ReportError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.scan import Result
+
+FORMATS = ("text", "json", "sarif", "github", "markdown")
+MANY = 30
+"""Files from which a progress bar is worth its place."""
+
+
+def _complete_format(incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+def _complete_code(incomplete: str) -> list[str]:
+    from reprocheck.rules import catalogue
+
+    return [name for entry in catalogue() if entry.scan for name in (entry.code, entry.name) if name.lower().startswith(incomplete.lower())]
+
+
+Words = list[str] | None
+
+
+def scan(
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", help="Files and folders. [.]", show_default=False)] = None,
+    select: Annotated[
+        Words,
+        typer.Option("--select", metavar="CODE", help="Only these rules: codes, their beginnings, names.", autocompletion=_complete_code),
+    ] = None,
+    ignore: Annotated[Words, typer.Option("--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code)] = None,
+    exclude: Annotated[Words, typer.Option("--exclude", metavar="PATTERN", help="Leave out these files and folders.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="|".join(FORMATS), help="How to print. [text]", autocompletion=_complete_format)
+    ] = None,
+    output_file: Annotated[str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")] = None,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended safely.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --fix: also over changes that are not committed.")] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also with findings.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep results of earlier scans.")] = False,
+    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", help="Processes. [one a core]", show_default=False)] = None,
+) -> int:
+    """Finds what can make runs differ, in source code, without running it. Exit 1 on findings of severity error or warning."""
+    from reprocheck.scan import options
+
+    name, file = _destination(format, output_file)
+    if diff and fix:
+        raise UsageError("--diff and --fix exclude each other.", "Take --diff to see the changes, --fix to make them.")
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
+    wanted = _existing(paths or [Path()])
+    project = options.load(Path.cwd())
+
+    def scanned() -> Result:
+        from reprocheck.scan import scan as run
+        from reprocheck.scan.cache import default_folder
+
+        with _progress() as told:
+            return run(
+                wanted,
+                select=select or project.select,
+                ignore=(*(ignore or ()), *project.ignore),
+                exclude=(*(exclude or ()), *project.exclude),
+                cache=None if no_cache else default_folder(),
+                jobs=jobs,
+                progress=told,
+            )
+
+    result = scanned()
+    if diff:
+        return _show_difference(result, file, exit_zero=exit_zero)
+    if fix and _mend(result, force=force):
+        result = scanned()
+    _write(result, name, file)
+    return _exit_code(result, exit_zero=exit_zero)
+
+
+def _destination(format: str | None, output: str | None) -> tuple[str, Path | None]:
+    """Which format, and to which file; None is stdout. Raises UsageError."""
+    from reprocheck.settings import nearest
+
+    file = None if output in (None, "-") else Path(str(output))
+    if format is None:
+        from reprocheck.scan.formats import SUFFIXES
+
+        format = SUFFIXES.get(file.suffix.lower(), "text") if file is not None else "text"
+    if format not in FORMATS:
+        meant = nearest(format, FORMATS)
+        raise UsageError(
+            f"--format {format}: scan has no such format.", (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(FORMATS)}."
+        )
+    if file is not None:
+        try:
+            with file.open("ab"):
+                pass
+        except OSError as error:
+            raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
+    return format, file
+
+
+def _existing(paths: list[Path]) -> list[Path]:
+    for path in paths:
+        try:
+            path.lstat()
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror or error}.", "Name files and folders that exist.") from None
+        except ValueError:
+            raise UsageError(f"{path!r} is no path.", "Name files and folders that exist.") from None
+    return paths
+
+
+def _exit_code(result: Result, *, exit_zero: bool) -> int:
+    """1 with findings of severity error or warning; 2 where not one file could be read."""
+    if not result.files and result.unreadable:
+        return 2
+    return int(result.failed and not exit_zero)
+
+
+# -------------------------------------------------------------------------------------------------------------------- output
+
+
+def _write(result: Result, name: str, file: Path | None) -> None:
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.scan.formats import render, summary, text
+
+    out, err = standard_output(), standard_error()
+    if file is not None:
+        try:
+            file.write_text(render(result, name), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
+    elif name == "text":
+        out.write(text.render(result, style=out.style, width=out.width))
+    else:
+        out.write(render(result, name))
+    if name != "text":
+        for one in result.unreadable:
+            err.paragraph(text.left_out(one))
+    if file is not None:
+        err.paragraph(f"{summary(result)} {file}")
+    if not result.files and not result.unreadable:
+        err.paragraph("No Python files and notebooks there.", style="yellow")
+
+
+def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> int:
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.scan import patched
+    from reprocheck.scan.formats import summary
+    from reprocheck.scan.mend import difference
+
+    changed = patched(result)
+    shown = difference(changed)
+    if file is not None:
+        file.write_text(shown, encoding="utf-8")
+    else:
+        out = standard_output()
+        for row in shown.splitlines():
+            out.line(row, _style(row))
+    standard_error().paragraph(f"{summary(result)} {len(changed)} of the files would be changed.")
+    return _exit_code(result, exit_zero=exit_zero)
+
+
+def _style(row: str) -> str:
+    if row.startswith(("---", "+++")):
+        return "bold"
+    return {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
+
+
+def _mend(result: Result, *, force: bool) -> bool:
+    """Writes what can be mended. Raises UsageError in a git tree with changes that are not committed."""
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.scan import patched
+    from reprocheck.scan.files import shown
+    from reprocheck.scan.mend import dirty, write
+
+    changed = patched(result)
+    if changed and not force and (first := dirty(changed)):
+        raise UsageError(
+            f"--fix would write over changes that are not committed ({first}).", "Commit or stash them, see --diff, or add --force."
+        )
+    write(changed)
+    err: Stream = standard_error()
+    for path in sorted(changed):
+        err.paragraph(f"mended {shown(path)}")
+    if not changed:
+        err.paragraph("Nothing here can be mended by itself.")
+    return bool(changed)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, where that is a terminal and there is enough to do."""
+    from reprocheck.cli.terminal import CLEAR_LINE, standard_error
+
+    err = standard_error()
+    drawn = False
+
+    def told(done: int, total: int) -> None:
+        nonlocal drawn
+        if total >= MANY and (done % max(1, total // 100) == 0 or done == total):
+            drawn = True
+            width = max(10, min(40, err.width - 40))
+            filled = width * done // total
+            err.write(f"{CLEAR_LINE}scanning {'━' * filled}{' ' * (width - filled)} {done:,} of {total:,} files")
+
+    yield told if err.tty else None
+    if drawn:
+        err.write(CLEAR_LINE)

@@ -1,0 +1,71 @@
+"""The time of an iteration, as the observer of a run hears of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from reprocheck.errors import ReprocheckError
+from reprocheck.model import RunRecord
+
+LEAST = 1.0
+"""Seconds between the first and the last iteration below which nothing can be said: runs are looked at ten times a second."""
+
+
+class Stopwatch:
+    """An observer that hands everything on to another, and notes when each run came to its first and to its last iteration."""
+
+    def __init__(self, observer: Any) -> None:
+        self._observer = observer
+        self._first: dict[int, tuple[int, float]] = {}
+        self._last: dict[int, tuple[int, float]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._observer, name)
+
+    def run_started(self, number: int, of: int) -> None:
+        """Run `number` of `of` starts."""
+        self._first.pop(number, None)
+        self._last.pop(number, None)
+        self._observer.run_started(number, of)
+
+    def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
+        """Notes the time of an iteration."""
+        if iteration:
+            self._first.setdefault(number, (iteration, seconds))
+            self._last[number] = (iteration, seconds)
+        self._observer.progress(number, iteration, loss, seconds)
+
+    def run_ended(self, record: RunRecord) -> None:
+        """A run has ended."""
+        self._observer.run_ended(record)
+
+    def step_seconds(self) -> float | None:
+        """The median time of an iteration over the runs since the last call; None where they took too little time."""
+        found = []
+        for number, (first, start) in self._first.items():
+            last, end = self._last[number]
+            if last > first and end - start >= LEAST:
+                found.append((end - start) / (last - first))
+        self._first, self._last = {}, {}
+        return median(found) if found else None
+
+    def keep_as_is(self, folder: Path) -> None:
+        """Writes the time of an iteration as it is into the record."""
+        from reprocheck import record
+
+        with suppress(ReprocheckError):
+            record.write(folder, replace(record.read(folder), step_seconds=self.step_seconds()))
+
+    def keep_arm(self, folder: Path, name: str) -> None:
+        """Writes the time of an iteration under the controls of an arm into the record."""
+        from reprocheck import record
+
+        seconds = self.step_seconds()
+        with suppress(ReprocheckError):
+            held = record.read(folder)
+            arms = tuple(replace(arm, step_seconds=seconds) if arm.name == name else arm for arm in held.arms)
+            record.write(folder, replace(held, arms=arms))

@@ -1,0 +1,191 @@
+"""The arms of a search, read back: what the runs under each set of controls say, and how the runs as they are vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from reprocheck import controls
+from reprocheck.explain import refusals
+from reprocheck.explain.refusals import Refusal
+from reprocheck.explain.search import PAIR, Answer, Question, Unanswered
+from reprocheck.explain.search_chance import Sample, sample
+from reprocheck.launch.cleanup import COPY
+from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Verdict
+
+_ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
+_ULPS = 64
+"""Units in the last place by which losses may differ where another order of additions is all that is left."""
+_SETS_MODE = "deterministic"
+"""The control that an error of deterministic mode speaks of."""
+_OF_ANY = ("hash-seed", "fresh-workdir", "fixed-addresses", "single-thread")
+"""Controls that are set before the start and act in any program."""
+_OF_FRAMEWORKS = ("deterministic", "launch-blocking", "no-compile")
+"""Those that act in a framework, whether or not a call of it shows that."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """All runs under one set of controls, of one arm or several, and what the criterion says of them.
+
+    names   the controls beside those of the check itself      agrees   None where it could not be decided
+    copy    the end of the path of the copies of the working directory that runs work in
+    """
+
+    names: tuple[str, ...]
+    patched: bool
+    why: str
+    runs: tuple[Run, ...]
+    verdict: Verdict
+    agrees: bool | None
+    arms: tuple[str, ...]
+    copy: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether they agree in every bit."""
+        return self.verdict.bitwise.equal is True
+
+    @property
+    def failed(self) -> Run | None:
+        """The first run that ended with an error or by the timeout."""
+        return next((run for run in self.runs if run.record.ended in ("failed", "timed_out")), None)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The error of deterministic mode in which it ended, if it is one. A file in the copy that a run worked in goes by its own name."""
+        found = refusals.parse(self.failed.stderr_tail) if self.failed else None
+        if found is None or found.source is None:
+            return found
+        return replace(found, source=replace(found.source, file=found.source.file.rpartition(f"/{self.copy}/")[2]))
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """Controls that acted in any of the runs: what the recorder saw, and what may act without being seen."""
+        seen = {touch.control for run in self.runs for touch in run.controls.touches if touch.what not in _variables(touch.control)}
+        frameworks = any(run.frameworks for run in self.runs)
+        return frozenset(seen | {name for name in self.names if name in _OF_ANY or (frameworks and name in _OF_FRAMEWORKS)})
+
+    @property
+    def answer(self) -> Answer:
+        """What the search is told."""
+        blamed = (_SETS_MODE,) if self.refusal and _SETS_MODE in self.names else ()
+        return Answer(agrees=self.agrees, runs=len(self.runs), exact=self.exact, touched=self.touched, blamed=blamed)
+
+
+class Book:
+    """What the record in a report folder holds of a search."""
+
+    def __init__(self, check: Check, folder: Path) -> None:
+        self.check, self.folder = check, folder
+
+    @property
+    def record(self) -> CheckRecord:
+        """The record, with all arms."""
+        return self.check.record
+
+    @cached_property
+    def judged(self) -> tuple[Judged, ...]:
+        """The arms in the order in which they were begun, those of the same controls as one."""
+        groups: dict[tuple[tuple[str, ...], bool], list[Arm]] = {}
+        for arm in self.record.arms:
+            groups.setdefault((self._beside(arm), arm.patched), []).append(arm)
+        return tuple(found for (names, patched), arms in groups.items() if (found := self._judged(names, patched, arms)) is not None)
+
+    def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
+        """The runs under these controls; None where there are none."""
+        wanted = set(names)
+        return next((one for one in self.judged if set(one.names) == wanted and one.patched is patched), None)
+
+    def ask(self, question: Question) -> Answer:
+        """Answers the search from what is recorded. Raises Unanswered."""
+        found = self.of(question.controls)
+        if found is None or (found.agrees is not False and len(found.runs) < question.runs and found.failed is None):
+            raise Unanswered(question)
+        return found.answer
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The runs as they are, of the check and those that were recorded again, by their losses up to the first difference."""
+        outcomes = [[outcome for run in pair if (outcome := self._outcome(run)) is not None] for pair in self._as_is()]
+        return sample(outcomes, carried=bool(self.check.state_left))
+
+    def _as_is(self) -> list[tuple[Run, ...]]:
+        again = [pair.runs for pair in self.record.deeper]
+        again += [arm.runs for arm in self.record.arms if not self._beside(arm) and not arm.patched]
+        return [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
+
+    def _outcome(self, run: Run) -> tuple[object, ...] | None:
+        """What tells this run from others: the losses of every rank up to the first difference. None where it did not come so far."""
+        last = self.check.verdict.bitwise.first_iteration or 1
+        if not run.traces or any(len(trace.losses) < last for trace in run.traces):
+            return None
+        return tuple((trace.rank, trace.losses.values[: trace.losses.span(last)[1]].tobytes()) for trace in run.traces)
+
+    def _read(self, run: RunRecord) -> Run:
+        from reprocheck.trace import read_run
+
+        return read_run(self.folder, run)
+
+    def _beside(self, arm: Arm) -> tuple[str, ...]:
+        """The controls of an arm beside those of the check."""
+        return tuple(name for name in arm.controls if name not in self.record.controls)
+
+    def _judged(self, names: tuple[str, ...], patched: bool, arms: list[Arm]) -> Judged | None:
+        """None where the arm was broken off before it held a pair."""
+        from reprocheck.verdict import judge
+
+        records = [run for arm in arms for run in arm.runs if run.ended != "interrupted"]
+        if len(records) < PAIR:
+            return None
+        runs = tuple(
+            replace(run, record=replace(run.record, number=number)) for number, run in enumerate(map(self._read, records), start=1)
+        )
+        verdict = judge(runs, self.record.tolerance, fail_on=_fail_on(self.record))
+        why, places = arms[0].why, tuple(arm.name for arm in arms)
+        return Judged(
+            names=names,
+            patched=patched,
+            why=why,
+            runs=runs,
+            verdict=verdict,
+            agrees=agree(verdict, runs),
+            arms=places,
+            copy=f"{self.folder.resolve().name}/{COPY}",
+        )
+
+
+def _variables(control: str) -> frozenset[str]:
+    """The variables that a control sets before the start: that one was set does not say that anything reads it."""
+    return frozenset(controls.control(control).environment)
+
+
+def agree(verdict: Verdict, runs: tuple[Run, ...]) -> bool | None:
+    """Whether runs agree for the search: in every bit, or but for what another order of additions makes. None: could not be decided.
+
+    The tolerance alone is too wide: runs with other weights pass it now and then.
+    """
+    if verdict.verdict == "not_reproducible" or verdict.exit_code == 1:
+        return False
+    if verdict.verdict != "reproducible":
+        return None
+    if verdict.bitwise.equal:
+        return True
+    return verdict.first_divergence is None and verdict.bitwise.ulp is not None and verdict.bitwise.ulp <= _most_ulps(runs)
+
+
+def within_tolerance_only(judged: Judged) -> bool:
+    """Whether the criterion is met and the difference is too large for rounding."""
+    return judged.agrees is False and judged.verdict.exit_code == 0
+
+
+def _most_ulps(runs: tuple[Run, ...]) -> int:
+    dtypes = [dtype for run in runs for trace in run.traces for dtype in trace.losses.dtypes]
+    return min((_ROUNDING_ULPS.get(dtype, _ULPS) for dtype in dtypes), default=_ULPS)
+
+
+def _fail_on(record: CheckRecord) -> str:
+    found: Mapping[str, object] = {setting.name: setting.value for setting in record.settings}
+    return str(found.get("fail_on") or "checks")

@@ -1,0 +1,160 @@
+"""Which controls the search tries first: what the causes, the first differing rung and the user's own lines speak for.
+
+`search_likely.toml` holds the lists. The order decides how many runs the search takes, and which of several sets it names.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reprocheck import controls
+from reprocheck.explain.search import Candidates
+from reprocheck.explain.usercode import UserCode
+from reprocheck.model import Cause, Check, Rung
+
+TABLE = Path(__file__).parent / "search_likely.toml"
+_ACCELERATORS = ("cuda", "npu", "ascend", "gpu", "xpu", "tpu")
+BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
+"""Controls that make scripts fail more often than others: operators without an implementation, paths that lead elsewhere."""
+_OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
+"""Controls that can do nothing where there is the CPU alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Likely:
+    """The lists of `search_likely.toml`."""
+
+    causes: Mapping[str, tuple[str, ...]]
+    rungs: Mapping[str, tuple[str, ...]]
+    lines: Mapping[str, re.Pattern[str]]
+    hints: Mapping[str, str]
+    implied: Mapping[str, Mapping[str, str]]
+
+
+@cache
+def table() -> Likely:
+    """The lists, read once."""
+    found = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return Likely(
+        causes={code: tuple(names) for code, names in found["causes"].items()},
+        rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
+        lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
+        hints=found["hints"],
+        implied=found["implied"],
+    )
+
+
+def candidates(check: Check, folder: Path) -> Candidates:
+    """The controls to search among, the most suspicious first. Those that are on already, or can do nothing here, are left out."""
+    rung = check.ladder.first_rung if check.ladder else None
+    kinds = [hint.kind for hint in UserCode(check, folder).hints]
+    useless = {*check.record.controls, *_useless(check, rung)}
+    reasons = _reasons(check.causes, rung)
+    nearest = [*_of_causes(check.causes, rung), *_of_rung(rung, kinds), *(found.name for found in controls.table())]
+    order = [name for name in dict.fromkeys(nearest) if name not in useless]
+    altering = {found.name for found in controls.table() if found.alters}
+    likely = [name for name in dict.fromkeys(_of_causes(check.causes, rung)) if name not in useless | altering]
+    return Candidates(
+        likely=tuple(likely),
+        harmless=tuple(name for name in order if name not in altering),
+        altering=tuple(name for name in order if name in altering),
+        brittle=tuple(name for name in BRITTLE if name in order),
+        reasons=reasons,
+    )
+
+
+def place_of(control: str, code: str) -> int | None:
+    """How near a control is to a cause, from 0; None where it cannot remove it."""
+    names = table().causes.get(code, ())
+    return names.index(control) if control in names else None
+
+
+def removes(control: str, code: str) -> bool:
+    """Whether a control is the one that is nearest to a cause."""
+    return place_of(control, code) == 0
+
+
+def implied(control: str, rung: str) -> str:
+    """The cause that a control confirms where none was named that it can remove."""
+    codes = table().implied[control]
+    return codes.get(rung, codes[""])
+
+
+def _of_causes(causes: Sequence[Cause], rung: Rung | None) -> list[str]:
+    """By the causes: the first control of each before the second of any, but those of an observed cause before those of the next."""
+    ranked = []
+    for number, cause in enumerate(causes):
+        step = 1.0 if cause.confidence != "suspected" else 2.0
+        ranked += [(number + step * place, number, name) for place, name in enumerate(_of_cause(cause, rung))]
+    return [name for _, _, name in sorted(ranked, key=lambda entry: entry[:2])]
+
+
+def _of_cause(cause: Cause, rung: Rung | None) -> list[str]:
+    """The controls of one cause; those first that its line speaks for, and `seed` last where the script seeds by itself."""
+    names = list(table().causes.get(cause.code, ()))
+    said = cause.source.text if cause.source else ""
+    said += " ".join(f" {name}()" for name in re.findall(r"`([^`]+)`", " ".join(cause.evidence)))
+    fits = [name for name, pattern in table().lines.items() if pattern.search(said) and name in names]
+    names = [*(name for name in names if name in fits), *(name for name in names if name not in fits)]
+    if "seed" in names[:-1] and rung is not None and _seeded(rung):
+        names = [*(name for name in names if name != "seed"), "seed"]
+    return names
+
+
+def _seeded(rung: Rung) -> bool:
+    """Whether the generator was seeded by the script with another number in each run: a seed from outside comes before that one."""
+    return bool(rung.facts.get("seeds")) or (rung.facts.get("seeds_equal") is False and bool(rung.facts.get("seeded_by")))
+
+
+def _of_rung(rung: Rung | None, kinds: Sequence[str]) -> Iterator[str]:
+    """By the rung, those first that a line of the user's speaks for."""
+    names = table().rungs.get(rung.rung if rung else "later", ())
+    spoken = [table().hints[kind] for kind in dict.fromkeys(kinds) if kind in table().hints]
+    yield from (name for name in names if name in spoken)
+    yield from names
+    yield from spoken
+
+
+def _reasons(causes: Sequence[Cause], rung: Rung | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for cause in causes:
+        for name in _of_cause(cause, rung):
+            found.setdefault(name, f"it would remove {cause.code} {cause.title[:1].lower()}{cause.title[1:]}")
+    return found
+
+
+def _useless(check: Check, rung: Rung | None) -> Iterator[str]:
+    """Controls that cannot change anything here."""
+    if not _accelerated(check, rung):
+        yield from _OF_ACCELERATORS
+    if all(_fixed_hash(facts) for facts in _facts(check)):
+        yield "hash-seed"
+
+
+def _facts(check: Check) -> list[Mapping[str, object]]:
+    return [run.environment for run in check.runs] or [{}]
+
+
+def _fixed_hash(facts: Mapping[str, object]) -> bool:
+    return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
+
+
+def _accelerated(check: Check, rung: Rung | None) -> bool:
+    """Whether a device other than the CPU may be in use."""
+    device = str(rung.facts.get("device") or "").lower() if rung else ""
+    return any(name in device for name in _ACCELERATORS) or any(_has_device(facts) for facts in _facts(check))
+
+
+def _has_device(facts: Mapping[str, object]) -> bool:
+    """By its driver, the framework's list of devices, or the device that MindSpore says it uses."""
+    return any(
+        (key.endswith(".devices") and bool(value))
+        or (key.startswith("driver.") and bool(value))
+        or (key.startswith("mindspore.device") and str(value).lower() not in ("", "cpu", "none"))
+        for key, value in facts.items()
+    )

@@ -1,0 +1,139 @@
+"""The user's own files as they were at the time of the run: read once, and kept in the report folder for every later drawing.
+
+A file that changed after the check began is not read: its lines may not be those that ran.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reprocheck.child.reprocheck_child.masking import identity, mask
+from reprocheck.model import Check, SourceLine
+
+NAME = "sources.json"
+MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
+"""Sizes above which a file, or all that are kept, are left out."""
+_TEXT = 200
+
+
+class Sources:
+    """Texts of files by the names that a report has for them: relative to the working directory, or with the home folder as `~`.
+
+    `kept` says whether the report folder holds them already; then only files that are named for the first time are looked for.
+    """
+
+    def __init__(self, check: Check, folder: Path) -> None:
+        self._file = folder / NAME
+        self._started = _seconds(check.record.started)
+        held = _held(self._file)
+        self.kept = held is not None
+        self._texts: dict[str, str | None] = dict(held["files"]) if held else {}
+        self._changed = not held
+        roots = [root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()]
+        script = _script(check)
+        at = next((root for root in roots if script and (root / _unmasked(script)).is_file()), roots[0] if roots else Path())
+        self._workdir = held["workdir"] if held else mask(str(at), *identity())
+        self._roots = [at, *(root for root in roots if root != at)]
+        self.script = self.shown(script)
+        """The script of the entry point, "" where it is not known."""
+
+    def shown(self, path: str) -> str:
+        """A path as a report names it: relative to the working directory of the check where it lies in it."""
+        masked = mask(path, *identity())
+        inside = f"{self._workdir.rstrip('/')}/"
+        return masked[len(inside) :] if masked.startswith(inside) else masked
+
+    def text(self, name: str) -> str | None:
+        """The text of a file; None where it cannot be had as it was."""
+        if name not in self._texts:
+            self._texts[name] = self._read(name)
+            self._changed = True
+        return self._texts[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file: of the kept ones where the folder holds them."""
+        return self._texts.get(name) is not None if self.kept or name in self._texts else self._find(name) is not None
+
+    def with_text(self, line: SourceLine | None) -> SourceLine | None:
+        """A line with its text, where that is known."""
+        if line is None or line.text or line.line < 1:
+            return line
+        lines = (self.text(line.file) or "").splitlines()
+        return replace(line, text=lines[line.line - 1].strip()[:_TEXT]) if line.line <= len(lines) else line
+
+    def keep(self) -> None:
+        """Write down what was read, in one step. A folder that cannot be written is left as it is."""
+        if not self._changed:
+            return
+        temporary = None
+        try:
+            descriptor, temporary = tempfile.mkstemp(prefix=".sources-", suffix=".json", dir=self._file.parent)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump({"workdir": self._workdir, "files": self._texts}, file, indent=1, sort_keys=True)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(self._file)
+            self._changed = False
+        except OSError:
+            if temporary is not None:
+                with suppress(OSError):
+                    Path(temporary).unlink()
+
+    def _read(self, name: str) -> str | None:
+        path = self._find(name)
+        if path is None:
+            return None
+        try:
+            text = mask(path.read_text(encoding="utf-8", errors="replace"), *identity())
+        except OSError:
+            return None
+        together = sum(len(other) for other in self._texts.values() if other)
+        return text if together + len(text) <= MOST_TOGETHER else None
+
+    def _find(self, name: str) -> Path | None:
+        for root in self._roots:
+            path = root / _unmasked(name)
+            try:
+                state = path.stat()
+            except (OSError, ValueError):
+                continue
+            unchanged = self._started is None or state.st_mtime < self._started + 1
+            if path.suffix == ".py" and state.st_size <= MOST_BYTES and unchanged:
+                return path
+        return None
+
+
+def _held(file: Path) -> dict[str, Any] | None:
+    """What the report folder holds; None where it holds nothing that can be read."""
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        texts = {str(name): text for name, text in held["files"].items() if text is None or isinstance(text, str)}
+        return {"workdir": str(held["workdir"]), "files": texts}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _unmasked(name: str) -> str:
+    """A path of this machine, of which the trace holds home and user masked."""
+    home, user, _ = identity()
+    return (f"{home}{name[1:]}" if name.startswith("~/") else name).replace("<user>", user)
+
+
+def _seconds(started: str) -> float | None:
+    try:
+        return datetime.fromisoformat(started).timestamp()  # whole seconds
+    except ValueError:
+        return None
+
+
+def _script(check: Check) -> str:
+    """The script of the entry point; of a module or a launcher, the first argument that a training process had."""
+    words = check.record.entry_point.command
+    argv = [word for run in check.runs[:1] for trace in run.traces for word in trace.process.argv[:1]]
+    return next((word for word in (*argv, *words) if word.endswith(".py")), "")

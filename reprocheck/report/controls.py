@@ -1,0 +1,180 @@
+"""Controls in rows and words: those that were on in the runs, and the search over them. For the page, the Markdown and the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reprocheck.model import Check, Conflict, Override, Search, SourceLine, Touch, Tried
+from reprocheck.report.text import fact, line, printable
+from reprocheck.report.why import origin
+
+
+def any_shown(check: Check) -> bool:
+    """Whether there is anything to say of controls."""
+    return bool(check.record.controls or check.search)
+
+
+def names(controls: Iterable[str]) -> str:
+    """`seed + hash-seed`; `as it is` for none."""
+    return " + ".join(map(line, controls)) or "as it is"
+
+
+def control_class(name: str) -> str:
+    """What a control may change: `same numbers`, `same training` or `alters the training`; empty for a name that is not known any more."""
+    from reprocheck import controls
+
+    return next((found.control_class for found in controls.table() if found.name == name), "")
+
+
+def does(name: str) -> str:
+    """What a control does, in one sentence."""
+    from reprocheck import controls
+
+    return next((found.does for found in controls.table() if found.name == name), "")
+
+
+# ---------------------------------------------------------------------------------------------------------------- what was on
+
+
+def touches(check: Check) -> tuple[Touch, ...]:
+    """What the controls did in run 1; under the smallest set, where none was on."""
+    return check.runs[0].controls.touches if check.record.controls and check.runs else check.search.touches if check.search else ()
+
+
+def overrides(check: Check) -> tuple[Override, ...]:
+    """Values of the user's that controls replaced in arms of the search."""
+    return check.search.overrides if check.search else ()
+
+
+def conflicts(check: Check) -> tuple[Conflict, ...]:
+    """Values of the user's that stand against controls, of all runs, each once."""
+    return tuple({repr(one): one for run in check.runs for one in run.controls.conflicts}.values())
+
+
+def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
+    """Controls that could not act, and why, each once."""
+    own = [one for run in check.runs for one in run.controls.unavailable]
+    return tuple(dict.fromkeys((*own, *(check.search.unavailable if check.search else ()))))
+
+
+def conflict_sentence(conflict: Conflict) -> str:
+    """What stands against a control."""
+    where = f" ({origin(conflict.source)})" if conflict.source else ""
+    return (
+        f"The control `{line(conflict.control)}` wants {line(conflict.what)} to be {value(conflict.wanted)}; the script sets it to "
+        f"{value(conflict.value)}{where}, and that stood."
+    )
+
+
+def value(held: object) -> str:
+    """A value as code has it."""
+    return str(held) if isinstance(held, bool) else fact(held)
+
+
+def acted(check: Check, name: str) -> str:
+    """What a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
+    found = [touch for touch in touches(check) if touch.control == name]
+    said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
+    more = [f"{len(found) - 4} more"] if len(found) > 4 else []
+    return ", ".join([*said, *more]) or "touched nothing that was recorded"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+# ---------------------------------------------------------------------------------------------------------------- the search
+
+
+def outcome(tried: Tried) -> str:
+    """What the runs of an arm said."""
+    if tried.agrees is None:
+        return "not decided"
+    if not tried.agrees:
+        return "differ"
+    return "agree in every bit" if tried.bitwise else "agree, not in every bit"
+
+
+def arm(tried: Tried) -> str:
+    """What an arm was made under."""
+    return f"{names(tried.controls)}, patched".removeprefix("as it is, ") if tried.patched else names(tried.controls)
+
+
+def cost(search: Search) -> str:
+    """What the fix costs in time; empty where it is not known."""
+    if search.cost is None:
+        return ""
+    patched = any(one.patched for one in search.tried)
+    under = "With the patch" if patched else f"Under {names(search.smallest)}"
+    if search.cost_of == "step":
+        return f"{under} a step takes {search.cost:.2f} times as long as without."
+    return f"{under} a whole run takes {search.cost:.2f} times as long as without; its steps are too short to be measured by themselves."
+
+
+def patch(search: Search) -> str:
+    """The patch, printable, its line breaks kept."""
+    return printable(search.patch).rstrip("\n")
+
+
+def checked(search: Search) -> str:
+    """What is known of the patch; empty without one."""
+    if not search.patch:
+        return ""
+    row = next((one for one in search.tried if one.patched), None)
+    if row is None:
+        return "It was not tried, since it changes files outside of the working directory."
+    return f"{row.runs} runs with it, without any control, {outcome(row)}."
+
+
+def summary(check: Check) -> list[str]:
+    """Plain lines: controls that were on, what the search found, and how sure that is."""
+    found = [f"controls: {names(check.record.controls)}"] if check.record.controls else []
+    found += [line(conflict_sentence(one)) for one in conflicts(check)]
+    if check.search:
+        found += [f"search: {line(check.search.sentence)}", *([line(check.search.confidence)] if check.search.confidence else [])]
+        found += [line(cost(check.search))] if cost(check.search) else []
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------- report.json
+
+
+def document(check: Check) -> dict[str, object] | None:
+    """The part `controls` of report.json; None where no control was on and none was tried."""
+    if not any_shown(check):
+        return None
+    search = check.search
+    return {
+        "on": check.record.controls,
+        "touched": [_touch(one) for one in touches(check)],
+        "overrides": [
+            {"control": one.control, "what": one.what, "old": one.old, "new": one.new, "source": _source(one.source)}
+            for one in overrides(check)
+        ],
+        "conflicts": [
+            {"control": one.control, "what": one.what, "value": one.value, "wanted": one.wanted, "source": _source(one.source)}
+            for one in conflicts(check)
+        ],
+        "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
+        "tried": [_tried(one) for one in search.tried] if search else [],
+        "smallest": search.smallest if search else (),
+        "sentence": search.sentence if search else "",
+        "confidence": search.confidence if search else "",
+        "fix": search.fix if search else "",
+        "patch": search.patch if search else "",
+        "cost": search.cost if search else None,
+        "cost_of": search.cost_of if search else "",
+    }
+
+
+def _touch(touch: Touch) -> dict[str, object]:
+    return {"control": touch.control, "what": touch.what, "count": touch.count, "value": touch.value, "source": _source(touch.source)}
+
+
+def _tried(tried: Tried) -> dict[str, object]:
+    names = ("controls", "runs", "agrees", "bitwise", "patched", "note")
+    return {name: getattr(tried, name) for name in names}
+
+
+def _source(source: SourceLine | None) -> dict[str, object] | None:
+    return {"file": source.file, "line": source.line} if source else None

@@ -1,0 +1,128 @@
+"""What earlier scans found, by content: an outline for each file, the findings for each group of files that import one another.
+
+Everything is kept under a hash of the scan's own source and of the catalogue, so that a new version starts anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from functools import cache as remembered
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reprocheck.scan.finding import Finding, Unreadable
+
+KEPT_DAYS = 30
+
+
+class Outline(msgspec.Struct, frozen=True):
+    """What is known of a file from its text alone.
+
+    imports   (level, module, names) of each import
+    problem   why it cannot be read, and `problem_line`
+    """
+
+    lines: int = 0
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...] = ()
+    problem: str = ""
+    problem_line: int | None = None
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What was found in a group of files."""
+
+    findings: list[Finding]
+    problems: list[Unreadable]
+
+
+def default_folder() -> Path:
+    """`$XDG_CACHE_HOME/reprocheck/scan`, else below `~/.cache`."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~")) / ".cache"  # noqa: PTH111
+    return root / "reprocheck" / "scan"
+
+
+@remembered
+def version() -> str:
+    """A hash of everything that a finding depends on besides the files: the scan and the rules."""
+    import sys
+
+    package = Path(__file__).parents[1]
+    digest = hashlib.blake2b(sys.version.encode(), digest_size=8)
+    for folder in ("scan", "rules"):
+        for path in sorted(package.joinpath(folder).rglob("*")):
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Cache:
+    """Files in a folder, two of a kind: outlines and findings. One that cannot be used is as good as none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder / version() if folder is not None else None
+
+    def outline(self, digest: str) -> Outline | None:
+        """The outline of a file's content."""
+        found: Outline | None = self._read(f"o-{digest}", Outline)
+        return found
+
+    def keep_outline(self, digest: str, outline: Outline) -> None:
+        """Keeps it."""
+        self._write(f"o-{digest}", outline)
+
+    def found(self, key: str) -> Found | None:
+        """The findings of a group of files."""
+        found: Found | None = self._read(f"f-{key}", Found)
+        return found
+
+    def keep_found(self, key: str, found: Found) -> None:
+        """Keeps them."""
+        self._write(f"f-{key}", found)
+
+    def prune(self) -> None:
+        """Removes what older versions left, and what was not used for a month."""
+        if self._folder is None or not self._folder.is_dir():
+            return
+        limit = time.time() - KEPT_DAYS * 86_400
+        try:
+            for path in self._folder.parent.glob("*/*/*"):
+                if path.parent.parent != self._folder or path.stat().st_mtime < limit:
+                    path.unlink(missing_ok=True)
+            for folder in [*self._folder.parent.glob("*/*"), *self._folder.parent.glob("*")]:
+                if self._folder not in (folder, folder.parent):
+                    folder.rmdir()
+        except OSError:
+            return
+
+    def _path(self, name: str) -> Path | None:
+        return self._folder / name[2:4] / f"{name}.json" if self._folder is not None else None
+
+    def _read(self, name: str, kind: Any) -> Any:
+        path = self._path(name)
+        if path is None:
+            return None
+        try:
+            read = msgspec.json.decode(path.read_bytes(), type=kind)
+            os.utime(path)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return None
+        return read
+
+    def _write(self, name: str, value: object) -> None:
+        path = self._path(name)
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(value))
+            Path(temporary).replace(path)
+        except (OSError, UnicodeEncodeError):
+            self._folder = None

@@ -1,0 +1,308 @@
+"""Which generators an order seeds and draws from, and what is known of a draw: what it is for, and whether it matters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from reprocheck.scan.checks import tables
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
+from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value
+
+TITLES = {
+    "python": "Python's random",
+    "numpy": "NumPy",
+    "torch": "torch",
+    "device": "the accelerator's generator",
+    "mindspore": "MindSpore",
+    "mindspore weights": "MindSpore",
+    "mindspore data": "MindSpore's data pipeline",
+    "tensorflow": "TensorFlow",
+    "keras": "Keras",
+}
+FRAMEWORKS = (
+    "torch",
+    "torch_npu",
+    "mindspore",
+    "tensorflow",
+    "keras",
+    "tf_keras",
+    "jax",
+    "flax",
+    "lightning",
+    "transformers",
+    "sklearn",
+    "paddle",
+)
+_OWN_SEEDS = frozenset(
+    {*FRAMEWORKS, "numpy", "random", "torchvision", "datasets", "pandas", "builtins", "uuid", "secrets", "scipy", "optuna", "cupy"}
+)
+_SEEDER = re.compile(r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness")
+_NO_SEEDER = re.compile(
+    r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read|load|is|has|test)_|^seed(s|er|ed|ing)?$|^manual_seed$"
+)
+_TRAINS = ("backward", "zero_grad", "fit", "train_on_batch", "apply_gradients", "minimize", "fit_generator", "training_step")
+_TRAINERS = (
+    "jax.grad",
+    "jax.value_and_grad",
+    "mindspore.value_and_grad",
+    "mindspore.ops.value_and_grad",
+    "mindspore.grad",
+    "mindspore.ops.grad",
+    "torch.autograd.grad",
+    "mindspore.Model().train",
+    "mindspore.train.Model().train",
+    "mindspore.nn.TrainOneStepCell",
+    "torch.optim.*",
+    "transformers.Trainer().train",
+    "tensorflow.GradientTape",
+    "keras.optimizers.*",
+    "mindspore.nn.SGD",
+    "mindspore.nn.Adam",
+    "mindspore.nn.Momentum",
+    "optax.*",
+    "torch.func.grad",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """A call that seeds some streams; `everything` where its name only lets one guess that it does."""
+
+    call: Call
+    streams: frozenset[str]
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A call that draws, or makes something that will. `streams` are those from which it may draw."""
+
+    call: Call
+    draws: tables.Draws
+    streams: frozenset[str]
+
+
+@lru_cache(maxsize=4)
+def every(order: Order) -> tuple[Call, ...]:
+    """All calls, in order."""
+    return tuple(step for step in order.steps if isinstance(step, Call))
+
+
+@lru_cache(maxsize=16)
+def seedings(order: Order) -> tuple[Seeding, ...]:
+    """The calls that seed, in order."""
+    return tuple(_seedings(order))
+
+
+@lru_cache(maxsize=16)
+def drawings(order: Order) -> tuple[Drawing, ...]:
+    """The calls that draw, in order."""
+    return tuple(_drawings(order))
+
+
+def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
+    """The first call that seeds one of the streams before a step."""
+    return next((one for one in seedings(order) if _seeds(one, streams) and order.is_before(one.call, step)), None)
+
+
+def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
+    """The first call that seeds one of the streams after a step, guesses left out."""
+    return next((one for one in seedings(order) if one.streams & streams and order.is_before(step, one.call)), None)
+
+
+@lru_cache(maxsize=64)
+def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
+    """Whether one of the streams is seeded in the order, or may be in a part of the program that the order does not show."""
+    if order.cut or any(_seeds(one, streams) for one in seedings(order)):
+        return True
+    return any(_seeds_in_text(module, streams) for module in closure(order))
+
+
+@lru_cache(maxsize=16)
+def closure(order: Order) -> tuple[Module, ...]:
+    """The modules that belong to a program: those that it imports, directly or not, and those in which its steps stand."""
+    found = {id(order.root): order.root}
+    waiting = [order.root]
+    while waiting:
+        for other in waiting.pop().imports:
+            if id(other) not in found:
+                found[id(other)] = other
+                waiting.append(other)
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=16)
+def trains(order: Order) -> bool:
+    """Whether it is the program of a training, and not a listing of shapes, an export or a test."""
+    return next(order.methods(*_TRAINS), None) is not None or next(order.calls(*_TRAINERS), None) is not None
+
+
+@lru_cache(maxsize=16)
+def uses_framework(order: Order) -> bool:
+    """Whether numbers drawn in it can reach a training at all."""
+    return any(module.uses_package(*FRAMEWORKS, "numpy") for module in closure(order))
+
+
+def title(streams: frozenset[str]) -> str:
+    """The streams in words."""
+    return next((TITLES[name] for name in TITLES if name in streams), "the generator")
+
+
+def short(name: str) -> str:
+    """`nn.Linear` for `torch.nn.Linear`, `np.random.rand` stays as it is documented."""
+    for prefix, brief in (
+        ("torch.nn.", "nn."),
+        ("torch.utils.data.", ""),
+        ("mindspore.nn.", "nn."),
+        ("mindspore.dataset.", ""),
+        ("keras.layers.", ""),
+    ):
+        if name.startswith(prefix):
+            return brief + name.removeprefix(prefix)
+    return name
+
+
+def at(step: Step, here: Module) -> str:
+    """`line 12`, with the file where it is another."""
+    return f"line {place(step)}" if step.module is here else f"line {place(step)} of {step.module.shown}"
+
+
+def place(step: Step) -> str:
+    """The line of a step as an editor shows it, with its cell in a notebook."""
+    cell, line = step.module.source.place(step.line)
+    return str(line) if cell is None else f"{line} of cell {cell}"
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether an argument is left out, or surely None."""
+    return value is None or (isinstance(value, Constant) and value.value is None)
+
+
+def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:
+    """Whether `NAME` is given and not None, or `NAME=VALUE` with this literal. The unknown counts as given, unless it must be sure."""
+    keyword, _, wanted = condition.partition("=")
+    value = call.argument(position, keyword)
+    if not wanted:
+        return not is_none(value)
+    if value is None:
+        return False
+    return any(spelt(option) == wanted or (not sure and _is_unknown(option)) for option in value.options())
+
+
+def _is_unknown(value: Value) -> bool:
+    return value is UNKNOWN or isinstance(value, Parameter)
+
+
+def spelt(value: Value) -> str | None:
+    """A literal as text; None for what is none."""
+    if not isinstance(value, Constant):
+        return None
+    number = value.value
+    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
+
+
+def _seedings(order: Order) -> Iterator[Seeding]:
+    table = tables.seeds()
+    for call in every(order):
+        known = table.get(call.name)
+        if known is not None:
+            yield Seeding(call, frozenset(known.streams))
+        elif not call.own and _may_seed(call):
+            yield Seeding(call, frozenset(), everything=True)
+
+
+def _may_seed(call: Call) -> bool:
+    """A function of an unknown library whose name says that it seeds, or an object that is given a seed."""
+    package, _, rest = call.name.partition(".")
+    last = call.method.lower()
+    if package in _OWN_SEEDS and package not in ("builtins", "torch", "transformers"):
+        return False
+    if _SEEDER.search(last) and not _NO_SEEDER.search(last):
+        return package not in ("builtins", "torch") or ("use_deterministic" not in last and package != "torch")
+    return bool(rest) and package not in (*_OWN_SEEDS, "?") and "()" not in call.name and not is_none(call.keywords.get("seed"))
+
+
+def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
+    return one.everything or bool(one.streams & streams)
+
+
+def _seeds_in_text(module: Module, streams: frozenset[str]) -> bool:
+    if "seed" not in module.source.text and "determin" not in module.source.text:
+        return False
+    for node in _seeding_calls(module):
+        known = tables.seeds().get(module.names.of(node.func) or "")
+        if known is not None and streams & set(known.streams):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
+    """The calls whose last part is that of a function that seeds."""
+    words = tables.last_parts()
+    return tuple(node for node in module.index.calls if (getattr(node.func, "attr", None) or getattr(node.func, "id", None)) in words)
+
+
+def _drawings(order: Order) -> Iterator[Drawing]:
+    table = tables.draws()
+    for call in every(order):
+        known = table.get(call.name)
+        if known is not None and _draws(call, known):
+            yield Drawing(call, known, _streams(call, known))
+        elif known is None and call.method in _IN_PLACE and not call.own:
+            drawing = _in_place(call)
+            if drawing is not None:
+                yield drawing
+
+
+_IN_PLACE = frozenset({"normal_", "uniform_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_", "random_"})
+_FILLED = tables.Draws(stream="torch", kind="number", when="call")
+
+
+def _in_place(call: Call) -> Drawing | None:
+    """`tensor.normal_()`, where a torch tensor it is."""
+    if call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy.")) or given(call, "generator"):
+        return None
+    return Drawing(call, _FILLED, frozenset({"torch", "device"}))
+
+
+def _draws(call: Call, known: tables.Draws) -> bool:
+    if any(given(call, condition, known.position(condition.partition("=")[0])) for condition in known.unless):
+        return False
+    if any(not given(call, condition, sure=True) for condition in known.only):
+        return False
+    constants = [value for keyword in known.constant if (value := call.keywords.get(keyword)) is not None]
+    needed = 1 if given(call, "has_bias=False") else known.needed
+    return not known.constant or sum(map(_is_constant, constants)) < needed
+
+
+_FIXED = frozenset({"ones", "zeros", "one", "zero", "ones_", "zeros_", "constant", "identity", "eye"})
+_FIXED_CALLS = re.compile(r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$")
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether an initialiser draws nothing, or has a seed of its own."""
+    if isinstance(value, Constant):
+        return isinstance(value.value, int | float) or str(value.value).lower() in _FIXED
+    made = next(value.calls(), None)
+    if made is not None:
+        return bool(_FIXED_CALLS.search(made.name)) or given(made, "seed")
+    return value is UNKNOWN
+
+
+def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
+    """torch draws from the generator of the device that it is told; where that is not known, from either."""
+    if known.stream != "torch":
+        return frozenset({known.stream})
+    device = call.keywords.get("device")
+    if device is None:
+        return frozenset({"torch"})
+    if isinstance(device, Constant) and isinstance(device.value, str):
+        return frozenset({"torch"}) if device.value.startswith("cpu") else frozenset({"device"})
+    return frozenset({"torch", "device"})

@@ -1,0 +1,220 @@
+"""Draws from a generator that nothing seeds, or that is seeded only later."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from reprocheck.rules.catalogue import Severity
+from reprocheck.scan.checks import hyper, seed_values, streams
+from reprocheck.scan.checks.streams import Drawing, at, short, title
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module, Project
+from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.steps import Call
+from reprocheck.scan.values import Part, Value
+
+CODES = {"weights": "RC301", "layer": "RC401", "order": "RC501", "augmentation": "RC511", "split": "RC512", "number": "RC406"}
+WORDS = {
+    "weights": "the weights of {name} are drawn here",
+    "layer": "{name} draws here",
+    "order": "{name} draws an order here",
+    "augmentation": "{name} changes samples at random",
+    "split": "{name} chooses samples at random",
+    "number": "{name} draws here",
+    "hyper-parameter": "{name} draws a hyper-parameter here",
+}
+_LOADS = (
+    "load_state_dict",
+    "load_param_into_net",
+    "load_weights",
+    "set_weights",
+    "load_checkpoint",
+    "load_model",
+    "load_checkpoint_and_dispatch",
+)
+_FILLS = frozenset({"fill_", "zero_", "copy_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "set_data", "set_value", "set_", "assign"})
+_PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable", "torch.autograd.Variable")
+_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
+_MOST = 60
+
+
+@check("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
+def unseeded(module: Module, project: Project) -> Iterator[Hit]:
+    """One finding for each generator and purpose: its first draw."""
+    for order in module.orders:
+        if order.whole:
+            yield from _in_program(order)
+        elif module.is_entry:
+            yield from _in_samples(order, module.program)
+
+
+def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
+    """Draws of a data set that the program holds and does not use in plain sight."""
+    for drawing in streams.drawings(order):
+        if _is_sample(drawing.call) and not streams.seeded_anywhere(program, drawing.streams):
+            yield _hit(program, drawing, "augmentation")
+            return
+
+
+def _in_program(order: Order) -> Iterator[Hit]:
+    seen: dict[tuple[str, str], int] = {}
+    for drawing in streams.drawings(order):
+        kind = _kind(order, drawing)
+        key = (title(drawing.streams), kind)
+        if kind in ("number", "order") and not streams.uses_framework(order):
+            continue
+        if seen.get(key, 0) < 0 or seen.get(key, 0) > _MOST or not _is_open(order, drawing) or not _matters(order, drawing, kind):
+            continue
+        seen[key] = seen.get(key, 0) + 1
+        if kind == "weights" and _is_overwritten(order, drawing.call):
+            continue
+        seen[key] = -1
+        yield _hit(order, drawing, kind)
+
+
+def _kind(order: Order, drawing: Drawing) -> str:
+    """What a draw is for. A number may be a hyper-parameter, a weight, a part of a sample or what a layer draws."""
+    if drawing.draws.kind != "number":
+        return drawing.draws.kind
+    if hyper.sink(order, drawing.call) is not None:
+        return "hyper-parameter"
+    if _is_sample(drawing.call):
+        return "augmentation"
+    if _is_weight(order, drawing.call):
+        return "weights"
+    function = drawing.call.module.function_of(drawing.call.node)
+    return "layer" if function is not None and function.name in ("forward", "construct") else "number"
+
+
+def _is_weight(order: Order, draw: Call) -> bool:
+    """Whether what is drawn is trained: a parameter, or a tensor that asks for its gradient."""
+    if streams.given(draw, "requires_grad=True", sure=True) or (draw.method.endswith("_") and _fills_weight(draw)):
+        return True
+    statement = draw.module.statement_of(draw.node)
+    if isinstance(statement, ast.Assign) and any(ast.unparse(target).endswith(_WEIGHTS) for target in statement.targets):
+        return True
+    for step in islice(order.flow(draw.result), _MOST):
+        if isinstance(step, Call) and (step.named(*_PARAMETERS) or step.method == "requires_grad_"):
+            return True
+        if isinstance(step, Call) and step.method in ("copy_", "set_data") and step.receiver is not None and _is_weight_name(step.receiver):
+            return True
+    return False
+
+
+def _fills_weight(draw: Call) -> bool:
+    """`layer.weight.data.normal_()`."""
+    return draw.receiver is not None and _is_weight_name(draw.receiver)
+
+
+def _is_weight_name(value: Value) -> bool:
+    return any(isinstance(one, Part) and one.key in ("weight", "bias") for one in islice(value.origin(), 20))
+
+
+def _is_sample(call: Call) -> bool:
+    """Whether it stands in the code that makes a sample of a data set."""
+    function = call.module.function_of(call.node)
+    return function is not None and function.name in ("__getitem__", "__getitems__")
+
+
+def _is_open(order: Order, drawing: Drawing) -> bool:
+    """Whether no seed reaches the draw."""
+    call, wanted = drawing.call, drawing.streams
+    if drawing.draws.stream == "private":
+        return True
+    if drawing.draws.when == "call" and call.by is None and not _is_sample(call):
+        if streams.seeded_before(order, call, wanted) is not None:
+            return False
+        return streams.seeded_after(order, call, wanted) is not None or not streams.seeded_anywhere(order, wanted)
+    return not streams.seeded_anywhere(order, wanted)
+
+
+def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
+    """Numbers for a pause or a port change no training."""
+    if kind != "number":
+        return True
+    call = drawing.call
+    if seed_values.feeds_seed(order, call):
+        return False
+    parent = call.module.parent(call.node)
+    if parent is not None and "sleep" in (call.module.names.of(getattr(parent, "func", parent)) or ""):
+        return False
+    return not any(
+        name in ("port", "master_port", "address", "name", "run_name", "suffix", "dummy", "dummy_input") for name in hyper.targets(call)
+    )
+
+
+def _is_overwritten(order: Order, layer: Call) -> bool:
+    """Whether the weights are all replaced afterwards, by a checkpoint or by constants."""
+    own = set(layer.conditions)
+    for load in order.methods(*_LOADS):
+        if own.issuperset(load.conditions) and order.is_before(layer, load):
+            return True
+    for step in order.flow(layer.result):
+        if isinstance(step, Call) and step.method in _FILLS and order.is_before(layer, step) and own.issuperset(step.conditions):
+            filled = step.argument(0) if step.name.startswith("torch.nn.init.") else step.receiver
+            if filled is not None and not _is_bias(filled):
+                return True
+    return False
+
+
+def _is_bias(value: Value) -> bool:
+    return any(isinstance(one, Part) and one.key in ("bias", "grad", "running_mean", "running_var") for one in value.origin())
+
+
+def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
+    call = drawing.call
+    name = title(drawing.streams)
+    top = call.module is order.root
+    said = WORDS[kind].format(name=short(call.name))
+    late = None if drawing.draws.stream == "private" or kind == "augmentation" else streams.seeded_after(order, call, drawing.streams)
+    severity: Severity | None = None if streams.trains(order) or kind == "number" else "warning"
+    if kind == "hyper-parameter":
+        private = drawing.draws.stream == "private"
+        why = "from a generator without a seed" if private else f"and nothing seeds {name} in this program"
+        return hit("RC202", call, f"{said}, {why}")
+    if late is not None:
+        code = "RC302" if kind == "weights" else CODES[kind]
+        return hit(
+            code,
+            call,
+            f"{said}, before {name} is seeded in {at(late.call, call.module)}",
+            severity=severity,
+            patchable=_is_mended(call, kind, top=top),
+            stream=name,
+        )
+    code = CODES[kind]
+    if drawing.streams == {"tensorflow"} and _op_determinism(order, call):
+        return hit(
+            "RC009", call, f"{short(call.name)} draws without a seed while deterministic operators are on: TensorFlow raises an error"
+        )
+    return hit(
+        code,
+        call,
+        f"{said}, and nothing seeds {name} in this program{_hint(order, drawing)}",
+        severity=severity,
+        patchable=_is_mended(call, kind, top=top),
+        stream=name,
+    )
+
+
+def _is_mended(call: Call, kind: str, *, top: bool) -> bool:
+    """A seed can be put at the top of the program, and into a call that takes one."""
+    if kind == "split":
+        return call.name.startswith("sklearn.")
+    return call.name == "torch.utils.data.DataLoader" if kind == "order" and not top else top
+
+
+def _hint(order: Order, drawing: Drawing) -> str:
+    """Why a seed that is there does not help."""
+    if "keras" in drawing.streams and (seed := next((one for one in streams.seedings(order) if "tensorflow" in one.streams), None)):
+        return f": the seed in {at(seed.call, drawing.call.module)} does not reach Keras 3, which draws from Python's random"
+    if drawing.streams == {"torch"} and (seed := next((one for one in streams.seedings(order) if one.streams == {"device"}), None)):
+        return f": the seed in {at(seed.call, drawing.call.module)} is for the accelerator alone"
+    return ""
+
+
+def _op_determinism(order: Order, call: Call) -> bool:
+    switches = [*order.calls("tensorflow.config.experimental.enable_op_determinism"), *order.environment("TF_DETERMINISTIC_OPS")]
+    return any(order.is_before(switch, call) for switch in switches)

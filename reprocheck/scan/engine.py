@@ -1,0 +1,129 @@
+"""The scan from paths to its result, and the patches that follow from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from reprocheck.scan import files, workers
+from reprocheck.scan import select as selection
+from reprocheck.scan.cache import Cache, Found
+from reprocheck.scan.collect import Read, collected, group_key, groups
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+from reprocheck.scan.judge import finished
+from reprocheck.scan.project import Module, Project
+from reprocheck.scan.resolve import ByFile, forget
+from reprocheck.scan.source import UnreadableError, decode, read
+
+Progress = Callable[[int, int], None]
+
+
+def scan(
+    paths: Iterable[str | Path],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    cache: Path | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Scans files and folders, and the user's modules that they import.
+
+    select, ignore   codes, beginnings of codes or names; without `select` all
+    exclude          paths or patterns to leave out of folders
+    cache            folder of earlier results; None keeps and uses none
+    jobs             processes; by default as many as there are cores, where that is worth it
+    progress         is told how many files are done, and of how many
+
+    Raises UsageError for a rule that does not exist.
+    """
+    chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
+    forget()
+    kept = Cache(cache)
+    with workers.few_collections():
+        found, problems = files.find([Path(path) for path in paths], exclude)
+        read_files, unreadable = collected(found, kept)
+        findings, wrong, cached = _judged(read_files, kept, jobs, progress)
+    kept.prune()
+    wanted = [one for one in findings if (not select or one.code in chosen) and one.code not in left_out]
+    if select and UNUSED_IGNORE not in chosen:
+        wanted = [one for one in wanted if one.code != UNUSED_IGNORE]
+    return Result(
+        findings=tuple(one for one in wanted if one.suppressed is None),
+        suppressed=tuple(one for one in wanted if one.suppressed is not None),
+        unreadable=tuple(sorted({*problems, *unreadable, *wrong}, key=lambda one: (one.path, one.line or 0, one.reason))),
+        files=len(read_files),
+        lines=sum(one.outline.lines for one in read_files.values()),
+        cached=cached,
+    )
+
+
+def _judged(
+    read_files: dict[str, Read], kept: Cache, jobs: int | None, progress: Progress | None
+) -> tuple[list[Finding], list[Unreadable], int]:
+    """The findings in all groups of files, those known from the cache and those that are new."""
+    findings: list[Finding] = []
+    problems: list[Unreadable] = []
+    fresh: list[tuple[str, Project]] = []
+    done = 0
+    for group in groups(read_files):
+        members = [read_files[key] for key in group]
+        key = group_key(members)
+        known = kept.found(key)
+        if known is not None:
+            findings += known.findings
+            problems += known.problems
+            done += len(group)
+        else:
+            fresh.append((key, _project({path: read_files[path] for path in group}, problems)))
+    cached, total = done, len(read_files)
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, total)
+
+    told(0)
+    work = [(project, list(project)) for _, project in fresh]
+    lines = sum(len(module.source.lines) for _, modules in work for module in modules)
+    for (key, project), (found, wrong) in zip(fresh, workers.judge(work, workers.processes(lines, jobs), told), strict=True):
+        whole = finished(project, found)
+        if not wrong:
+            kept.keep_found(key, Found(findings=whole, problems=[]))
+        findings += whole
+        problems += wrong
+    return sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)), problems, cached
+
+
+def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
+    project = Project()
+    by_real_path: dict[str, Module] = {}
+    for key, one in members.items():
+        try:
+            source = one.parsed()
+        except UnreadableError as error:
+            problems.append(Unreadable(path=one.shown, reason=error.reason, line=error.line))
+            continue
+        module = Module(name=one.name, source=source, project=project, package=one.package, named=one.file.named, single=one.file.single)
+        project.modules[one.file.path] = by_real_path[key] = module
+    project.resolver = ByFile(project, by_real_path)
+    return project
+
+
+def patched(result: Result) -> dict[Path, str]:
+    """The new text of each file in which a finding can be mended, by its path. Notebooks are left alone."""
+    from reprocheck.scan import patches
+
+    by_path: dict[str, list[Finding]] = {}
+    for finding in result.findings:
+        if finding.patchable:
+            by_path.setdefault(finding.path, []).append(finding)
+    changed: dict[Path, str] = {}
+    for path, found in by_path.items():
+        before = decode(read(Path(path)))
+        after = patches.patch(before, found)
+        if after != before:
+            changed[Path(path)] = after
+    return changed

@@ -1,0 +1,281 @@
+"""Calls: those of the user's functions and classes are followed into, those of libraries recorded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from reprocheck.scan.execution.frame import Frame
+from reprocheck.scan.execution.machine import Machine
+from reprocheck.scan.values import (
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Parameter,
+    Part,
+    Value,
+    either,
+)
+
+Keywords = dict[str, Value]
+CALLED = ("__call__", "forward", "construct", "call")
+"""What runs when an object is called: its own `__call__`, else what its framework calls."""
+_SAME_OBJECT = frozenset(
+    {
+        "manual_seed",
+        "to",
+        "cpu",
+        "cuda",
+        "npu",
+        "xpu",
+        "eval",
+        "train",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "share_memory",
+    }
+    | {"set_train", "to_float", "add_flags", "set_grad"}
+)
+
+
+def evaluate_call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
+    """What a call gives back, once everything that it does was gone through."""
+    from reprocheck.scan.execution.attributes import attribute
+    from reprocheck.scan.execution.expressions import evaluate
+
+    receiver: Value | None = None
+    if isinstance(node.func, ast.Attribute):
+        receiver = evaluate(machine, frame, node.func.value)
+        callee = attribute(machine, frame, node.func, receiver, node.func.attr)
+        machine.values[id(node.func)] = callee
+    else:
+        callee = evaluate(machine, frame, node.func)
+    arguments, keywords, open = _arguments(machine, frame, node)
+    return called(machine, frame, node, callee, arguments, keywords, open=open, receiver=receiver)
+
+
+def _arguments(machine: Machine, frame: Frame, node: ast.Call) -> tuple[tuple[Value, ...], Keywords, bool]:
+    from reprocheck.scan.execution.expressions import evaluate
+
+    arguments: list[Value] = []
+    keywords: Keywords = {}
+    open = False
+    for argument in node.args:
+        value = evaluate(machine, frame, argument)
+        if not isinstance(argument, ast.Starred):
+            arguments.append(value)
+        elif isinstance(value, Items) and value.whole and value.kind in ("list", "tuple"):
+            arguments += value.items
+        else:
+            open = True
+    for keyword in node.keywords:
+        value = evaluate(machine, frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+            continue
+        if isinstance(value, Items) and value.kind == "dict":
+            spelled = zip(value.keys, value.items, strict=False)
+            keywords |= {str(key.value): item for key, item in spelled if isinstance(key, Constant)}
+            open = open or not value.whole or not all(isinstance(key, Constant) for key in value.keys)
+        else:
+            open = True
+    return tuple(arguments), keywords, open
+
+
+def called(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    callee: Value,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool = False,
+    receiver: Value | None = None,
+) -> Value:
+    """What calling a value gives back."""
+    options = callee.options()
+    if len(options) > 1:
+        return either([called(machine, frame, node, one, arguments, keywords, open=open, receiver=receiver) for one in options])
+    if isinstance(callee, Function):
+        return inline(machine, frame, node, callee, arguments, keywords, open=open)
+    if isinstance(callee, Class):
+        return instantiated(machine, frame, node, callee, arguments, keywords, open=open)
+    if isinstance(callee, Instance):
+        for method in CALLED:
+            function = callee.of.find(method)
+            if isinstance(function, Function):
+                from reprocheck.scan.execution.elements import bound_to
+
+                callee.ran.add(method)
+                return inline(machine, frame, node, bound_to(function, callee), arguments, keywords, open=open)
+        return _of_library(machine, frame, node, f"{callee.library_name}.__call__", callee, arguments, keywords, open=open)
+    name = callee.name or "?"
+    if isinstance(callee, Made) or (isinstance(callee, Part) and callee.key is None):
+        name, receiver = f"{name}.__call__", callee
+    elif isinstance(callee, Part):
+        receiver = callee.whole
+    elif receiver is not None and not isinstance(receiver, Instance | Made | Items | Constant):
+        receiver = None
+    return _of_library(machine, frame, node, name, receiver, arguments, keywords, open=open)
+
+
+def _of_library(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    receiver: Value | None,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool,
+) -> Value:
+    """Records a call of a library, and follows what it does with functions and objects of the user's."""
+    from reprocheck.scan.execution import known, pending
+
+    call = machine.call(frame, node, name, receiver=receiver, arguments=arguments, keywords=keywords, open=open)
+    made = Made(call)
+    call.result = made
+    result = known.result(machine, frame, call)
+    if result is not None:
+        call.result = result
+        return result
+    pending.given(machine, frame, call, made)
+    if call.method in _SAME_OBJECT and receiver is not None and _is_object(receiver):
+        call.result = receiver
+        return receiver
+    return made
+
+
+def _is_object(value: Value) -> bool:
+    """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a tensor made of it."""
+    if isinstance(value, Instance):
+        return True
+    return isinstance(value, Made) and (value.call.method[:1].isupper() or value.call.method in ("default_rng",))
+
+
+# -------------------------------------------------------------------------------------------------------------------- the user's own
+
+
+def inline(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    function: Function,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool,
+) -> Value:
+    """Follows a call of the user's function. The call itself is a step, too."""
+    call = machine.call(
+        frame, node, function.qualified, receiver=function.owner, arguments=arguments, keywords=keywords, open=open, own=True
+    )
+
+    def body() -> Value:
+        inner = Frame(
+            module=function.module,
+            node=function.node,
+            around=function.around,
+            qualified=function.qualified,
+            of_class=function.of_class,
+            receiver=function.owner,
+        )
+        _bind_parameters(inner, function, arguments, keywords, open=open)
+        return _body(machine, inner, function.node)
+
+    call.result = machine.follow(function, frame.module, node, body)
+    return call.result
+
+
+def _body(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
+    from reprocheck.scan.execution.expressions import evaluate
+    from reprocheck.scan.execution.statements import block
+
+    if isinstance(node, ast.Lambda):
+        return evaluate(machine, frame, node.body)
+    left = block(machine, frame, node.body)
+    if frame.generator:
+        return Items("generator", frame.yields, whole=False)
+    values = frame.returns if left or not frame.returns else [*frame.returns, Constant(None)]
+    return either(values) if values else Constant(None)
+
+
+def _bind_parameters(frame: Frame, function: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value], *, open: bool) -> None:
+    """Gives each parameter its argument, else its default, else what is unknown."""
+    parameters = function.node.args
+    positional = [*parameters.posonlyargs, *parameters.args]
+    owner = () if function.owner is None or function.kind == "static" else (function.owner,)
+    given = [*owner, *function.first, *arguments]
+    named = {**function.named, **keywords}
+    variables = frame.variables
+    first_default = len(positional) - len(function.defaults)
+    for index, parameter in enumerate(positional):
+        name = parameter.arg
+        if index < len(given):
+            variables[name] = given[index]
+        elif name in named:
+            variables[name] = named.pop(name)
+        elif open:
+            variables[name] = UNKNOWN
+        elif index >= first_default:
+            variables[name] = function.defaults[index - first_default]
+        else:
+            variables[name] = Parameter(name)
+    for parameter, default in zip(parameters.kwonlyargs, function.keyword_defaults, strict=False):
+        name = parameter.arg
+        variables[name] = named.pop(name) if name in named else UNKNOWN if open else default if default is not None else Parameter(name)
+    if parameters.vararg:
+        variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
+    if parameters.kwarg:
+        variables[parameters.kwarg.arg] = Items("dict", list(named.values()), [Constant(name) for name in named], whole=not open)
+
+
+def instantiated(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    of: Class,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool,
+) -> Value:
+    """An object of a class of the user's, after its constructor."""
+    from reprocheck.scan.execution.elements import bound_to
+
+    made = Instance(of, inputs=(*arguments, *keywords.values()))
+    call = machine.call(frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True)
+    call.result = made
+    constructor = of.find("__init__")
+    if isinstance(constructor, Function):
+        made.ran.add("__init__")
+        inline(machine, frame, node, bound_to(constructor, made), arguments, keywords, open=open)
+    elif isinstance(of.node, ast.ClassDef):
+        _fields(made, arguments, keywords)
+    after = of.find("__post_init__")
+    if isinstance(after, Function):
+        made.ran.add("__post_init__")
+        inline(machine, frame, node, bound_to(after, made), (), {}, open=False)
+    return made
+
+
+def _fields(made: Instance, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+    """What a dataclass, a named tuple and the like do with their arguments."""
+    classes = [base for base in made.of.line_of_bases() if isinstance(base, Class)]
+    names = [
+        statement.target.id
+        for one in reversed(classes)
+        for statement in one.node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    ]
+    made.attributes |= dict(zip(dict.fromkeys(names), arguments, strict=False))
+    made.attributes |= {name: value for name, value in keywords.items() if name in names}

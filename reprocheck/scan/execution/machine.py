@@ -1,0 +1,221 @@
+"""The state of an abstract execution: what was recorded so far, under what conditions, and how much more is allowed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
+from reprocheck.scan.values import UNKNOWN, Function, Made, Value
+
+if TYPE_CHECKING:
+    from reprocheck.scan.execution.frame import Frame
+    from reprocheck.scan.project import Module
+
+MOST_STEPS = 20_000
+MOST_CALLS = 1_000
+"""Calls of the user's functions that are followed in a program."""
+MOST_CALLS_OF_FUNCTION = 150
+"""The same, in the order of a single function or class."""
+SAME_FUNCTION = 5
+"""How often one function is followed; after that its last result stands for the others."""
+DEEPEST = 30
+"""Calls of the user's functions inside of one another."""
+
+
+class Machine:
+    """One abstract execution. It holds steps and values as they come.
+
+    program   whether it is that of a whole program: then what imported modules do at their top level is part of it
+    """
+
+    def __init__(self, *, program: bool = False) -> None:
+        self.program = program
+        self._most_calls = MOST_CALLS if program else MOST_CALLS_OF_FUNCTION
+        self.steps: list[Step] = []
+        self.values: dict[int, Value] = {}
+        self.conditions: tuple[Condition, ...] = ()
+        self.loops = 0
+        self.through: tuple[tuple[Module, ast.AST], ...] = ()
+        self.contexts: tuple[Value, ...] = ()
+        self.by: Call | None = None
+        self.active: list[int] = []
+        self.reached: set[int] = set()
+        self.results: dict[int, Value] = {}
+        self.closures: list[Function] = []
+        self.waiting: list[Made] = []
+        self.imported: set[str] = set()
+        self.replayed: set[int] = set()
+        self.cut = False
+        self.deep = False
+        self.silent = False
+        self._times: dict[int, int] = {}
+        self._calls = 0
+
+    # ------------------------------------------------------------------------------------------------ steps
+
+    def record(self, step: Step) -> None:
+        """Adds a step, as long as there is room. What stands in the module itself always has room."""
+        if self.silent:
+            return
+        if len(self.steps) >= MOST_STEPS and self.through:
+            self.cut = True
+            return
+        self.steps.append(step)
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        *,
+        receiver: Value | None = None,
+        arguments: tuple[Value, ...] = (),
+        keywords: dict[str, Value] | None = None,
+        open: bool = False,
+        own: bool = False,
+    ) -> Call:
+        """Records a call."""
+        call = Call(
+            node=node,
+            module=frame.module,
+            conditions=self.conditions,
+            loops=self.loops,
+            through=self.through,
+            contexts=self.contexts,
+            by=self.by,
+            name=name,
+            receiver=receiver,
+            arguments=arguments,
+            keywords=keywords or {},
+            open=open,
+            own=own,
+        )
+        self.record(call)
+        return call
+
+    def store(self, frame: Frame, node: ast.AST, name: str, value: Value, target: Value | None = None) -> None:
+        """Records an assignment to something of a library."""
+        self.record(
+            Store(
+                node=node,
+                module=frame.module,
+                conditions=self.conditions,
+                loops=self.loops,
+                through=self.through,
+                contexts=self.contexts,
+                by=self.by,
+                name=name,
+                value=value,
+                target=target,
+            )
+        )
+
+    def loop(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        """Records that a loop begins."""
+        self.record(
+            Loop(
+                node=node,
+                module=frame.module,
+                conditions=self.conditions,
+                loops=self.loops,
+                through=self.through,
+                contexts=self.contexts,
+                by=self.by,
+                value=value,
+            )
+        )
+
+    def imports(self, frame: Frame, node: ast.AST, name: str, own: Module | None = None) -> None:
+        """Records an import, if it is the first of that module."""
+        if name in self.imported:
+            return
+        self.imported.add(name)
+        self.record(
+            Import(node=node, module=frame.module, conditions=self.conditions, through=self.through, by=self.by, name=name, own=own)
+        )
+
+    def replay(self, module: Module, steps: list[Step]) -> None:
+        """Adds the steps of the body of a module that a program imports, and of what it imports, the first time."""
+        if not self.program or id(module) in self.replayed:
+            return
+        self.replayed.add(id(module))
+        for step in steps:
+            if isinstance(step, Import):
+                if step.name not in self.imported:
+                    self.imported.add(step.name)
+                    self.record(step)
+                    if step.own is not None:
+                        self.replay(step.own, step.own.body.machine.steps)
+            else:
+                self.record(step)
+
+    # ------------------------------------------------------------------------------------------------ surroundings
+
+    @contextmanager
+    def under(self, condition: Condition) -> Iterator[None]:
+        """What happens in a branch."""
+        before = self.conditions
+        self.conditions = (*before, condition)
+        try:
+            yield
+        finally:
+            self.conditions = before
+
+    @contextmanager
+    def looping(self) -> Iterator[None]:
+        """What happens in the body of a loop."""
+        before = self.conditions
+        self.loops += 1
+        try:
+            yield
+        finally:
+            self.loops -= 1
+            self.conditions = before
+
+    @contextmanager
+    def inside(self, contexts: tuple[Value, ...]) -> Iterator[None]:
+        """What happens in a `with`."""
+        before = self.contexts
+        self.contexts = (*before, *contexts)
+        try:
+            yield
+        finally:
+            self.contexts = before
+
+    @contextmanager
+    def left_to(self, call: Call | None) -> Iterator[None]:
+        """What a library does with a function or object that it was given."""
+        before = self.by
+        self.by = call or before
+        try:
+            yield
+        finally:
+            self.by = before
+
+    # ------------------------------------------------------------------------------------------------ calls of the user's functions
+
+    def follow(self, function: Function, module: Module, node: ast.AST, body: Callable[[], Value]) -> Value:
+        """Executes the body of a function, unless it is under way already, too deep, or was often enough."""
+        key = id(function.node)
+        self.reached.add(key)
+        times = self._times.get(key, 0)
+        if times >= SAME_FUNCTION or self._calls >= self._most_calls:
+            self.cut = self.cut or self._calls >= self._most_calls
+            return self.results.get(key, UNKNOWN)
+        if self.active.count(key) or len(self.active) >= DEEPEST:
+            return self.results.get(key, UNKNOWN)
+        self._times[key] = times + 1
+        self._calls += 1
+        through, conditions = self.through, self.conditions
+        self.through = (*through, (module, node))
+        self.active.append(key)
+        try:
+            result = body()
+        finally:
+            self.active.pop()
+            self.through, self.conditions = through, conditions
+        self.results[key] = result
+        return result

@@ -1,0 +1,156 @@
+"""Where executions begin: the body of a module, as a program or imported, and the functions and classes that no program reaches."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reprocheck.scan.execution import pending
+from reprocheck.scan.execution.calls import inline, instantiated
+from reprocheck.scan.execution.frame import Frame
+from reprocheck.scan.execution.machine import Machine
+from reprocheck.scan.execution.statements import block
+from reprocheck.scan.order import Order
+from reprocheck.scan.values import Class, Constant, Function, Value
+
+if TYPE_CHECKING:
+    from reprocheck.scan.project import Module
+
+RECURSION = 6_000
+"""Python calls inside of one another that the execution may take: long expressions and deep calls need more than the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a module as it is executed when the module is imported."""
+
+    frame: Frame
+    machine: Machine
+
+
+def body(module: Module) -> Body:
+    """The body of a module, executed. While that is under way, what there is of it: modules may import one another."""
+    loading = module.project.loading
+    if id(module) not in loading:
+        loaded = Body(_module_frame(module, module.name), Machine())
+        loading[id(module)] = loaded
+        _executed(loaded.machine, lambda: block(loaded.machine, loaded.frame, module.tree.body))
+    return loading[id(module)]
+
+
+def program(module: Module) -> Order:
+    """What happens when a module is executed: as a program where it is one, else as an import."""
+    if not module.is_entry:
+        loaded = body(module)
+        return _order(module, loaded.machine, whole=False)
+    machine, frame = Machine(program=True), _module_frame(module, "__main__")
+
+    def run() -> None:
+        block(machine, frame, module.tree.body)
+        pending.run_rest(machine, frame)
+
+    _executed(machine, run)
+    module.project.executed |= machine.reached
+    module.project.loading.setdefault(id(module), Body(frame, machine))
+    return _order(module, machine, whole=True)
+
+
+def orders(module: Module) -> tuple[Order, ...]:
+    """All that begins in a module: its own execution, and each function and class that neither it nor another program reaches."""
+    first = module.program
+    frame = body(module).frame
+    reached: set[int] = set()
+    found = [first]
+    for function, owner in _unreached(module):
+        if id(function) in reached or id(function) in module.project.executed:
+            continue
+        machine = _of_function(frame, function, owner, reached)
+        reached |= machine.reached | {id(function)}
+        if machine.steps:
+            name = f"{module.name}.{owner.name + '.' if owner else ''}{function.name}"
+            found.append(_order(module, machine, whole=False, function=name))
+    return tuple(found)
+
+
+def _of_function(frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, reached: Set[int]) -> Machine:
+    machine = Machine()
+    value = frame.variables.get(owner.name if owner else function.name)
+    _executed(machine, lambda: _start(machine, frame, value, function, reached))
+    return machine
+
+
+def _unreached(module: Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
+    """Top-level functions, and classes by their first method; those that the module itself does not mention come first."""
+    mentioned = {node.id for node in module.index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
+    tops = [node for node in module.index.functions if _at_top(module, node)]
+    yield from ((node, None) for node in tops if node.name not in mentioned)
+    for node in module.index.classes:
+        if _at_top(module, node):
+            methods = [method for method in node.body if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)]
+            yield from ((method, node) for method in sorted(methods, key=lambda method: method.name != "__init__"))
+    yield from ((node, None) for node in tops if node.name in mentioned)
+
+
+def _at_top(module: Module, node: ast.AST) -> bool:
+    """Whether a definition stands at the top level, under branches at most."""
+    at = module.parent(node)
+    while isinstance(at, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+        at = module.parent(at)
+    return isinstance(at, ast.Module)
+
+
+def _start(machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[int]) -> None:
+    """Executes one function with unknown arguments, or a class: an object of it, and then the methods that nothing reached."""
+    option = next((one for one in value.options() if _defines(one, function)), None) if value is not None else None
+    if isinstance(option, Function):
+        inline(machine, frame, function, option, (), {}, open=False)
+    elif isinstance(option, Class):
+        constructor = option.find("__init__")
+        known = isinstance(constructor, Function) and id(constructor.node) in frame.module.project.executed
+        machine.silent = known
+        instance = instantiated(machine, frame, function, option, (), {}, open=False)
+        machine.silent = False
+        done = reached | frame.module.project.executed
+        pending.run_methods(machine, frame, function, instance, skip=done)
+    pending.run_rest(machine, frame)
+
+
+def _defines(value: Value, function: ast.AST) -> bool:
+    if isinstance(value, Function):
+        return value.node is function
+    return isinstance(value, Class) and any(function is member for member in value.node.body)
+
+
+def _module_frame(module: Module, name: str) -> Frame:
+    frame = Frame(module=module, node=module.tree, qualified=module.name)
+    frame.variables = {"__name__": Constant(name), "__file__": Value()}
+    return frame
+
+
+def _order(module: Module, machine: Machine, *, whole: bool, function: str = "") -> Order:
+    return Order(
+        root=module, whole=whole, function=function, steps=machine.steps, values=machine.values, cut=machine.cut, deep=machine.deep
+    )
+
+
+def _executed(machine: Machine, run: Callable[[], object]) -> None:
+    """Runs, with room for deep expressions; what is deeper than that cuts the order."""
+    with _deep():
+        try:
+            run()
+        except RecursionError:
+            machine.cut = machine.deep = True
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,130 @@
+"""Which files a scan reads: those below the given paths, and the user's modules that they import."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reprocheck.scan.finding import Unreadable
+
+SUFFIXES = (".py", ".pyw", ".ipynb")
+LEFT_OUT = frozenset(
+    {
+        "__pycache__",
+        "__pypackages__",
+        "node_modules",
+        "site-packages",
+        "dist-packages",
+        "build",
+        "dist",
+        "venv",
+        "env",
+        "_build",
+        "buck-out",
+    }
+)
+"""Folders that are not gone into unless they are named themselves. Hidden folders and virtual environments are not either."""
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+_ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class File:
+    """A file to scan. `named`: below a given path, `single`: given itself; otherwise imported by one of those."""
+
+    path: Path
+    named: bool
+    single: bool
+
+
+def find(paths: Iterable[Path], exclude: Iterable[str] = ()) -> tuple[list[File], list[Unreadable]]:
+    """The files below the paths, each once, and the paths that cannot be read. Links are followed once."""
+    files: dict[str, File] = {}
+    problems: list[Unreadable] = []
+    patterns = tuple(exclude)
+    for path in paths:
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were written
+        if absolute.is_dir():
+            for found in _below(absolute, patterns, problems):
+                files.setdefault(os.path.realpath(found), File(path=found, named=True, single=False))
+        else:
+            key = os.path.realpath(absolute)
+            files[key] = File(path=absolute, named=True, single=True)
+    return list(files.values()), problems
+
+
+def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -> Iterator[Path]:
+    seen: set[tuple[int, int]] = set()
+
+    def failed(error: OSError) -> None:
+        problems.append(Unreadable(path=shown(Path(error.filename or folder)), reason=f"cannot be listed: {error.strerror}"))
+
+    for top, folders, names in os.walk(folder, followlinks=True, onerror=failed):
+        try:
+            status = Path(top).stat()
+        except OSError as error:
+            failed(error)
+            folders.clear()
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not _is_left_out(Path(top, name), exclude))
+        for name in sorted(names):
+            path = Path(top, name)
+            if name.endswith(SUFFIXES) and not _matches(path, exclude):
+                yield path
+
+
+def _is_left_out(folder: Path, exclude: tuple[str, ...]) -> bool:
+    name = folder.name
+    return name.startswith(".") or name in LEFT_OUT or _matches(folder, exclude) or (folder / "pyvenv.cfg").exists()
+
+
+def _matches(path: Path, patterns: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatch
+
+    text = shown(path)
+    return any(fnmatch(text, pattern) or fnmatch(path.name, pattern) or text.startswith(pattern.rstrip("/") + "/") for pattern in patterns)
+
+
+def shown(path: Path) -> str:
+    """A path as it is printed: relative to the working directory where it lies below it, with forward slashes."""
+    text = str(path)
+    here = _here()
+    if text.startswith(here + os.sep):
+        text = text[len(here) + 1 :]
+    return text.encode("utf-8", "replace").decode().replace(os.sep, "/")
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return os.sep
+
+
+@cache
+def package_root(folder: Path) -> Path:
+    """The folder from which the module of a file in `folder` is imported: the first around it that is no package."""
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+@cache
+def project_root(folder: Path) -> Path | None:
+    """The folder of the project that a folder belongs to, by the files that one has at its top."""
+    for at in (folder, *folder.parents):
+        if any((at / name).exists() for name in _ROOTS):
+            return at
+    return None
+
+
+def is_installed(path: Path) -> bool:
+    """Whether a file belongs to an installed package."""
+    return not INSTALLED.isdisjoint(path.parts)

@@ -1,0 +1,88 @@
+"""What the scan says: findings in files, and files that it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reprocheck.rules.catalogue import Severity as Severity
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""`error` changes results from run to run; `warning` can; `note` is worth knowing. The first two make the exit code 1."""
+
+UNUSED_IGNORE = "unused-ignore"
+"""Stands where a code stands, for an ignore comment that matches nothing. No entry of the catalogue: it is about the comment."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """A place in the source where a rule applies.
+
+    code, name      of the catalogue's entry; `unused-ignore` where it is about an ignore comment
+    path            as shown: relative to the working directory where the file lies below it, with forward slashes
+    line, column    from 1, as editors count (a column is a character); in a notebook within cell `cell`, which counts all cells from 1
+    text            the source line, without its line break
+    fix             one line: what to do
+    patchable       whether `--fix` mends it
+    suppressed      the reason that an ignore comment gives, "no reason given" where it gives none; None where there is no such comment
+    joined_line     the line in the text that was parsed: that of the joined cells in a notebook, else `line`
+    evidence        names and values of the place, as the check gave them
+    through         the calls, outermost first, by which an entry module comes here: `train.py:12`
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    message: str
+    text: str = ""
+    fix: str = ""
+    cell: int | None = None
+    patchable: bool = False
+    suppressed: str | None = None
+    joined_line: int = 0
+    through: tuple[str, ...] = ()
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """`train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
+        cell = f"cell {self.cell}:" if self.cell is not None else ""
+        return f"{self.path}:{cell}{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unreadable:
+    """A file that was left out, and why. The rest was scanned."""
+
+    path: str
+    reason: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """What a scan found.
+
+    findings      by file and line, without suppressed ones
+    suppressed    those that an ignore comment answers
+    unreadable    files left out
+    files, lines  how much was read
+    cached        how many of the files were known from the cache
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+    files: int = 0
+    lines: int = 0
+    cached: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is a finding of severity error or warning."""
+        return any(finding.severity != "note" for finding in self.findings)

@@ -1,0 +1,41 @@
+"""A result as text: each format is a pure function of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reprocheck.scan.finding import Result
+
+NAMES = ("text", "json", "sarif", "github", "markdown")
+SUFFIXES = {".json": "json", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "text"}
+
+
+def render(result: Result, name: str) -> str:
+    """A result in one of the formats, with a line break at its end unless it is empty."""
+    function: Callable[[Result], str] = import_module(f"{__name__}.{name}").render
+    return function(result)
+
+
+def counted(number: int, word: str) -> str:
+    """`1 finding`, `2 findings`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def summary(result: Result) -> str:
+    """One sentence: how many of which severity, in how many files."""
+    read = f"{counted(result.files, 'file')}, {counted(result.lines, 'line')}"
+    if not result.findings:
+        return f"No findings in {read}."
+    kinds = [(severity, sum(one.severity == severity for one in result.findings)) for severity in ("error", "warning", "note")]
+    parts = ", ".join(counted(number, severity) for severity, number in kinds if number)
+    places = len({one.path for one in result.findings})
+    return f"{counted(len(result.findings), 'finding')} ({parts}) in {places} of {read}."
+
+
+def mended(result: Result) -> str:
+    """How many of them `--fix` can mend; empty for none."""
+    number = sum(one.patchable for one in result.findings)
+    return f"{number} of them can be mended: `--diff` shows how, `--fix` does it." if number else ""

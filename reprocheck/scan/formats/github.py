@@ -1,0 +1,39 @@
+"""For GitHub Actions: workflow commands that annotate the lines of a pull request."""
+
+from __future__ import annotations
+
+from reprocheck.scan.finding import Finding, Result
+from reprocheck.scan.formats import summary
+
+LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def render(result: Result) -> str:
+    """A command a finding and one for each file that was left out, then the sentence that counts them."""
+    rows = [_finding(finding) for finding in result.findings]
+    rows += [
+        f"::warning file={_property(one.path)},line={one.line or 1},title=reprocheck scan::{_data(f'left out: {one.reason}')}"
+        for one in result.unreadable
+    ]
+    return "\n".join([*rows, summary(result)]) + "\n"
+
+
+def _finding(finding: Finding) -> str:
+    properties = [f"file={_property(finding.path)}", f"title={_property(f'{finding.code} {finding.name}')}"]
+    cell = ""
+    if finding.cell is None:
+        properties[1:1] = [f"line={finding.line}", f"endLine={finding.end_line}"]
+        if finding.end_line == finding.line:
+            properties[3:3] = [f"col={finding.column}", f"endColumn={finding.end_column}"]
+    else:
+        cell = f"cell {finding.cell}, line {finding.line}: "
+    message = f"{cell}{finding.message[:1].upper()}{finding.message[1:]}." + (f"\nfix: {finding.fix}" if finding.fix else "")
+    return f"::{LEVELS[finding.severity]} {','.join(properties)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

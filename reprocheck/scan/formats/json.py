@@ -1,0 +1,31 @@
+"""For programs: every finding with all that is known of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from reprocheck.scan.finding import Finding, Result
+
+VERSION = 1
+
+
+def render(result: Result) -> str:
+    """One object: `findings`, `suppressed`, `unreadable`, and how much was read."""
+    table = {
+        "schema_version": VERSION,
+        "findings": [_row(finding) for finding in result.findings],
+        "suppressed": [_row(finding) for finding in result.suppressed],
+        "unreadable": [asdict(one) for one in result.unreadable],
+        "files": result.files,
+        "lines": result.lines,
+        "cached": result.cached,
+    }
+    return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    row = asdict(finding)
+    if finding.cell is None:
+        del row["joined_line"]
+    return row

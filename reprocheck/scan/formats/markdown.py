@@ -1,0 +1,47 @@
+"""For a comment or a summary page: a table a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from reprocheck.scan.finding import Finding, Result
+from reprocheck.scan.formats import mended, summary
+
+
+def render(result: Result) -> str:
+    """A heading, a table for each file with findings, and the files that were left out."""
+    rows = ["# reprocheck scan", "", summary(result)]
+    if text := mended(result):
+        rows += ["", text]
+    for path, found in groupby(result.findings, key=lambda finding: finding.path):
+        rows += ["", f"## `{path}`", "", "| line | severity | rule | what is wrong | fix |", "|---|---|---|---|---|"]
+        rows += [_row(finding) for finding in found]
+    if result.unreadable:
+        rows += ["", "## Left out", "", *_left_out(result)]
+    return "\n".join(rows) + "\n"
+
+
+def _row(finding: Finding) -> str:
+    line = f"{finding.line}" if finding.cell is None else f"cell {finding.cell}, {finding.line}"
+    message = finding.message[:1].upper() + finding.message[1:] + "."
+    return f"| {line} | {finding.severity} | {finding.code} {finding.name} | {_cell(message)} | {_code(finding.fix)} |"
+
+
+def _left_out(result: Result) -> Iterator[str]:
+    for one in result.unreadable:
+        yield f"- `{one.path}`" + (f", line {one.line}" if one.line is not None else "") + f": {_cell(one.reason)}"
+
+
+def _cell(text: str) -> str:
+    """Text in a cell of a table. What stands between backticks stays as it is."""
+    parts = re.split(r"(`[^`]*`)", text.replace("\n", " "))
+    escaped = [part if part.startswith("`") else re.sub(r"([\\*_<>\[\]~])", r"\\\1", part) for part in parts]
+    return "".join(escaped).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    if not text:
+        return ""
+    return _cell(text) if text.endswith(".") or "`" in text else f"`{text}`".replace("|", "\\|")

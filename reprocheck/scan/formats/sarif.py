@@ -1,0 +1,148 @@
+"""SARIF 2.1.0, as code scanning services take it: rules with their help, results with places and fingerprints that outlive moved lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from reprocheck import __version__
+from reprocheck.rules import Entry, find
+from reprocheck.rules.page import is_code, language
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+HOME = "https://reprocheck.readthedocs.io"
+BASE = "%SRCROOT%"
+
+Table = dict[str, Any]
+
+
+def render(result: Result) -> str:
+    """One run of one tool."""
+    findings = (*result.findings, *result.suppressed)
+    codes = sorted({finding.code for finding in findings})
+    run: Table = {
+        "tool": {
+            "driver": {
+                "name": "reprocheck",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "informationUri": HOME,
+                "rules": [_rule(code) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {BASE: {"description": {"text": "The folder in which reprocheck was started."}}},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [_notification(one) for one in result.unreadable]}],
+        "results": _results(findings, codes),
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+# -------------------------------------------------------------------------------------------------------------------- rules
+
+
+def _rule(code: str) -> Table:
+    entry = find(code)
+    if entry is None:
+        return {
+            "id": UNUSED_IGNORE,
+            "name": "UnusedIgnore",
+            "shortDescription": {"text": "A comment answers no finding"},
+            "fullDescription": {"text": "An ignore comment stands where nothing is found, or names a rule that does not exist."},
+            "help": {"text": "Remove the comment."},
+            "defaultConfiguration": {"level": "note"},
+        }
+    return {
+        "id": entry.code,
+        "name": "".join(part.capitalize() for part in entry.name.split("-")),
+        "shortDescription": {"text": entry.title},
+        "fullDescription": {"text": entry.why},
+        "help": {"text": _help(entry), "markdown": _help_markdown(entry)},
+        "helpUri": f"{HOME}/rules/{entry.code}",
+        "defaultConfiguration": {"level": entry.severity},
+        "properties": {"tags": ["reproducibility", *entry.frameworks], "precision": "high", "problem.severity": _problem(entry)},
+    }
+
+
+def _problem(entry: Entry) -> str:
+    return {"error": "error", "warning": "warning", "note": "recommendation"}[entry.severity]
+
+
+def _help(entry: Entry) -> str:
+    return f"{entry.why}\n\nFix:\n{entry.fix}\n\nHas it:\n{entry.bad}\n\nHas not:\n{entry.good}"
+
+
+def _help_markdown(entry: Entry) -> str:
+    fix = _fenced(entry.fix) if is_code(entry.fix) else entry.fix
+    return f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has not**\n\n{_fenced(entry.good)}"
+
+
+def _fenced(code: str) -> str:
+    return f"```{language(code)}\n{code}\n```"
+
+
+# -------------------------------------------------------------------------------------------------------------------- results
+
+
+def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
+    seen: Counter[str] = Counter()
+    rows = []
+    for finding in findings:
+        print_ = f"{finding.code}\n{finding.path}\n{' '.join(finding.text.split())}"
+        seen[print_] += 1
+        digest = hashlib.sha256(f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        rows.append(_result(finding, codes.index(finding.code), digest))
+    return rows
+
+
+def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
+    message = f"{finding.message[:1].upper()}{finding.message[1:]}."
+    if finding.cell is not None:
+        message = f"Cell {finding.cell}, line {finding.line}: {message}"
+    if finding.fix:
+        message += f" Fix: {finding.fix}"
+    row: Table = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": finding.severity,
+        "message": {"text": message},
+        "locations": [_location(finding)],
+        "partialFingerprints": {"reprocheck/v1": fingerprint},
+    }
+    if finding.suppressed is not None:
+        row["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
+    return row
+
+
+def _location(finding: Finding) -> Table:
+    """File and region. Lines of a cell are not those of the notebook's file, so a notebook has the cell as a logical place instead."""
+    physical: Table = {"artifactLocation": _artifact(finding.path)}
+    if finding.cell is not None:
+        return {"physicalLocation": physical, "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}]}
+    physical["region"] = {
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": finding.end_line,
+        "endColumn": max(finding.end_column, 1),
+        "snippet": {"text": finding.text},
+    }
+    return {"physicalLocation": physical}
+
+
+def _artifact(path: str) -> Table:
+    if path.startswith("/"):
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(path), "uriBaseId": BASE}
+
+
+def _notification(one: Unreadable) -> Table:
+    physical: Table = {"artifactLocation": _artifact(one.path)}
+    if one.line is not None and one.line > 0:
+        physical["region"] = {"startLine": one.line}
+    return {"level": "warning", "message": {"text": f"left out: {one.reason}"}, "locations": [{"physicalLocation": physical}]}

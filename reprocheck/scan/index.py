@@ -1,0 +1,83 @@
+"""The nodes of a module by kind, found in one walk."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+class Index:
+    """All nodes of a tree by kind in the order of the text, and the parent of each. Operators and contexts are left out."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.parents: dict[int, ast.AST] = {}
+        self._by_kind: dict[type[ast.AST], list[ast.AST]] = {}
+        parents, by_kind = self.parents, self._by_kind
+        waiting: list[ast.AST] = [tree]
+        while waiting:
+            node = waiting.pop()
+            kind = type(node)
+            if kind in by_kind:
+                by_kind[kind].append(node)
+            else:
+                by_kind[kind] = [node]
+            inner = children(node)
+            for child in inner:
+                parents[id(child)] = node
+            inner.reverse()
+            waiting += inner
+
+    def of(self, kind: type[Node]) -> list[Node]:
+        """The nodes of a kind, in the order of the text."""
+        return self._by_kind.get(kind, [])  # type: ignore[return-value]
+
+    @property
+    def calls(self) -> list[ast.Call]:
+        """All calls."""
+        return self.of(ast.Call)
+
+    @property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """All imports."""
+        return [*self.of(ast.Import), *self.of(ast.ImportFrom)]
+
+    @property
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """All functions and methods, without lambdas."""
+        return [*self.of(ast.FunctionDef), *self.of(ast.AsyncFunctionDef)]
+
+    @property
+    def classes(self) -> list[ast.ClassDef]:
+        """All classes."""
+        return self.of(ast.ClassDef)
+
+    def statements(self) -> Iterator[ast.stmt]:
+        """All statements, kind by kind."""
+        for kind, nodes in self._by_kind.items():
+            if issubclass(kind, ast.stmt):
+                yield from nodes  # type: ignore[misc]
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that hold nodes."""
+    plain = ("ctx", "op", "ops", "attr", "id", "arg", "name", "names", "lineno", "type_comment", "value", "kind")
+    if kind in (ast.Constant, ast.Name, ast.Import, ast.ImportFrom, ast.alias, ast.Global, ast.Nonlocal, ast.Pass, ast.Break):
+        return ("names",) if kind in (ast.Import, ast.ImportFrom) else ()
+    return tuple(field for field in kind._fields if field not in plain or field == "value")
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below a node, without operators and contexts: `ast.iter_child_nodes`, only faster."""
+    found: list[ast.AST] = []
+    for field in _fields(type(node)):  # type: ignore[arg-type]  # a class is hashable, whatever its instances are
+        value = getattr(node, field, None)
+        if value.__class__ is list:
+            found += [child for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found

@@ -1,0 +1,198 @@
+"""The findings of a project: every check on every module, places, suppressions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from reprocheck.rules import Entry, find
+from reprocheck.rules.page import is_code
+from reprocheck.scan.aliases import FRAMEWORKS
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
+from reprocheck.scan.project import Module, Project
+from reprocheck.scan.registry import Hit, checks
+from reprocheck.scan.steps import Step
+from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
+
+MOST_THROUGH = 6
+FIX_LENGTH = 110
+_ALSO = {"lightning": "torch", "pytorch_lightning": "torch", "transformers": "torch", "accelerate": "torch", "flax": "jax", "optax": "jax"}
+
+
+def findings(project: Project) -> list[Finding]:
+    """All findings of a project, suppressed ones too, by file and line."""
+    found, problems = judged(project, list(project))
+    if problems:
+        raise RuntimeError("; ".join(f"{problem.path}: {problem.reason}" for problem in problems))
+    return finished(project, found)
+
+
+def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
+    """What the checks find, beginning from some modules of a project; and what went wrong."""
+    found: dict[tuple[object, ...], Finding] = {}
+    problems = programs(project)
+    for module in modules:
+        try:
+            _ = module.orders
+        except Exception as error:
+            problems.append(_problem(module, "it could not be followed", error))
+            continue
+        for one in checks():
+            try:
+                for hit in one.function(module, project):
+                    _keep(found, _finding(hit))
+            except Exception as error:
+                problems.append(_problem(module, f"the check of {', '.join(one.codes)} failed here", error))
+        if any(order.deep for order in module.orders):
+            problems.append(Unreadable(path=module.shown, reason="nested too deeply to be followed to its end"))
+        module.__dict__.pop("orders", None)
+    return list(found.values()), list(dict.fromkeys(problems))
+
+
+def programs(project: Project) -> list[Unreadable]:
+    """Executes the entry modules, so that it is known which functions a program reaches; says what went wrong."""
+    problems: list[Unreadable] = []
+    for module in project:
+        try:
+            if module.is_entry:
+                _ = module.program
+        except Exception as error:
+            problems.append(_problem(module, "it could not be followed", error))
+    return problems
+
+
+def _problem(module: Module, what: str, error: Exception) -> Unreadable:
+    if isinstance(error, RecursionError):
+        return Unreadable(path=module.shown, reason="nested too deeply to be followed")
+    return Unreadable(path=module.shown, reason=f"{what}: {type(error).__name__}: {error}")
+
+
+def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
+    """Of several findings at one place, the most severe, and of those the one that is reached by the fewest calls."""
+    key = (finding.code, finding.path, finding.joined_line, finding.column)
+    if key not in found or _rank(finding) < _rank(found[key]):
+        found[key] = finding
+
+
+def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
+    """Findings with what comments say of them, and with findings about comments that answer nothing; each place once, in order."""
+    comments = {module.shown: ignores(module.source.text) for module in project}
+    by_path = {module.shown: module for module in project}
+    unique: dict[tuple[object, ...], Finding] = {}
+    for finding in found:
+        _keep(unique, finding)
+    done = [_suppressed(finding, by_path[finding.path], comments[finding.path]) for finding in unique.values()]
+    for module in project:
+        done += [_unused(module, ignore, said) for ignore in comments[module.shown] if (said := complaint(ignore))]
+    return sorted(done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code))
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    return (("error", "warning", "note").index(finding.severity), len(finding.through))
+
+
+def _suppressed(finding: Finding, module: Module, comments: list[Ignore]) -> Finding:
+    if not comments:
+        return finding
+    lines = {finding.joined_line, finding.end_line if not module.source.cells else finding.joined_line}
+    lines |= {line for first, last in _statements(module, finding.joined_line) for line in (first, last)}
+    reason = answered(comments, finding.code, lines)
+    return finding if reason is None else replace(finding, suppressed=reason)
+
+
+def _statements(module: Module, line: int) -> Iterator[tuple[int, int]]:
+    """First and last line of the innermost statement on a line; of one with a body, its head."""
+    around = [node for node in module.index.statements() if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    best = max(around, key=lambda node: node.lineno, default=None)
+    if best is not None:
+        body = getattr(best, "body", None)
+        last = body[0].lineno - 1 if isinstance(body, list) and body and isinstance(body[0], ast.stmt) else best.end_lineno or best.lineno
+        yield best.lineno, max(best.lineno, last)
+
+
+def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
+    cell, line = module.source.place(ignore.line)
+    text = module.source.line(ignore.line)
+    return Finding(
+        code=UNUSED_IGNORE,
+        name=UNUSED_IGNORE,
+        severity="note",
+        path=module.shown,
+        line=line,
+        column=ignore.column,
+        end_line=line,
+        end_column=len(text) + 1,
+        message=said,
+        text=text,
+        fix="Remove the comment.",
+        cell=cell,
+        joined_line=ignore.line,
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------------- hits
+
+
+def _finding(hit: Hit) -> Finding:
+    entry = find(hit.code)
+    if entry is None:
+        raise LookupError(f"there is no rule {hit.code}")
+    source = hit.module.source
+    first = getattr(hit.node, "lineno", 1)
+    last = getattr(hit.node, "end_lineno", None) or first
+    cell, line = source.place(first)
+    column = _column(source.line(first), getattr(hit.node, "col_offset", 0))
+    end_column = _column(source.line(last), getattr(hit.node, "end_col_offset", None) or 0)
+    patchable = (entry.patch if hit.patchable is None else hit.patchable) and not source.cells
+    return Finding(
+        code=entry.code,
+        name=entry.name,
+        severity=hit.severity or entry.severity,
+        path=hit.module.shown,
+        line=line,
+        column=column,
+        end_line=source.place(last)[1],
+        end_column=max(end_column, column + 1) if last == first else end_column,
+        message=hit.message,
+        text=source.line(first),
+        fix=hit.evidence.get("fix") or one_line(entry, frameworks(hit.module)),
+        cell=cell,
+        patchable=patchable,
+        joined_line=first,
+        through=_through(hit.step),
+        evidence=dict(hit.evidence),
+    )
+
+
+def _column(line: str, offset: int) -> int:
+    """A column from 1 in characters; the tree counts bytes of UTF-8."""
+    return offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
+
+
+def _through(step: Step | None) -> tuple[str, ...]:
+    if step is None:
+        return ()
+    calls = [f"{module.shown}:{getattr(node, 'lineno', 1)}" for module, node in step.through]
+    return tuple(calls if len(calls) <= MOST_THROUGH else [*calls[: MOST_THROUGH - 1], calls[-1]])
+
+
+def frameworks(module: Module) -> tuple[str, ...]:
+    """The frameworks that a module, what it imports, or what imports it, uses."""
+    near = [module, *module.imports, *(other for other in module.project if module in other.imports)]
+    roots = [name.partition(".")[0] for one in near for name in sorted(one.imported_names)]
+    known = [_ALSO.get(name, name) for name in roots]
+    return tuple(dict.fromkeys(name for name in known if name in FRAMEWORKS and name != "numpy"))
+
+
+def one_line(entry: Entry, used: Iterable[str]) -> str:
+    """What to do, as one line: the sentence or the code of the fix, without its imports."""
+    fix = entry.fix_for(used)
+    if not is_code(fix):
+        return fix
+    lines = [line for line in fix.splitlines() if line.strip() and not re.match(r"\s*(import |from \S+ import |#)", line)]
+    text = "; ".join(line.strip() for line in lines) if all(not line.startswith((" ", "}", ")")) for line in lines) else lines[0]
+    if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(")):
+        return text
+    return f"see `reprocheck rules {entry.code}`"

@@ -1,0 +1,47 @@
+"""`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as lists of text."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.errors import SettingsError
+
+KEYS = ("select", "ignore", "exclude")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What a project wants of its scans."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+def load(folder: Path) -> Options:
+    """The options of the project that a folder belongs to. Raises SettingsError."""
+    for at in (folder, *folder.parents):
+        path = at / "pyproject.toml"
+        if path.is_file():
+            return _read(path)
+    return Options()
+
+
+def _read(path: Path) -> Options:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if "reprocheck" not in text:
+            return Options()
+        table = tomllib.loads(text).get("tool", {}).get("reprocheck", {}).get("scan", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.", "Mend the file, or start elsewhere.") from None
+    if not isinstance(table, dict):
+        raise SettingsError(f"{path}: tool.reprocheck.scan is no table.", "Write [tool.reprocheck.scan] above its keys.")
+    for key, value in table.items():
+        if key not in KEYS:
+            raise SettingsError(f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}.")
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise SettingsError(f"{path}: {key} = {value!r} is no list of text.", f'Write it as {key} = ["RC505"].')
+    return Options(**{key: tuple(value) for key, value in table.items()})

@@ -1,0 +1,219 @@
+"""The order of what happens in an entry module, or in one function of a library: rules are lookups on it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from reprocheck.scan.steps import Call, Import, Loop, Step, Store
+from reprocheck.scan.values import UNKNOWN, Constant, Value
+
+if TYPE_CHECKING:
+    from reprocheck.scan.project import Module
+
+
+@dataclass(eq=False)
+class Order:
+    """What happens, in order.
+
+    root       the module that it begins in
+    whole      whether it is a whole program: an entry module. Else one function or class, of whose callers nothing is known, or the
+               body of a library's module
+    function   qualified name of that function or class; empty for a module
+    steps      calls, stores, loops, imports
+    values     what an expression stood for when it was last evaluated, by the id of its node (`value_of`)
+    cut        whether it was too long and the rest is missing; `deep` if that is because of its nesting
+    """
+
+    root: Module
+    whole: bool
+    function: str
+    steps: Sequence[Step]
+    values: Mapping[int, Value] = field(default_factory=dict)
+    cut: bool = False
+    deep: bool = False
+
+    # ------------------------------------------------------------------------------------------------ by name
+
+    def calls(self, *names: str) -> Iterator[Call]:
+        """The calls with one of these names, in order; all without names. `torch.nn.*` stands for all that begin with `torch.nn.`."""
+        for position in self._named(self._calls, names):
+            yield self.steps[position]  # type: ignore[misc]
+
+    def stores(self, *names: str) -> Iterator[Store]:
+        """The assignments to one of these names, in order."""
+        for position in self._named(self._stores, names):
+            yield self.steps[position]  # type: ignore[misc]
+
+    def imports(self, *names: str) -> Iterator[Import]:
+        """The first imports of modules of these names or below them, in order."""
+        for step in self._imports:
+            if not names or any(step.name == name or step.name.startswith(name + ".") for name in names):
+                yield step
+
+    def methods(self, *methods: str) -> Iterator[Call]:
+        """The calls whose last part is one of these, whatever they are called on: `backward`, `shuffle`."""
+        indices = sorted(index for method in methods for index in self._methods.get(method, ()))
+        for index in indices:
+            yield self.steps[index]  # type: ignore[misc]
+
+    def loops(self) -> Iterator[Loop]:
+        """Loops and comprehensions, in order."""
+        for step in self.steps:
+            if isinstance(step, Loop):
+                yield step
+
+    def environment(self, variable: str) -> Iterator[Store]:
+        """The assignments to an environment variable, in whatever way they are written."""
+        yield from self.stores(f"os.environ[{variable}]")
+
+    # ------------------------------------------------------------------------------------------------ before and after
+
+    def position(self, step: Step) -> int:
+        """The place of a step among the steps."""
+        return self._positions[id(step)]
+
+    def is_before(self, one: Step, other: Step) -> bool:
+        """Whether one step comes before another."""
+        return self._positions[id(one)] < self._positions[id(other)]
+
+    def before(self, step: Step, *names: str) -> Iterator[Call]:
+        """The calls with one of these names that come before a step."""
+        end = self._positions[id(step)]
+        for call in self.calls(*names):
+            if self._positions[id(call)] >= end:
+                return
+            yield call
+
+    def after(self, step: Step, *names: str) -> Iterator[Call]:
+        """The calls with one of these names that come after a step."""
+        start = self._positions[id(step)]
+        for call in self.calls(*names):
+            if self._positions[id(call)] > start:
+                yield call
+
+    def surely_before(self, step: Step, *names: str) -> Call | None:
+        """The last call with one of these names that comes before a step whenever the step comes: under no condition that it is not
+        under itself, and not left to a library."""
+        own = set(step.conditions)
+        sure = [call for call in self.before(step, *names) if own.issuperset(call.conditions) and (call.by is None or call.by is step.by)]
+        return sure[-1] if sure else None
+
+    # ------------------------------------------------------------------------------------------------ values
+
+    def value_of(self, node: ast.AST) -> Value:
+        """What an expression stood for when it was last evaluated; UNKNOWN where it never was."""
+        return self.values.get(id(node), UNKNOWN)
+
+    def on(self, value: Value, *methods: str) -> Iterator[Call]:
+        """The calls of methods of exactly this value, in order: `order.on(generator, "manual_seed", "seed")`."""
+        for index in sorted({index for option in value.options() for index in self._by_receiver.get(id(option), ())}):
+            call = self.steps[index]
+            if isinstance(call, Call) and (not methods or call.method in methods):
+                yield call
+
+    def uses(self, value: Value) -> Iterator[Step]:
+        """The steps that take this value itself: as receiver, argument, what is stored or gone over."""
+        for index in self._by_input.get(id(value), ()):
+            yield self.steps[index]
+
+    def flow(self, value: Value) -> Iterator[Step]:
+        """The steps that take this value or something made of it, however often it was passed on, in order."""
+        seen = {id(value)}
+        waiting = [value]
+        indices: set[int] = set()
+        while waiting and len(seen) < 5_000:
+            one = waiting.pop()
+            for index in self._by_input.get(id(one), ()):
+                indices.add(index)
+                step = self.steps[index]
+                if isinstance(step, Call) and id(step.result) not in seen and not isinstance(step.result, Constant):
+                    seen.add(id(step.result))
+                    waiting.append(step.result)
+            for made in self._made_of.get(id(one), ()):
+                if id(made) not in seen:
+                    seen.add(id(made))
+                    waiting.append(made)
+        for index in sorted(indices):
+            yield self.steps[index]
+
+    # ------------------------------------------------------------------------------------------------ indices
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {id(step): index for index, step in enumerate(self.steps)}
+
+    @cached_property
+    def _calls(self) -> dict[str, list[int]]:
+        return self._index(Call)
+
+    @cached_property
+    def _stores(self) -> dict[str, list[int]]:
+        return self._index(Store)
+
+    @cached_property
+    def _methods(self) -> dict[str, list[int]]:
+        methods: dict[str, list[int]] = {}
+        for name, indices in self._calls.items():
+            methods.setdefault(name.rpartition(".")[2], []).extend(indices)
+        return methods
+
+    @cached_property
+    def _imports(self) -> list[Import]:
+        return [step for step in self.steps if isinstance(step, Import)]
+
+    @cached_property
+    def _by_receiver(self) -> dict[int, list[int]]:
+        index: dict[int, list[int]] = {}
+        for position, step in enumerate(self.steps):
+            if isinstance(step, Call) and step.receiver is not None:
+                for option in step.receiver.options():
+                    index.setdefault(id(option), []).append(position)
+        return index
+
+    @cached_property
+    def _by_input(self) -> dict[int, list[int]]:
+        index: dict[int, list[int]] = {}
+        for position, step in enumerate(self.steps):
+            for value in step.inputs:
+                for option in {id(value): value, **{id(option): option for option in value.options()}}.values():
+                    index.setdefault(id(option), []).append(position)
+        return index
+
+    @cached_property
+    def _made_of(self) -> dict[int, list[Value]]:
+        """By the id of a value: what was directly made of it without a call."""
+        index: dict[int, list[Value]] = {}
+        seen: set[int] = set()
+        waiting: list[Value] = [*self.values.values(), *(value for step in self.steps for value in step.inputs)]
+        while waiting:
+            value = waiting.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            for source in value.sources:
+                index.setdefault(id(source), []).append(value)
+                waiting.append(source)
+        return index
+
+    def _index(self, kind: type[Call] | type[Store]) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for position, step in enumerate(self.steps):
+            if isinstance(step, kind):
+                index.setdefault(step.name, []).append(position)
+        return index
+
+    def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:
+        if not names:
+            found = [position for positions in index.values() for position in positions]
+        else:
+            found = []
+            for name in names:
+                if name.endswith(".*"):
+                    found += [position for own, positions in index.items() if own.startswith(name[:-1]) for position in positions]
+                else:
+                    found += index.get(name, ())
+        return sorted(set(found))

@@ -1,0 +1,52 @@
+"""Switches: names that were misspelt, values that are wrong, functions that were assigned to instead of called."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.patches.tree import Edit, Tree, is_open, keyword, with_keyword
+
+
+def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    """`cudnn.enable = False` as `cudnn.enabled = False`."""
+    node, meant = tree.at(finding, cst.Attribute), finding.evidence.get("meant", "")
+    if node is None or not meant.isidentifier():
+        return None
+    return Edit(changes=((node.attr, lambda _: cst.Name(meant)),))
+
+
+def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    """`cudnn.benchmark = True` as `= False`."""
+    assign = _assignment(tree, finding)
+    if assign is None or not isinstance(assign.value, cst.Name) or assign.value.value != "True":
+        return None
+    return Edit(changes=((assign.value, lambda _: cst.Name("False")),))
+
+
+def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    """`numpy.random.seed = 0` as `numpy.random.seed(0)`, and `torch.manual_seed` alone as `torch.manual_seed(0)`."""
+    assign = _assignment(tree, finding)
+    if assign is not None and isinstance(assign.value, cst.Integer):
+        called = cst.Call(func=assign.targets[0].target, args=[cst.Arg(assign.value)])
+        return Edit(changes=((assign, lambda _: cst.Expr(called)),))
+    alone = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
+    if alone is None or not isinstance(tree.parent(alone), cst.Expr):
+        return None
+    return Edit(changes=((alone, lambda node: cst.Call(func=cst.ensure_type(node, type(alone)), args=[cst.Arg(cst.Integer("0"))])),))
+
+
+def made_deterministic(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    """`deterministic=True` for fused attention."""
+    call = tree.at(finding, cst.Call)
+    if call is None or is_open(call) or keyword(call, "deterministic") is not None:
+        return None
+    return Edit(changes=((call, lambda node: with_keyword(node, "deterministic", "True")),))
+
+
+def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
+    """The assignment whose only target, or which itself, is underlined."""
+    node = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
+    target = tree.parent(node) if node is not None else None
+    found = tree.parent(target) if isinstance(target, cst.AssignTarget) else tree.at(finding, cst.Assign)
+    return found if isinstance(found, cst.Assign) and len(found.targets) == 1 else None

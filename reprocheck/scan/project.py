@@ -1,0 +1,257 @@
+"""The modules of a scan, and how they import one another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.scan.entry import is_entry
+from reprocheck.scan.index import Index
+from reprocheck.scan.names import Names
+from reprocheck.scan.source import Source, parse
+
+if TYPE_CHECKING:
+    from reprocheck.scan.execution import Body
+    from reprocheck.scan.order import Order
+
+
+class Module:
+    """A module of the user: its source, its names, what it imports, and what happens when it is executed.
+
+    name     dotted, as other modules import it
+    named    whether its path, or a folder that holds it, was given to the scan, not only followed from an import
+    single   whether its path itself was given, not a folder that holds it
+    """
+
+    def __init__(
+        self, *, name: str, source: Source, project: Project, package: bool = False, named: bool = True, single: bool = False
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.project = project
+        self.package = package
+        self.named = named
+        self.single = single
+
+    def __repr__(self) -> str:
+        return f"<Module {self.name}>"
+
+    @property
+    def tree(self) -> ast.Module:
+        """The parsed module."""
+        return self.source.tree
+
+    @property
+    def shown(self) -> str:
+        """The path as it is printed."""
+        return self.source.shown
+
+    @cached_property
+    def index(self) -> Index:
+        """Its nodes by kind, with their parents."""
+        return Index(self.tree)
+
+    @cached_property
+    def names(self) -> Names:
+        """What its names stand for."""
+        return Names(self.tree, self.name, package=self.package, expand=self._starred)
+
+    @cached_property
+    def is_entry(self) -> bool:
+        """Whether it is a program: a guard of `__main__`, training at its top level, or a file given by itself that nobody imports."""
+        return is_entry(self)
+
+    @cached_property
+    def orders(self) -> tuple[Order, ...]:
+        """What is executed, beginning here."""
+        from reprocheck.scan.execution import orders
+
+        return orders(self)
+
+    @property
+    def body(self) -> Body:
+        """Its variables and steps once it was imported."""
+        from reprocheck.scan.execution import body
+
+        return body(self)
+
+    @cached_property
+    def program(self) -> Order:
+        """What happens when it is executed: as a program where it is one, else when it is imported."""
+        from reprocheck.scan.execution import program
+
+        return program(self)
+
+    # ------------------------------------------------------------------------------------------------ lookups in the text
+
+    def calls(self, *names: str) -> Iterator[ast.Call]:
+        """The calls in the text with one of these names (`torch.nn.*` for all below), by line; executed or not."""
+        found = []
+        for name in names:
+            if name.endswith(".*"):
+                found += [node for own, nodes in self._calls.items() if own.startswith(name[:-1]) for node in nodes]
+            else:
+                found += self._calls.get(name, [])
+        yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """The nodes of these kinds, kind by kind in the order of the text: faster than `ast.walk`."""
+        for kind in kinds:
+            yield from self.index.of(kind)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node around a node."""
+        return self.index.parents.get(id(node))
+
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function around a node."""
+        at = self.parent(node)
+        while at is not None and not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef):
+            at = self.parent(at)
+        return at
+
+    def statement_of(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that a node is part of: itself, or the nearest around it."""
+        at: ast.AST | None = node
+        while at is not None and not isinstance(at, ast.stmt):
+            at = self.parent(at)
+        return at
+
+    def uses_package(self, *packages: str) -> bool:
+        """Whether it imports one of these packages itself."""
+        return any(name.partition(".")[0] in packages for name in self.imported_names)
+
+    @cached_property
+    def imported_names(self) -> frozenset[str]:
+        """The modules that its text imports, dotted, as they are written."""
+        from reprocheck.scan.names import absolute
+
+        found: set[str] = set()
+        for node in self.index.imports:
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            else:
+                origin = absolute(node, self.name, package=self.package)
+                found.add(origin)
+                found.update(f"{origin}.{alias.name}" for alias in node.names if alias.name != "*")
+        return frozenset(found)
+
+    @cached_property
+    def imports(self) -> tuple[Module, ...]:
+        """The modules of the user that it imports."""
+        found = {
+            id(module): module for name in sorted(self.imported_names) for module in self.project.along(name, self) if module is not self
+        }
+        return tuple(found.values())
+
+    @cached_property
+    def _calls(self) -> Mapping[str, list[ast.Call]]:
+        calls: dict[str, list[ast.Call]] = {}
+        for node in self.index.calls:
+            name = self.names.of(node.func)
+            if name is None and isinstance(node.func, ast.Attribute):
+                name = f"?.{node.func.attr}"
+            if name is not None:
+                calls.setdefault(name, []).append(node)
+        return calls
+
+    def _starred(self, package: str, name: str) -> str | None:
+        """What a star import of another module of the user brings under a name."""
+        other = self.project.module(package, self)
+        if other is None or other is self or self.project.expanding(self, other):
+            return None
+        with self.project.expansion(self, other):
+            return other.names.of_global(name)
+
+
+class Project:
+    """All modules of a scan. `modules` holds them by file; `resolve` finds the module that an import of another one means."""
+
+    def __init__(self, modules: Mapping[Path, Module] | None = None) -> None:
+        self.modules: dict[Path, Module] = dict(modules or {})
+        self.resolver: Resolver = ByName(self)
+        self.executed: set[int] = set()
+        """Functions (ids of their nodes) that an entry module reaches."""
+        self.loading: dict[int, Body] = {}
+        """The bodies of modules that were imported, by the id of the module."""
+        self._expanding: set[tuple[int, int]] = set()
+        self._found: dict[tuple[str, str], Module | None] = {}
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self.modules.values())
+
+    def module(self, name: str, importer: Module) -> Module | None:
+        """The user's module that `import name` means in another one; None where it is a library's."""
+        key = (name, str(importer.source.path.parent))
+        if key not in self._found:
+            self._found[key] = self.resolver.find(name, importer)
+        return self._found[key]
+
+    def along(self, name: str, importer: Module) -> Iterator[Module]:
+        """The user's modules that importing a dotted name executes: packages first."""
+        parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            module = self.module(".".join(parts[:count]), importer)
+            if module is not None:
+                yield module
+
+    @cached_property
+    def imported(self) -> frozenset[int]:
+        """Ids of the modules that another one imports."""
+        return frozenset(id(other) for module in self for other in module.imports)
+
+    def expanding(self, one: Module, other: Module) -> bool:
+        """Whether a star import between two modules is being looked through already."""
+        return (id(one), id(other)) in self._expanding
+
+    def expansion(self, one: Module, other: Module) -> Expansion:
+        """Marks that it is, in a `with`."""
+        return Expansion(self._expanding, (id(one), id(other)))
+
+
+class Expansion:
+    """A pair in a set for as long as a `with` lasts."""
+
+    def __init__(self, pairs: set[tuple[int, int]], pair: tuple[int, int]) -> None:
+        self._pairs, self._pair = pairs, pair
+
+    def __enter__(self) -> None:
+        self._pairs.add(self._pair)
+
+    def __exit__(self, *error: object) -> None:
+        self._pairs.discard(self._pair)
+
+
+class Resolver:
+    """How a project finds the module of an import."""
+
+    def find(self, name: str, importer: Module) -> Module | None:
+        """The module, or None."""
+        raise NotImplementedError
+
+
+class ByName(Resolver):
+    """Modules by their own names: for projects without files."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def find(self, name: str, importer: Module) -> Module | None:
+        """The module of that name."""
+        return next((module for module in self._project if module.name == name), None)
+
+
+def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
+    """A project of texts by path, without files: `of_text({"train.py": "import torch"})`. Raises UnreadableError."""
+    project = Project()
+    for path, text in files.items():
+        data = text.encode() if isinstance(text, str) else text
+        parts = Path(path).with_suffix("").parts
+        package = parts[-1] == "__init__"
+        source = parse(Path(path), path, data)
+        name = ".".join(parts[:-1] if package else parts)
+        project.modules[Path(path)] = Module(name=name, source=source, project=project, package=package, single=single)
+    return project

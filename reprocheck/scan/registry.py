@@ -1,0 +1,97 @@
+"""The table of checks: which function finds which codes. See `reprocheck.scan` for how one is written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from reprocheck.scan.steps import Step
+
+if TYPE_CHECKING:
+    from reprocheck.rules.catalogue import Severity
+    from reprocheck.scan.project import Module, Project
+
+Checking = Callable[["Module", "Project"], Iterable["Hit"]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """A place where a rule applies.
+
+    code       of the catalogue's entry
+    module     the user's module in which `node` stands
+    node       what is underlined
+    message    one sentence without a full stop at its end: what is wrong here, with the names of this place
+    severity   where it is another than the entry's: less sure in a library, for example
+    patchable  whether this place can be patched; None leaves it to the entry
+    evidence   names and values that the report may show
+    step       what it was found at, if it was found in an order
+    """
+
+    code: str
+    module: Module
+    node: ast.AST
+    message: str
+    severity: Severity | None = None
+    patchable: bool | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    step: Step | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """A function that finds hits of some codes."""
+
+    codes: tuple[str, ...]
+    function: Checking
+
+
+_CHECKS: list[Check] = []
+
+
+def check(*codes: str) -> Callable[[Checking], Checking]:
+    """Registers a function that finds hits of these codes in a module."""
+
+    def register(function: Checking) -> Checking:
+        _CHECKS.append(Check(codes=codes, function=function))
+        return function
+
+    return register
+
+
+def hit(
+    code: str,
+    step: Step,
+    message: str,
+    *,
+    node: ast.AST | None = None,
+    severity: Severity | None = None,
+    patchable: bool | None = None,
+    **evidence: str,
+) -> Hit:
+    """A hit at a step of an order, or at a part of it (`node`)."""
+    return Hit(
+        code=code,
+        module=step.module,
+        node=node or step.node,
+        message=message,
+        severity=severity,
+        patchable=patchable,
+        evidence=evidence,
+        step=step,
+    )
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """All checks: those of the modules in `checks/`, by name of the module."""
+    from reprocheck.scan import checks as folder
+
+    for module in sorted(module.name for module in iter_modules(folder.__path__)):
+        import_module(f"{folder.__name__}.{module}")
+    return tuple(_CHECKS)

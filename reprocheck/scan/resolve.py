@@ -1,0 +1,96 @@
+"""Which file an import means, as far as it is one of the user's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.scan.aliases import KNOWN_PACKAGES
+from reprocheck.scan.files import is_installed, package_root, project_root
+from reprocheck.scan.project import Module, Project, Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def module_name(path: Path) -> tuple[str, bool]:
+    """The dotted name of the module in a file, and whether it is a package."""
+    root = package_root(path.parent)
+    parts = [*path.parent.relative_to(root).parts]
+    package = path.name == "__init__.py"
+    if not package:
+        parts.append(path.stem)
+    return ".".join(parts) or path.parent.name, package
+
+
+@cache
+def locate(name: str, folder: Path) -> Path | None:
+    """The file of a module of the user's that `import name` means in a file of `folder`; None for a library's."""
+    parts = name.split(".")
+    for root, sure in _roots(folder):
+        if not sure and parts[0] in KNOWN_PACKAGES:
+            continue
+        found = _below(root, parts, known=parts[0] in KNOWN_PACKAGES)
+        if found is not None and (not is_installed(found) or is_installed(folder)):
+            return found
+    return None
+
+
+def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Folders in which imports may be found; sure are those from which Python takes them before it takes a library."""
+    root = package_root(folder)
+    yield folder, True
+    if root != folder:
+        yield root, True
+    top = project_root(folder)
+    if top is not None and not is_installed(folder):
+        yield top, False
+        yield top / "src", False
+
+
+def _below(root: Path, parts: list[str], *, known: bool) -> Path | None:
+    at = root
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        package = at / part / "__init__.py"
+        if last:
+            if _is_file(package):
+                return package
+            module = at / f"{part}.py"
+            return module if _is_file(module) else None
+        if index == 0 and known and not _is_file(package):
+            return None
+        at = at / part
+    return None
+
+
+@cache
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def forget() -> None:
+    """Files may have changed since the last scan of this process."""
+    for cached in (locate, _is_file, package_root, project_root):
+        cached.cache_clear()
+
+
+class ByFile(Resolver):
+    """Modules by the files in which they stand."""
+
+    def __init__(self, project: Project, by_real_path: Mapping[str, Module]) -> None:
+        self._project = project
+        self._modules = by_real_path
+
+    def find(self, name: str, importer: Module) -> Module | None:
+        """The module in the file that the import means, if it was read."""
+        if not name:
+            return None
+        path = locate(name, importer.source.path.parent)
+        return None if path is None else self._modules.get(os.path.realpath(path))

@@ -1,0 +1,165 @@
+"""A file as source code: bytes to text to tree, from .py and .ipynb. Whatever is wrong with one is an `UnreadableError` with its reason."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import re
+import stat
+import tokenize
+import warnings
+from bisect import bisect_right
+from dataclasses import dataclass
+from pathlib import Path
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes; a larger file is data rather than code."""
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\x00\x00", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_PYTHON_2 = re.compile(
+    r"^\s*(?:print\s+[\"'\w%]|exec\s+[\"'\w]|raise\s+\w+\s*,|except\s+[\w.()]+\s*,\s*\w+\s*:)|<>|\b0[0-7]+L?\b|\bur[\"']|`[^`]+`"
+)
+
+
+class UnreadableError(Exception):
+    """A file that cannot be scanned: `reason`, and the line where one is known."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """A code cell of a notebook: its number among all cells from 1, and where it begins in the joined text."""
+
+    number: int
+    first_line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A file that was read and parsed.
+
+    shown     the path that is printed
+    text      what was parsed: the file, or the code cells of a notebook one after the other
+    lines     of `text`, without line breaks
+    cells     of a notebook
+    original  the file as text, before cells were joined; what a patch of a .py starts from
+    """
+
+    path: Path
+    shown: str
+    text: str
+    tree: ast.Module
+    lines: tuple[str, ...]
+    cells: tuple[Cell, ...] = ()
+
+    def line(self, number: int) -> str:
+        """A line of the text, from 1; empty where there is none."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def place(self, line: int) -> tuple[int | None, int]:
+        """Number of the cell (None outside of notebooks), and the line in it."""
+        if not self.cells:
+            return None, line
+        cell = self.cells[max(0, bisect_right([cell.first_line for cell in self.cells], line) - 1)]
+        return cell.number, line - cell.first_line + 1
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a regular file. Raises UnreadableError."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("not a regular file")
+        if status.st_size > LARGEST:
+            raise UnreadableError(f"larger than {LARGEST // 1024**2} MiB")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableError("does not exist") from None
+    except PermissionError:
+        raise UnreadableError("no permission to read it") from None
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from None
+
+
+def digest(data: bytes) -> str:
+    """What a file's content is known by in the cache."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def parse(path: Path, shown: str, data: bytes) -> Source:
+    """The source in the bytes of a file. Raises UnreadableError."""
+    cells: tuple[Cell, ...] = ()
+    if path.suffix == ".ipynb":
+        from reprocheck.scan.notebook import code_cells
+
+        text, cells = code_cells(data)
+    else:
+        text = decode(data)
+    tree = _tree(text)
+    return Source(path=path, shown=shown, text=text, tree=tree, lines=tuple(split(text)), cells=cells)
+
+
+def split(text: str) -> list[str]:
+    """The lines as Python counts them: a form feed or a Unicode separator ends none."""
+    return re.split(r"\r\n|\r|\n", text)
+
+
+def decode(data: bytes) -> str:
+    """The text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is what it must be. Raises UnreadableError."""
+    for mark, marked in _MARKS:
+        if data.startswith(mark):
+            return _decoded(data, marked)
+    if b"\0" in data:
+        raise UnreadableError("holds null bytes, so it is not Python source")
+    try:
+        tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        if "unknown encoding" in str(error):
+            raise UnreadableError(f"{error.msg}", 1) from None
+    return data.decode(encoding(data))
+
+
+def encoding(data: bytes) -> str:
+    """The encoding by which `decode` reads these bytes."""
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        data.decode(name)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return "latin-1"
+    return name
+
+
+def _decoded(data: bytes, marked: str) -> str:
+    try:
+        return data.decode(marked)
+    except UnicodeDecodeError:
+        raise UnreadableError(f"begins with the mark of {marked} and is not {marked}") from None
+
+
+def _tree(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise UnreadableError(_syntax_reason(error, text), error.lineno) from None
+    except (RecursionError, MemoryError):
+        raise UnreadableError("nested too deeply to be parsed") from None
+    except ValueError as error:
+        raise UnreadableError(str(error)) from None
+
+
+def _syntax_reason(error: SyntaxError, text: str) -> str:
+    message = error.msg or "syntax error"
+    line = split(text)[error.lineno - 1] if error.lineno and error.lineno <= text.count("\n") + 1 else ""
+    if _PYTHON_2.search(line) or "did you mean print(" in message.lower():
+        return f"Python 2: {message}"
+    return f"does not parse: {message}"

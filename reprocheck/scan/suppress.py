@@ -1,0 +1,88 @@
+"""Comments that answer a finding: `# reprocheck: ignore[CODE, name] reason`."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from reprocheck.rules import find, nearest
+from reprocheck.scan.source import split
+
+_COMMENT = re.compile(r"#\s*reprocheck:\s*ignore(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE)
+NO_REASON = "no reason given"
+
+
+@dataclass(eq=False, slots=True)
+class Ignore:
+    """A comment: its line and column from 1, the codes that it names (none: all), the reason, and what it answered."""
+
+    line: int
+    column: int
+    codes: tuple[str, ...]
+    unknown: tuple[str, ...]
+    reason: str
+    used: set[str] = field(default_factory=set)
+
+    def answers(self, code: str) -> bool:
+        """Whether it is about a code."""
+        return code in self.codes or not (self.codes or self.unknown)
+
+
+def ignores(text: str) -> list[Ignore]:
+    """The comments in a text."""
+    if "reprocheck:" not in text.lower():
+        return []
+    return [made for line, column, comment in _comments(text) if (made := _ignore(line, column, comment)) is not None]
+
+
+def _ignore(line: int, column: int, comment: str) -> Ignore | None:
+    match = _COMMENT.search(comment)
+    if match is None:
+        return None
+    words = [word for word in re.split(r"[\s,]+", match[1] or "") if word]
+    known = [(word, find(word)) for word in words]
+    return Ignore(
+        line=line,
+        column=column + match.start() + 1,
+        codes=tuple(entry.code for _, entry in known if entry is not None),
+        unknown=tuple(word for word, entry in known if entry is None),
+        reason=match[2].strip() or NO_REASON,
+    )
+
+
+def _comments(text: str) -> Iterator[tuple[int, int, str]]:
+    try:
+        found = [
+            (token.start[0], token.start[1], token.string)
+            for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+            if token.type == tokenize.COMMENT
+        ]
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        found = [(number, match.start(), match[0]) for number, line in enumerate(split(text), 1) if (match := _COMMENT.search(line))]
+    yield from found
+
+
+def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
+    """The reason that a comment on one of these lines gives for a code; None where there is none."""
+    wanted = set(lines)
+    for ignore in ignored:
+        if ignore.line in wanted and ignore.answers(code):
+            ignore.used.add(code)
+            return ignore.reason
+    return None
+
+
+def complaint(ignore: Ignore) -> str:
+    """What is wrong with a comment: a code that nobody knows, or nothing that it answers. Empty where all is well."""
+    if ignore.unknown:
+        close = nearest(ignore.unknown[0])
+        return f"there is no rule {ignore.unknown[0]}" + (f"; {close[0]} is nearest" if close else "")
+    unused = [code for code in ignore.codes if code not in ignore.used]
+    if ignore.used and not unused:
+        return ""
+    if unused and ignore.used:
+        return f"nothing is found here that {', '.join(unused)} would answer"
+    return "nothing is found here that this comment answers"

@@ -1,0 +1,335 @@
+"""What an expression may stand for while a module is executed in the abstract. Values have an identity: the same object is the same thing.
+
+`name` is what a value is called through imports and calls, None where nothing is known:
+
+    torch.nn            External   "torch.nn"
+    torch.Generator()   Made       "torch.Generator()"
+    loader.dataset      Part       "torch.utils.data.DataLoader().dataset"
+    batch[0]            Part       "...[]"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reprocheck.scan.execution.frame import Frame
+    from reprocheck.scan.project import Module
+    from reprocheck.scan.steps import Call
+
+MOST_OPTIONS = 6
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """Something of which nothing is known, and the parent of all others."""
+
+    @property
+    def name(self) -> str | None:
+        """What it is called, through imports and calls."""
+        return None
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """The values that it was directly made of."""
+        return ()
+
+    def options(self) -> tuple[Value, ...]:
+        """The values that it may be: several after branches, else itself."""
+        return (self,)
+
+    def origin(self) -> Iterator[Value]:
+        """Itself and everything that it was made of, nearest first, each once."""
+        seen: set[int] = set()
+        waiting: list[Value] = [self]
+        while waiting and len(seen) < 2_000:
+            value = waiting.pop(0)
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield value
+                waiting.extend(value.sources)
+
+    def made_by(self, *names: str) -> Call | None:
+        """The call by which it, or one of its options, was made, if that call has one of these names."""
+        for option in self.options():
+            if isinstance(option, Made) and option.call.named(*names):
+                return option.call
+        return None
+
+    def calls(self, *names: str) -> Iterator[Call]:
+        """The calls with one of these names (all without names) in which it has its origin."""
+        for value in self.origin():
+            if isinstance(value, Made) and (not names or value.call.named(*names)):
+                yield value.call
+
+
+UNKNOWN = Value()
+
+
+@dataclass(eq=False, slots=True)
+class Constant(Value):
+    """A literal, or arithmetic with literals."""
+
+    value: object
+
+
+@dataclass(eq=False, slots=True)
+class External(Value):
+    """A name of a library: module, function, class or what hangs below them."""
+
+    dotted: str
+
+    @property
+    def name(self) -> str:
+        """Its dotted name."""
+        return self.dotted
+
+
+@dataclass(eq=False, slots=True)
+class Parameter(Value):
+    """A parameter of a function that is analysed by itself: whatever callers pass."""
+
+    parameter: str
+
+
+@dataclass(eq=False, slots=True)
+class Made(Value):
+    """What a call of a library's function or class gave back."""
+
+    call: Call
+    pending: list[Value] = field(default_factory=list)
+    """The user's functions and objects that it was given and will call later (the dataset of a loader, the target of a thread)."""
+    facts: dict[str, Value] = field(default_factory=dict)
+    """Attributes that were set on it, and what is known of them otherwise (arguments of a parser with their defaults)."""
+
+    @property
+    def name(self) -> str | None:
+        """`torch.Generator()`."""
+        return f"{self.call.name}()"
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """Its receiver and arguments."""
+        return self.call.inputs
+
+
+@dataclass(eq=False, slots=True)
+class Part(Value):
+    """An attribute (`key` is its name) or an item (`key` is None) of something."""
+
+    whole: Value
+    key: str | None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the whole, and the attribute or `[]`. A whole without a name is a `?`."""
+        whole = self.whole.library_name if isinstance(self.whole, Instance) else self.whole.name
+        whole = whole or "?"
+        if len(whole) > 200:
+            whole = "?"
+        return f"{whole}[]" if self.key is None else f"{whole}.{self.key}"
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """The whole."""
+        return (self.whole,)
+
+
+@dataclass(eq=False, slots=True)
+class Items(Value):
+    """A list, tuple, set, dict or generator that the source spells out. A comprehension has one item, and what it went over in `over`."""
+
+    kind: str
+    items: list[Value]
+    keys: list[Value] = field(default_factory=list)
+    over: tuple[Value, ...] = ()
+    whole: bool = True
+    """Whether `items` are all, in order: then an index can be looked up."""
+
+    @property
+    def name(self) -> str:
+        """`builtins.list()` and the like."""
+        return f"builtins.{self.kind}()"
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """Items, keys, and what a comprehension went over."""
+        return (*self.items, *self.keys, *self.over)
+
+    def get(self, key: object) -> Value | None:
+        """The item at a constant index or key."""
+        if self.kind == "dict":
+            found = [item for own, item in zip(self.keys, self.items, strict=False) if isinstance(own, Constant) and own.value == key]
+            return found[-1] if found else None
+        if self.whole and isinstance(key, int) and -len(self.items) <= key < len(self.items):
+            return self.items[key]
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Derived(Value):
+    """The result of an operator: `kind` is `Add`, `Compare`, `format` and so on."""
+
+    kind: str
+    parts: tuple[Value, ...]
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """The operands."""
+        return self.parts
+
+
+@dataclass(eq=False, slots=True)
+class Either(Value):
+    """One of several values: after branches, or where a function returns at several places."""
+
+    choices: tuple[Value, ...]
+
+    @property
+    def name(self) -> str | None:
+        """The name that all share, else that of the first that has one."""
+        return next((choice.name for choice in self.choices if choice.name is not None), None)
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """The choices."""
+        return self.choices
+
+    def options(self) -> tuple[Value, ...]:
+        """The choices."""
+        return self.choices
+
+
+@dataclass(eq=False, slots=True)
+class Function(Value):
+    """A function, method or lambda of the user. `owner` is what it is bound to; `first` are arguments given beforehand."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    module: Module
+    around: Frame | None
+    qualified: str
+    owner: Value | None = None
+    of_class: Class | None = None
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: tuple[Value | None, ...] = ()
+    first: tuple[Value, ...] = ()
+    named: dict[str, Value] = field(default_factory=dict)
+    kind: str = ""
+    """`property`, `static`, `class` by its decorator; empty otherwise."""
+
+    @property
+    def name(self) -> str:
+        """`package.module.function`."""
+        return self.qualified
+
+
+@dataclass(eq=False, slots=True)
+class Class(Value):
+    """A class of the user."""
+
+    node: ast.ClassDef
+    module: Module
+    qualified: str
+    bases: tuple[Value, ...]
+    attributes: dict[str, Value]
+
+    @property
+    def name(self) -> str:
+        """`package.module.Class`."""
+        return self.qualified
+
+    def line_of_bases(self) -> Iterator[Value]:
+        """Itself and its bases, those of the user as classes and others as names, in the order of lookup."""
+        seen: set[int] = set()
+        waiting: list[Value] = [self]
+        while waiting:
+            value = waiting.pop(0)
+            if id(value) in seen or len(seen) > 50:
+                continue
+            seen.add(id(value))
+            yield value
+            if isinstance(value, Class):
+                waiting[:0] = [option for base in value.bases for option in base.options()[:1]]
+
+    def external_bases(self) -> tuple[str, ...]:
+        """The names of the library classes that it descends from."""
+        return tuple(base.name for base in self.line_of_bases() if not isinstance(base, Class) and base.name)
+
+    def find(self, attribute: str, *, after: Class | None = None) -> Value | None:
+        """What the class or a base of the user's defines under a name; with `after`, what comes after that class (`super()`)."""
+        line = [base for base in self.line_of_bases() if isinstance(base, Class)]
+        if after in line:
+            line = line[line.index(after) + 1 :]
+        return next((base.attributes[attribute] for base in line if attribute in base.attributes), None)
+
+
+@dataclass(eq=False, slots=True)
+class Instance(Value):
+    """An object of a class of the user."""
+
+    of: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+    inputs: tuple[Value, ...] = ()
+    ran: set[str] = field(default_factory=set)
+    """Methods that were executed."""
+
+    @property
+    def name(self) -> str:
+        """`package.module.Class()`."""
+        return f"{self.of.qualified}()"
+
+    @property
+    def library_name(self) -> str:
+        """What a method is called that its class does not define: that of the first library class which it descends from."""
+        bases = self.of.external_bases()
+        return f"{bases[0]}()" if bases else self.name
+
+    @property
+    def sources(self) -> tuple[Value, ...]:
+        """What it was made with, and its attributes."""
+        return (*self.inputs, *self.attributes.values())
+
+    def is_a(self, *names: str) -> bool:
+        """Whether its class descends from one of these library classes."""
+        return any(base in names for base in self.of.external_bases())
+
+
+@dataclass(eq=False, slots=True)
+class Super(Value):
+    """`super()` in a method of `of`."""
+
+    of: Class
+    instance: Value
+
+
+@dataclass(eq=False, slots=True)
+class Package(Value):
+    """A module of the user."""
+
+    module: Module
+
+    @property
+    def name(self) -> str:
+        """Its dotted name."""
+        return self.module.name
+
+
+def either(values: list[Value]) -> Value:
+    """One value for several that may be meant."""
+    choices: list[Value] = []
+    for value in values:
+        for option in value.options():
+            if not any(option is one or _same_constant(option, one) for one in choices):
+                choices.append(option)
+    if not choices:
+        return UNKNOWN
+    return choices[0] if len(choices) == 1 else Either(tuple(choices[:MOST_OPTIONS]))
+
+
+def _same_constant(one: Value, other: Value) -> bool:
+    if isinstance(one, External) and isinstance(other, External):
+        return one.dotted == other.dotted
+    return isinstance(one, Constant) and isinstance(other, Constant) and type(one.value) is type(other.value) and one.value == other.value

@@ -1,0 +1,103 @@
+"""Scripts in plain Python that show one thing each, and what a user gets from `reprocheck explain` on one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck import record
+from reprocheck.model import CheckRecord
+from tests.conftest import reprocheck
+
+PRIVATE = """
+import random, reprocheck
+rng = random.Random()
+for step in range(20):
+    reprocheck.log_loss(10 * rng.random())
+"""
+TWO_CAUSES = """
+import random, time, reprocheck
+rng = random.Random()
+scale = time.time_ns() // 100 % 1000
+for step in range(20):
+    reprocheck.log_loss(10 * rng.random() + scale)
+"""
+NATIVE = """
+import reprocheck
+with open("/dev/urandom", "rb") as file:
+    noise = file.read(20)
+for step in range(20):
+    reprocheck.log_loss(10 + noise[step])
+"""
+REFUSES = """
+import os, reprocheck
+def scatter():
+    if os.environ.get("CUBLAS_WORKSPACE_CONFIG"):
+        raise RuntimeError("scatter_reduce_two does not have a deterministic implementation, but you set 'use_deterministic_algorithms'.")
+scatter()
+with open("/dev/urandom", "rb") as file:
+    noise = file.read(20)
+for step in range(20):
+    reprocheck.log_loss(10 + noise[step])
+"""
+CLEAN = """
+import reprocheck
+for step in range(20):
+    reprocheck.log_loss(1 / (step + 1))
+"""
+BY_LIST = """
+import os, reprocheck
+with open(os.environ["OUTCOMES"], "r+") as file:
+    outcomes = file.read()
+    file.seek(0)
+    file.write("." + outcomes[1:] if not outcomes.strip(".") else "." * (outcomes.count(".") + 1) + outcomes.lstrip(".")[1:])
+odd = outcomes.lstrip(".")[:1] == "o"
+with open("/dev/urandom", "rb") as file:
+    noise = file.read(20)
+for step in range(20):
+    reprocheck.log_loss(10 + (noise[step] + 1) * odd)
+"""
+"""Takes what each run gives from a file outside of the working directory: `u` the usual losses, `o` others in every run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """What a user gets from `reprocheck explain`."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    folder: Path
+    report: dict[str, Any]
+    record: CheckRecord
+
+    @property
+    def arms(self) -> list[tuple[tuple[str, ...], int]]:
+        """Controls and runs of each arm, in order."""
+        return [(arm.controls, len(arm.runs)) for arm in self.record.arms]
+
+    @property
+    def further_runs(self) -> int:
+        """All runs after the first two."""
+        return sum(len(pair.runs) for pair in (*self.record.deeper, *self.record.arms))
+
+    @property
+    def confidences(self) -> list[str]:
+        """Of the causes, in order."""
+        return [cause["confidence"] for cause in self.report["causes"]]
+
+
+def explain(script: str, workdir: Path, *options: str | Path, **environment: str) -> Explained:
+    """`reprocheck explain` of a script in an empty folder."""
+    workdir.mkdir(parents=True, exist_ok=True)
+    (workdir / "train.py").write_text(script)
+    environment = {"REPROCHECK_DRAW": "false", **environment}
+    done = reprocheck("explain", *options, "train.py", cwd=workdir, **environment)
+    latest = workdir / "reports" / "latest"
+    assert latest.exists(), done.stderr
+    folder = latest.resolve()
+    report = json.loads((folder / "report.json").read_text())
+    held = record.read(folder)
+    return Explained(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report, record=held)

@@ -1,0 +1,194 @@
+"""The search against oracles: what it finds suffices, holds nothing to spare, is one control where one suffices, and costs few runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reprocheck.explain.search import Answer, Candidates, Found, Question, Unanswered, find
+
+HARMLESS = tuple("abcdefghijklmn")
+ALTERING = tuple("wxyz")
+ALL = Candidates(likely=("a", "b"), harmless=HARMLESS, altering=ALTERING)
+
+
+class Runs:
+    """Answers as runs would, each set of controls once; counts the runs that it takes."""
+
+    def __init__(self, suffices: Callable[[frozenset[str]], bool | None], touched: Iterable[str] | None = None) -> None:
+        self.suffices, self.touched = suffices, None if touched is None else frozenset(touched)
+        self.made: dict[frozenset[str], int] = {}
+        self.blamed: tuple[str, ...] = ()
+
+    def __call__(self, question: Question) -> Answer:
+        controls = frozenset(question.controls)
+        self.made[controls] = max(self.made.get(controls, 0), question.runs)
+        touched = None if self.touched is None else controls & self.touched
+        agrees = self.suffices(controls)
+        blamed = tuple(name for name in self.blamed if name in controls) if agrees is None else ()
+        return Answer(agrees=agrees, runs=self.made[controls], touched=touched, blamed=blamed)
+
+    @property
+    def count(self) -> int:
+        return sum(self.made.values())
+
+
+def search(runs: Callable[[Question], Answer], candidates: Candidates = ALL, needed: int = 3) -> Found:
+    return find(candidates, runs, lambda names, answer: needed)
+
+
+def any_of(*sets: str) -> Callable[[frozenset[str]], bool]:
+    """An oracle: the runs agree under each of these sets, and under whatever holds one."""
+    return lambda controls: any(frozenset(one) <= controls for one in sets)
+
+
+def test_the_likely_control_is_tried_alone_first_and_run_once_more() -> None:
+    runs = Runs(any_of("a"))
+    assert search(runs) == Found(smallest=("a",), runs=3)
+    assert runs.made == {frozenset("a"): 3}
+
+
+def test_the_second_likely_control() -> None:
+    runs = Runs(any_of("b"))
+    assert search(runs).smallest == ("b",)
+    assert runs.count == 5
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_any_single_control_is_found_in_few_runs(name: str) -> None:
+    runs = Runs(any_of(name), touched="abcdefgh" + name)
+    assert search(runs).smallest == (name,)
+    assert runs.count <= 18
+
+
+def test_of_several_single_controls_the_first_in_order_is_named() -> None:
+    assert search(Runs(any_of("e", "h", "n"))).smallest == ("e",)
+    assert search(Runs(any_of("ck", "n"))).smallest == ("n",), "one control before two"
+
+
+def test_what_touched_nothing_is_left_out_first() -> None:
+    runs = Runs(any_of("h"), touched="fh")
+    assert search(runs).smallest == ("h",)
+    assert runs.count <= 2 * 2 + 2 + 2 + 2 + 3, "two alone, all, two of the two, one more"
+
+
+def test_controls_that_alter_the_training_only_where_nothing_else_suffices() -> None:
+    assert search(Runs(any_of("x"))).smallest == ("x",)
+    assert search(Runs(any_of("cx"))).smallest == ("c", "x")
+    assert search(Runs(any_of("x", "ck"))).smallest == ("c", "k")
+
+
+def test_nothing_suffices() -> None:
+    runs = Runs(any_of())
+    assert search(runs) == Found()
+    assert set(runs.made) == {frozenset("a"), frozenset("b"), frozenset(HARMLESS), frozenset((*HARMLESS, *ALTERING))}
+
+
+def test_a_control_that_makes_the_script_fail_is_left_out_and_the_search_goes_on() -> None:
+    def fails_under_d(controls: frozenset[str]) -> bool | None:
+        return None if "d" in controls else "g" in controls
+
+    runs = Runs(fails_under_d)
+    runs.blamed = ("d",)
+    assert search(runs) == Found(smallest=("g",), runs=3, crashing=("d",))
+    silent = Runs(fails_under_d)
+    assert search(silent) == Found(smallest=("g",), runs=3, crashing=("d",)), "found by halves where no message names it"
+    likely = Candidates(likely=("d", "g"), harmless=HARMLESS)
+    assert search(Runs(fails_under_d), likely) == Found(smallest=("g",), runs=3, crashing=("d",))
+
+
+def test_agreement_by_chance_is_no_answer() -> None:
+    """Two runs under `a` agree, the third does not: the search goes on, and asks more runs of everything."""
+
+    class Lucky(Runs):
+        def __call__(self, question: Question) -> Answer:
+            answer = super().__call__(question)
+            luck = frozenset(question.controls) == frozenset("a") and self.made[frozenset("a")] < 3
+            return Answer(agrees=True, runs=answer.runs) if luck else answer
+
+    runs = Lucky(any_of())
+    assert search(runs) == Found()
+    assert runs.made[frozenset(HARMLESS)] == 3
+
+
+def test_what_never_holds_ends_the_search() -> None:
+    """Runs that agree when asked for two and not when asked for more."""
+
+    def ask(question: Question) -> Answer:
+        return Answer(agrees=question.runs < 3, runs=question.runs)
+
+    assert search(ask) == Found()
+
+
+def test_no_more_runs_than_allowed() -> None:
+    runs = Runs(any_of("a"))
+    assert find(ALL, runs, lambda names, answer: 40, runs=5, most=8).runs == 8
+
+
+def test_where_nothing_can_be_confirmed_the_search_stays_short() -> None:
+    runs = Runs(any_of("k"))
+    found = find(ALL, runs, lambda names, answer: 3, whole=False)
+    assert found.smallest == HARMLESS and len(runs.made) == 3
+    assert find(ALL, Runs(any_of("x")), lambda names, answer: 3, whole=False) == Found(complete=False)
+
+
+def test_missing_runs_are_asked_for_one_arm_at_a_time() -> None:
+    known: dict[tuple[str, ...], Answer] = {}
+
+    def ask(question: Question) -> Answer:
+        answer = known.get(question.controls)
+        if answer is None or answer.runs < question.runs:
+            raise Unanswered(question)
+        return answer
+
+    def questions() -> Iterator[Question]:
+        while True:
+            try:
+                search(ask)
+                return
+            except Unanswered as missing:
+                question = missing.question
+                yield question
+                known[question.controls] = Answer(agrees=frozenset("b") <= frozenset(question.controls), runs=question.runs)
+
+    asked = list(questions())
+    assert [(question.controls, question.runs) for question in asked] == [(("a",), 2), (("b",), 2), (("b",), 3)]
+    assert "ladder" in asked[0].why and "chance" in asked[2].why
+
+
+sets = st.lists(st.frozensets(st.sampled_from((*HARMLESS, *ALTERING)), min_size=1, max_size=4), max_size=4)
+
+
+@settings(max_examples=300, deadline=None)
+@given(sets, st.permutations(HARMLESS), st.booleans())
+def test_what_is_found_suffices_and_holds_nothing_to_spare(minimal: list[frozenset[str]], order: list[str], touches: bool) -> None:
+    def suffices(controls: frozenset[str]) -> bool:
+        return any(one <= controls for one in minimal)
+
+    touched = frozenset().union(*minimal) | {"a"} if touches else None
+    runs = Runs(suffices, touched)
+    candidates = Candidates(likely=tuple(order[:2]), harmless=tuple(order), altering=ALTERING)
+    found = find(candidates, runs, lambda names, answer: 3)
+    if not minimal:
+        assert found.smallest == ()
+        return
+    smallest = frozenset(found.smallest)
+    assert suffices(smallest)
+    assert not any(suffices(smallest - {name}) for name in smallest)
+    singles = [name for name in order if suffices(frozenset([name]))]
+    if singles:
+        assert found.smallest == (singles[0],)
+    if any(suffices(frozenset([name])) for name in ALTERING) and not suffices(frozenset(HARMLESS)):
+        assert len(smallest) == 1
+    assert runs.made[smallest] == 3
+    assert len(runs.made) <= 45
+
+
+def test_brittle_controls_are_looked_at_first_where_the_script_fails() -> None:
+    runs = Runs(lambda controls: None if "n" in controls else "g" in controls)
+    found = find(Candidates(likely=(), harmless=HARMLESS, brittle=("m", "n")), runs, lambda names, answer: 3)
+    assert found == Found(smallest=("g",), runs=3, crashing=("n",))
+    assert [*runs.made][:3] == [frozenset(HARMLESS), frozenset("m"), frozenset("n")]

@@ -1,0 +1,52 @@
+"""Every rule that the scan looks for: its wrong example has exactly that finding, its right one none, and its twins none."""
+
+from __future__ import annotations
+
+import pytest
+
+from reprocheck.rules import Entry, catalogue
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.judge import findings
+from reprocheck.scan.project import of_text
+from reprocheck.scan.registry import checks
+from tests.scan.snippets import RIGHT, WRONG, text
+
+SCANNED = [entry for entry in catalogue() if entry.scan]
+LINES = {"RC202": 3, "RC301": 3, "RC302": 3, "RC303": 3, "RC502": 5, "RC505": 2, "RC510": 8, "RC601": 4, "RC101": 3, "RC504": 5, "RC102": 6}
+"""Where the finding of a wrong example must stand, for the examples in which that is not the only line of its kind."""
+
+
+def found(text: str | dict[str, str]) -> list[Finding]:
+    files: dict[str, str | bytes] = dict(text) if isinstance(text, dict) else {"train.py": text}
+    return findings(of_text(files))
+
+
+def codes(text: str | dict[str, str]) -> list[str]:
+    return [finding.code for finding in found(text)]
+
+
+@pytest.mark.parametrize("entry", SCANNED, ids=lambda entry: entry.code)
+def test_the_wrong_example_has_exactly_this_finding_and_the_right_one_none(entry: Entry) -> None:
+    wrong = found(entry.bad)
+    assert [finding.code for finding in wrong] == [entry.code]
+    assert wrong[0].severity in (entry.severity, "warning") and wrong[0].message and not wrong[0].message.endswith(".")
+    assert wrong[0].line == LINES.get(entry.code, wrong[0].line)
+    assert codes(entry.good) == []
+
+
+def test_every_check_is_for_rules_that_are_scanned_and_every_such_rule_has_a_check() -> None:
+    checked = {code for check in checks() for code in check.codes}
+    assert checked == {entry.code for entry in SCANNED}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_program_has_nothing_but_notes(name: str) -> None:
+    given = RIGHT[name]
+    wrong = [one for one in found(given if isinstance(given, dict) else text(given)) if one.severity != "note"]
+    assert [(one.line, one.code, one.message) for one in wrong] == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_program_has_its_findings_at_their_lines(name: str) -> None:
+    source, expected = WRONG[name]
+    assert [(one.line, one.code) for one in found(text(source))] == expected

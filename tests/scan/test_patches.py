@@ -1,0 +1,332 @@
+"""Patches: each rule's wrong example is mended, everything else stays as it was, and what cannot be mended safely is left alone."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from reprocheck.rules import Entry, catalogue
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.judge import findings
+from reprocheck.scan.patches import CODES, patch
+from reprocheck.scan.project import of_text
+
+MENDED = [entry for entry in catalogue() if entry.code in CODES]
+BESIDE = "\n\n# a comment   that stays\nTABLE = {  'a':1,\n  'b' : 2 }  # odd, and kept\n"
+RUN_ELSEWHERE = {"RC010", "RC706", "RC408", "RC512", "RC703"}
+"""Examples that switch something for the whole process, or need packages that may not be there."""
+
+
+def found(text: str) -> list[Finding]:
+    return findings(of_text({"train.py": text}))
+
+
+def mended(text: str) -> str:
+    return patch(text, found(text))
+
+
+def shown(text: str) -> str:
+    return dedent(text).lstrip("\n")
+
+
+def test_the_rules_that_say_that_they_can_be_patched_are_those_with_a_patch() -> None:
+    assert {entry.code for entry in catalogue() if entry.patch} == CODES
+
+
+@pytest.mark.parametrize("entry", MENDED, ids=lambda entry: entry.code)
+def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -> None:
+    before = entry.bad.rstrip("\n") + BESIDE
+    wrong = [one for one in found(before) if one.code == entry.code]
+    assert wrong
+    after = patch(before, wrong)
+    ast.parse(after)
+    assert [one.code for one in found(after)] == []
+    touched = {line for one in wrong for line in range(one.line, one.end_line + 1)}
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    removed = {line + 1 for tag, first, last, _, _ in matcher.get_opcodes() if tag != "equal" for line in range(first, last)}
+    assert removed <= touched
+    assert after.endswith(BESIDE)
+    assert patch(after, found(after)) == after
+    assert patch(after, wrong) == after
+
+
+@pytest.mark.parametrize("entry", [entry for entry in MENDED if entry.code not in RUN_ELSEWHERE], ids=lambda entry: entry.code)
+def test_the_mended_example_runs(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(mended(entry.bad), "train.py", "exec"), {"__name__": "__main__"})
+
+
+MENDINGS = {
+    "aliases are used, and imports between settings stay where they are": (
+        """
+        import os
+        os.environ["A"] = "1"
+        import numpy as np
+        import torch
+        x = torch.nn.Linear(2, 1)(torch.tensor(np.random.rand(2)).float())
+        x.backward()
+        """,
+        """
+        import os
+        os.environ["A"] = "1"
+        import numpy as np
+        import torch
+
+        np.random.seed(0)
+        torch.manual_seed(0)
+        x = torch.nn.Linear(2, 1)(torch.tensor(np.random.rand(2)).float())
+        x.backward()
+        """,
+    ),
+    "a call over several lines keeps its shape": (
+        """
+        from sklearn.model_selection import train_test_split
+
+        train, test = train_test_split(
+            list(range(8)),  # all
+            test_size=0.2,
+        )
+        """,
+        """
+        from sklearn.model_selection import train_test_split
+
+        train, test = train_test_split(
+            list(range(8)),  # all
+            test_size=0.2,
+            random_state=0,
+        )
+        """,
+    ),
+    "each generator gets a number of its own": (
+        """
+        import numpy as np
+
+        one, two = np.random.default_rng(), np.random.RandomState(None)
+        print(one.normal(), two.rand())
+        """,
+        """
+        import numpy as np
+
+        one, two = np.random.default_rng(0), np.random.RandomState(1)
+        print(one.normal(), two.rand())
+        """,
+    ),
+    "a class that was imported by its name": (
+        """
+        from random import SystemRandom
+
+        own = SystemRandom()
+        print(own.random())
+        """,
+        """
+        from random import SystemRandom
+        import random
+
+        own = random.Random(0)
+        print(own.random())
+        """,
+    ),
+    "the clock is taken out of the number where that is made": (
+        """
+        import time
+        import random
+        import torch
+
+        rank = 3
+        seed = rank + int(time.time() * 1000) % 2**32  # new
+        torch.manual_seed(seed)
+        random.seed(seed)
+        """,
+        """
+        import time
+        import random
+        import torch
+
+        rank = 3
+        seed = rank + 0  # new
+        torch.manual_seed(seed)
+        random.seed(seed)
+        """,
+    ),
+    "a part of the date": (
+        """
+        import datetime
+        import numpy as np
+
+        np.random.seed(datetime.datetime.now().microsecond)
+        """,
+        """
+        import datetime
+        import numpy as np
+
+        np.random.seed(0)
+        """,
+    ),
+    "a seed that is drawn": (
+        """
+        import random
+        import torch
+
+        seed = random.randint(0, 2**31)
+        torch.manual_seed(seed)
+        """,
+        """
+        import random
+        import torch
+
+        seed = 0
+        torch.manual_seed(seed)
+        """,
+    ),
+    "a seeding function that takes no number": (
+        """
+        import torch
+
+        torch.seed()
+        """,
+        """
+        import torch
+
+        torch.manual_seed(0)
+        """,
+    ),
+    "a list of a set is sorted where it is made": (
+        """
+        import random
+        random.seed(0)
+        names = list({"cat", "dog"})
+        random.shuffle(names)
+        """,
+        """
+        import random
+        random.seed(0)
+        names = sorted({"cat", "dog"})
+        random.shuffle(names)
+        """,
+    ),
+    "files in a list": (
+        """
+        import torch
+        from pathlib import Path
+
+        files = list(Path("data").glob("*.pt"))
+        samples = [torch.load(file) for file in files]
+        """,
+        """
+        import torch
+        from pathlib import Path
+
+        files = sorted(Path("data").glob("*.pt"))
+        samples = [torch.load(file) for file in files]
+        """,
+    ),
+    "results of a pool": (
+        """
+        from multiprocessing import Pool
+
+        with Pool() as pool:
+            samples = [one for one in pool.imap_unordered(abs, range(8))]
+        """,
+        """
+        from multiprocessing import Pool
+
+        with Pool() as pool:
+            samples = [one for one in pool.imap(abs, range(8))]
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDINGS)
+def test_a_patch(name: str) -> None:
+    before, after = MENDINGS[name]
+    assert mended(shown(before)) == shown(after)
+    assert mended(shown(after)) == shown(after)
+
+
+LEFT = {
+    "in a loop each would draw the same": """
+        import numpy
+
+        for epoch in range(3):
+            print(numpy.random.default_rng().normal())
+        """,
+    "a function that is called twice": """
+        import numpy
+
+        def noise():
+            return numpy.random.default_rng().normal()
+
+        print(noise(), noise())
+        """,
+    "the name is taken": """
+        from random import SystemRandom
+
+        random = SystemRandom()
+        print(random.random())
+        """,
+    "arguments that the text does not show": """
+        from sklearn.model_selection import train_test_split
+
+        options = dict(zip(["test_size"], [0.5]))
+        train, test = train_test_split(list(range(8)), **options)
+        """,
+    "futures in a set have no order of their own": """
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        with ThreadPoolExecutor() as pool:
+            samples = [done.result() for done in as_completed({pool.submit(pow, base, 2) for base in range(8)})]
+        """,
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_cannot_be_mended_safely_is_left_alone(name: str) -> None:
+    text = shown(LEFT[name])
+    assert mended(text) == text
+
+
+def test_a_loader_in_a_module_of_its_own_gets_a_generator() -> None:
+    data = "from torch.utils.data import DataLoader\n\n\ndef loader():\n    return DataLoader(range(8), shuffle=True)\n"
+    project = {"train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n", "data.py": data}
+    wrong = [one for one in findings(of_text(dict(project))) if one.path == "data.py"]
+    assert [one.code for one in wrong] == ["RC501"]
+    after = patch(data, wrong)
+    assert "import torch\n" in after
+    assert "DataLoader(range(8), shuffle=True, generator=torch.Generator().manual_seed(0))" in after
+
+
+def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended() -> None:
+    text = shown(
+        """
+        import torch
+
+        torch.backends.cudnn.enable = False
+        names = {"cat", "dog"}
+        labels = []
+        for name in(names):
+            labels.append(name)
+        """
+    )
+    assert {one.code for one in found(text)} == {"RC010", "RC505"}
+    assert mended(text) == text.replace("enable ", "enabled ")
+
+
+def test_line_ends_and_wide_characters_are_kept() -> None:
+    text = 'import torch\r\n\r\nname = "größe"; scale = torch.nn.Parameter(torch.empty(64))  # ü\r\n'
+    assert mended(text) == text.replace("empty", "zeros")
+
+
+def test_text_that_is_no_python_or_not_that_of_the_findings_is_left_alone() -> None:
+    text = "import torch\n\ntorch.backends.cudnn.enable = False\n"
+    wrong = found(text)
+    assert patch("print 'two'\n" + text, wrong) == "print 'two'\n" + text
+    assert patch("#\n" + text, wrong) == "#\n" + text
+    assert patch(text, [replace(one, cell=1) for one in wrong]) == text
+    assert patch(text, []) == text
