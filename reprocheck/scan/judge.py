@@ -17,22 +17,26 @@ from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 
 MOST_THROUGH = 6
+MOST_KEPT = 200_000
+"""Steps of programs that are kept until their checks; other programs are executed a second time then."""
 FIX_LENGTH = 110
 _ALSO = {"lightning": "torch", "pytorch_lightning": "torch", "transformers": "torch", "accelerate": "torch", "flax": "jax", "optax": "jax"}
 
 
 def findings(project: Project) -> list[Finding]:
     """All findings of a project, suppressed ones too, by file and line."""
+    _, wrong = reached(project, project)
     found, problems = judged(project, list(project))
+    problems += wrong
     if problems:
         raise RuntimeError("; ".join(f"{problem.path}: {problem.reason}" for problem in problems))
     return finished(project, found)
 
 
 def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
-    """What the checks find, beginning from some modules of a project; and what went wrong."""
+    """What the checks find, beginning from some modules of a project, of which `reached` was called; and what went wrong."""
     found: dict[tuple[object, ...], Finding] = {}
-    problems = programs(project)
+    problems: list[Unreadable] = []
     for module in modules:
         try:
             _ = module.orders
@@ -48,19 +52,23 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
         if any(order.deep for order in module.orders):
             problems.append(Unreadable(path=module.shown, reason="nested too deeply to be followed to its end"))
         module.__dict__.pop("orders", None)
+        module.__dict__.pop("program", None)
     return list(found.values()), list(dict.fromkeys(problems))
 
 
-def programs(project: Project) -> list[Unreadable]:
-    """Executes the entry modules, so that it is known which functions a program reaches; says what went wrong."""
+def reached(project: Project, modules: Iterable[Module]) -> tuple[set[int], list[Unreadable]]:
+    """The functions that the programs among these modules reach, by the ids of their nodes; and what went wrong."""
     problems: list[Unreadable] = []
-    for module in project:
+    kept = 0
+    for module in modules:
         try:
             if module.is_entry:
-                _ = module.program
+                kept += len(module.program.steps)
+                if kept > MOST_KEPT:
+                    del module.__dict__["program"]
         except Exception as error:
             problems.append(_problem(module, "it could not be followed", error))
-    return problems
+    return project.executed, problems
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from reprocheck.scan.finding import Finding, Unreadable
-from reprocheck.scan.judge import judged
+from reprocheck.scan.judge import judged, reached
 from reprocheck.scan.project import Module, Project
 
 ENOUGH_LINES = 4_000
 """Lines below which one process is faster than two."""
 
 Judged = tuple[list[Finding], list[Unreadable]]
-Progress = Callable[[int, int], None]
+Projects = Sequence[tuple[Project, Sequence[Module]]]
+Place = tuple[int, int]
+"""A project and a module of it, by their numbers."""
 
 
 def processes(lines: int, jobs: int | None) -> int:
@@ -28,7 +31,7 @@ def processes(lines: int, jobs: int | None) -> int:
     return 1 if lines < ENOUGH_LINES and jobs is None else max(1, wanted)
 
 
-def judge(projects: Sequence[tuple[Project, Sequence[Module]]], jobs: int, progress: Callable[[int], None]) -> list[Judged]:
+def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
     """The findings of each project's modules; `progress` is told how many modules are done."""
     if jobs <= 1:
         return [_one_by_one(project, modules, progress) for project, modules in projects]
@@ -40,8 +43,8 @@ def judge(projects: Sequence[tuple[Project, Sequence[Module]]], jobs: int, progr
 
 
 def _one_by_one(project: Project, modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
+    _, problems = reached(project, modules)
     found: list[Finding] = []
-    problems: list[Unreadable] = []
     for module in modules:
         some, wrong = judged(project, [module])
         found += some
@@ -53,70 +56,101 @@ def _one_by_one(project: Project, modules: Sequence[Module], progress: Callable[
 # -------------------------------------------------------------------------------------------------------------------- processes
 
 
-def _in_parallel(projects: Sequence[tuple[Project, Sequence[Module]]], jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    shares = _shares(projects, jobs)
+@dataclass(eq=False, slots=True)
+class Worker:
+    """A process, the pipe to it, and what it has still to answer: (project, module) by their numbers."""
+
+    process: BaseProcess
+    pipe: Connection
+    missing: list[Place]
+    reported: bool = False
+
+
+def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
+    """First every process says which functions its programs reach; once that is known of all, the checks are made."""
     context = multiprocessing.get_context("fork")
     results: list[Judged] = [([], []) for _ in projects]
-    running: dict[Connection, tuple[BaseProcess, list[tuple[int, int]]]] = {}
-    for share in shares:
-        here, there = context.Pipe(duplex=False)
-        process: BaseProcess = context.Process(target=_work, args=(projects, share, there, list(running)), daemon=True)
+    executed: list[set[int]] = [set() for _ in projects]
+    workers: dict[Connection, Worker] = {}
+    for share in _shares(projects, jobs):
+        here, there = context.Pipe()
+        process: BaseProcess = context.Process(target=_work, args=(projects, share, there, [here, *workers]), daemon=True)
         process.start()
         there.close()
-        running[here] = (process, list(share))
+        workers[here] = Worker(process=process, pipe=here, missing=list(share))
     try:
-        while running:
-            for ready in wait(list(running)):
-                assert isinstance(ready, Connection)
-                _received(ready, projects, running, results, progress)
+        while workers:
+            for ready in wait(list(workers)):
+                worker = workers[ready]  # type: ignore[index]
+                if not _received(worker, projects, executed, results, progress):
+                    del workers[worker.pipe]
+            if workers and all(worker.reported for worker in workers.values()):
+                _go_on(workers.values(), executed)
     finally:
-        for process, _ in running.values():
-            process.terminate()
+        for worker in workers.values():
+            worker.process.terminate()
     return results
 
 
-def _received(
-    ready: Connection,
-    projects: Sequence[tuple[Project, Sequence[Module]]],
-    running: dict[Connection, tuple[BaseProcess, list[tuple[int, int]]]],
-    results: list[Judged],
-    progress: Callable[[int], None],
-) -> None:
-    """Takes one answer of a process; where it ended before its last one, what is missing is said."""
-    process, missing = running[ready]
+def _go_on(workers: Iterable[Worker], executed: list[set[int]]) -> None:
+    for worker in workers:
+        worker.reported = False
+        with suppress(OSError):  # one that ended is seen where its answers are received
+            worker.pipe.send(executed)
+
+
+def _received(worker: Worker, projects: Projects, executed: list[set[int]], results: list[Judged], progress: Callable[[int], None]) -> bool:
+    """Takes one answer of a process. False where it was the last one; where it ended too early, what is missing is said."""
     try:
-        answer: Any = ready.recv()
+        answer: Any = worker.pipe.recv()
     except (EOFError, OSError):
-        process.join()
-        del running[ready]
-        for index, number in missing:
-            module = projects[index][1][number]
-            reason = f"the process that scanned it ended (exit status {process.exitcode})"
-            results[index][1].append(Unreadable(path=module.shown, reason=reason))
-        return
-    index, number, found, problems = answer
-    missing.remove((index, number))
-    results[index][0].extend(found)
-    results[index][1].extend(problems)
+        worker.process.join()
+        for index, number in worker.missing:
+            reason = f"the process that scanned it ended (exit status {worker.process.exitcode})"
+            results[index][1].append(Unreadable(path=projects[index][1][number].shown, reason=reason))
+        return False
+    if isinstance(answer, Reached):
+        for index, functions in answer.functions.items():
+            executed[index] |= functions
+        for index, problems in answer.problems.items():
+            results[index][1].extend(problems)
+        worker.reported = True
+        return True
+    place, found, problems = answer
+    worker.missing.remove(place)
+    results[place[0]][0].extend(found)
+    results[place[0]][1].extend(problems)
     progress(1)
+    return True
 
 
-def _work(
-    projects: Sequence[tuple[Project, Sequence[Module]]],
-    share: Sequence[tuple[int, int]],
-    answers: Connection,
-    others: Sequence[Connection],
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a process says first, by the number of the project: the functions that its programs reach, and what went wrong."""
+
+    functions: dict[int, set[int]]
+    problems: dict[int, list[Unreadable]]
+
+
+def _work(projects: Projects, share: Sequence[Place], pipe: Connection, others: Sequence[Connection]) -> None:
     for other in others:
         other.close()
+    first = Reached({}, {})
+    for index in {index for index, _ in share}:
+        project, modules = projects[index]
+        own = [modules[number] for other, number in share if other == index]
+        first.functions[index], first.problems[index] = reached(project, own)
+    pipe.send(first)
+    for index, functions in enumerate(pipe.recv()):
+        projects[index][0].executed |= functions
     for index, number in share:
         project, modules = projects[index]
         found, problems = judged(project, [modules[number]])
-        answers.send((index, number, found, problems))
-    answers.close()
+        pipe.send(((index, number), found, problems))
+    pipe.close()
 
 
-def _shares(projects: Sequence[tuple[Project, Sequence[Module]]], jobs: int) -> list[list[tuple[int, int]]]:
+def _shares(projects: Projects, jobs: int) -> list[list[Place]]:
     """The modules for each process, about as many lines for each. A small group of files stays together."""
     total = sum(len(module.source.lines) for _, modules in projects for module in modules)
     units: list[tuple[int, list[tuple[int, int]]]] = []

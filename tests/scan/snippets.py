@@ -497,6 +497,26 @@ RIGHT: dict[str, str | dict[str, str]] = {
         environment["PYTHONHASHSEED"] = "0"
         subprocess.run(["python", "train.py"], env=environment)
     """,
+    "libraries that are given a state": """
+        import gymnasium as gym
+        import pandas as pd
+        import tensorflow as tf
+        from datasets import load_dataset
+
+        part = pd.read_csv("x.csv").sample(frac=0.8, random_state=1)
+        text = load_dataset("imdb")["train"].train_test_split(test_size=0.1, seed=3).shuffle(seed=1)
+        data = tf.data.Dataset.range(8).shuffle(4, seed=1)
+        environment = gym.make("CartPole-v1")
+        environment.reset(seed=1)
+        environment.reset()
+    """,
+    "a new head after a seed": """
+        from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments, set_seed
+
+        set_seed(1)
+        model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased", num_labels=2)
+        Trainer(model=model, args=TrainingArguments("out")).train()
+    """,
     "a hash that is a key": """
         class Point:
             def __init__(self, x):
@@ -822,4 +842,49 @@ WRONG: dict[str, tuple[str, list[tuple[int, str]]]] = {
     ),
     "private Keras": ("from tensorflow.python.keras.layers import Dense\n", [(1, "RC013")]),
     "a seed by assignment": ("import numpy as np\nimport torch\n\nnp.random.seed = 42\ntorch.manual_seed\n", [(4, "RC409"), (5, "RC409")]),
+    "libraries that draw from NumPy": (
+        """
+        import pandas as pd
+        from datasets import load_dataset
+
+        part = pd.read_csv("x.csv").sample(frac=0.8)
+        text = load_dataset("imdb")["train"].train_test_split(test_size=0.1)
+        mixed = load_dataset("imdb")["train"].shuffle()
+        """,
+        [(4, "RC512"), (6, "RC501")],
+    ),
+    "tf.data without a seed": (
+        """
+        import tensorflow as tf
+
+        data = tf.data.Dataset.range(8).batch(2).shuffle(4)
+        """,
+        [(3, "RC501")],
+    ),
+    "a new head before the trainer seeds": (
+        """
+        from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
+
+        model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased", num_labels=2)
+        trainer = Trainer(model=model, args=TrainingArguments("out"))
+        trainer.train()
+        """,
+        [(3, "RC302")],
+    ),
+    "a schedule by the clock, and an environment": (
+        """
+        import time
+
+        import gymnasium as gym
+        import torch
+
+        torch.manual_seed(0)
+        model = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lr_lambda=lambda epoch: time.time() % 1)
+        environment = gym.make("CartPole-v1")
+        state, _ = environment.reset()
+        """,
+        [(9, "RC201"), (11, "RC407")],
+    ),
 }

@@ -17,7 +17,7 @@ from reprocheck.cli import main
 from reprocheck.cli.application import app
 from reprocheck.scan.files import shown
 from tests.cli.test_overview import HEAVY, modules_after
-from tests.conftest import clean_environment, reprocheck
+from tests.conftest import ROOT, clean_environment, reprocheck
 
 CLOCK = "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\nloss.backward()\n"
 CLEAN = "import torch\n\ntorch.manual_seed(0)\ntorch.nn.Linear(1, 1)(x).backward()\n"
@@ -195,3 +195,9 @@ def git(*words: str) -> None:
 
 def test_paths_are_shown_from_the_working_directory() -> None:
     assert shown(Path.cwd() / "a" / "b.py") == "a/b.py" and shown(Path("/x/y.py")) == "/x/y.py"
+
+
+def test_the_hook_of_pre_commit_is_the_command() -> None:
+    yaml = pytest.importorskip("yaml")
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["entry"] == "reprocheck scan" and hook["require_serial"] and {"id", "name", "language"} <= set(hook)

@@ -22,8 +22,9 @@ def test_text_shows_the_line_with_a_caret() -> None:
         "  The seed comes from the clock (`time.time`).",
         "  12 | torch.manual_seed(time.time())",
         "     | ^" + "^" * 28,
-        "  fix: torch.manual_seed(0)",
+        "  reached through train.py:30",
     ]
+    assert rows[start + 5] == "  fix: torch.manual_seed(0)"
     assert rows[-3:] == [
         "3 findings (1 error, 1 warning, 1 note) in 3 of 14 files, 1,234 lines.",
         "1 of them can be mended: `--diff` shows how, `--fix` does it.",

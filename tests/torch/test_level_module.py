@@ -215,6 +215,8 @@ for _ in range(2):
     model[0].weight.grad.data.add_(0.5)
     optimizer.step()
     optimizer.zero_grad()
+with torch.inference_mode():
+    model(torch.ones(100, 200))
 """
 
 

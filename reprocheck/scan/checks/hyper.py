@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reprocheck.scan.checks import entropy
-from reprocheck.scan.checks.streams import every
+from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
@@ -19,6 +19,7 @@ _NAMES = re.compile(
     r"^(?:\w*_)?(?:lr|lrs|learning_rate|momentum|weight_decay|wd|dropout_rate|drop_rate|warmup_steps|batch_size|hidden_size|label_smoothing)"
     r"(?:_max|_min|_\d)?$"
 )
+_SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
 _KEYWORDS = frozenset(
     {"lr", "learning_rate", "momentum", "weight_decay", "betas", "eps", "alpha", "max_lr", "base_lr", "lr_lambda", "label_smoothing"}
 )
@@ -53,6 +54,10 @@ def changing(module: Module, project: Project) -> Iterator[Hit]:
             found = entropy.inside(value)
             if found is not None:
                 yield hit("RC201", call, f"{word} of {call.method} comes from {entropy.described(found)}", source=found.name)
+        for call in every(order):
+            if call.by is not None and _SCHEDULE.search(call.by.name) and entropy.kind(call.name) is not None:
+                message = f"the learning rate follows {entropy.described(call)} ({at(call, call.by.module)})"
+                yield hit("RC201", call.by, message, source=call.name)
         for node, name, value in _assigned(order, module):
             found = entropy.inside(value)
             if found is not None and not _is_given(order, found):

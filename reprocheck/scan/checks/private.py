@@ -64,12 +64,32 @@ def unseeded_generators(module: Module, project: Project) -> Iterator[Hit]:
     """A generator object that starts from the operating system, by what it is used for."""
     for order in module.orders:
         for call, value in _unseeded(order):
-            if _is_fallback(order, call) or _is_reseeded(order, call, value) or _is_for_pauses(order, value):
+            if (
+                (not order.whole and _takes_a_variable(call))
+                or _is_fallback(order, call)
+                or _is_reseeded(order, call, value)
+                or _is_for_pauses(order, value)
+            ):
                 continue
             code = _purpose(order, call, value)
             said = WORDS[code]
             where = "always draws from the operating system" if "System" in call.name else "starts from the operating system"
             yield hit(code, call, f"`{_shown(call)}` {where}{', and ' + said if said else ''}")
+
+
+@check("RC407")
+def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
+    """Environments of reinforcement learning that are reset without a seed."""
+    for order in module.orders:
+        resets = list(order.calls("gymnasium.make().reset", "gym.make().reset")) if order.whole else []
+        if resets and not any(reset.open or "seed" in reset.keywords for reset in resets) and not _has_seed(order, resets[0]):
+            yield hit(
+                "RC407", resets[0], "the environment has a generator of its own, which starts from the operating system", patchable=False
+            )
+
+
+def _has_seed(order: Order, reset: Call) -> bool:
+    return reset.receiver is not None and any(True for _ in order.on(reset.receiver, "seed"))
 
 
 @check("RC504")
@@ -102,6 +122,12 @@ def _starts_from_system(order: Order, call: Call) -> bool:
 
 def _shown(call: Call) -> str:
     return f"{call.name.replace('numpy.', 'np.')}()"
+
+
+def _takes_a_variable(call: Call) -> bool:
+    """`default_rng(seed)` where `seed` is None by default: in a library that is left to callers."""
+    given = [*call.node.args, *(keyword.value for keyword in call.node.keywords)] if isinstance(call.node, ast.Call) else []
+    return any(not isinstance(node, ast.Constant) for node in given)
 
 
 def _is_reseeded(order: Order, call: Call, value: Value) -> bool:

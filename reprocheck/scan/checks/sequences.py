@@ -118,9 +118,11 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
-    """Whether a sequence is sorted, or only asked for what has no order."""
-    uses = list(order.uses(value))
-    return any(isinstance(step, Call) and step.method in _SORTS for step in uses)
+    """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
+    uses = [step for step in order.uses(value) if not (isinstance(step, Call) and step.method in _GROWS)]
+    if any(isinstance(step, Call) and step.method in _SORTS for step in uses):
+        return True
+    return bool(uses) and all(isinstance(step, Call) and step.name in _BLIND for step in uses)
 
 
 def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:

@@ -146,7 +146,7 @@ def trains(order: Order) -> bool:
 @lru_cache(maxsize=16)
 def uses_framework(order: Order) -> bool:
     """Whether numbers drawn in it can reach a training at all."""
-    return any(module.uses_package(*FRAMEWORKS, "numpy") for module in closure(order))
+    return any(module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order))
 
 
 def title(streams: frozenset[str]) -> str:

@@ -168,8 +168,11 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     name = title(drawing.streams)
     top = call.module is order.root
     said = WORDS[kind].format(name=short(call.name))
+    if call.name.endswith("from_pretrained"):
+        said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
     late = None if drawing.draws.stream == "private" or kind == "augmentation" else streams.seeded_after(order, call, drawing.streams)
-    severity: Severity | None = None if streams.trains(order) or kind == "number" else "warning"
+    sure = (streams.trains(order) or kind == "number") and not call.name.endswith("from_pretrained")
+    severity: Severity | None = None if sure else "warning"
     if kind == "hyper-parameter":
         private = drawing.draws.stream == "private"
         why = "from a generator without a seed" if private else f"and nothing seeds {name} in this program"

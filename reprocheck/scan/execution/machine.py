@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
     from reprocheck.scan.project import Module
 
-MOST_STEPS = 20_000
-MOST_CALLS = 1_000
+MOST_STEPS = 10_000
+MOST_CALLS = 600
 """Calls of the user's functions that are followed in a program."""
 MOST_CALLS_OF_FUNCTION = 150
 """The same, in the order of a single function or class."""

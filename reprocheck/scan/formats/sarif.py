@@ -64,7 +64,6 @@ def _rule(code: str) -> Table:
         "shortDescription": {"text": entry.title},
         "fullDescription": {"text": entry.why},
         "help": {"text": _help(entry), "markdown": _help_markdown(entry)},
-        "helpUri": f"{HOME}/rules/{entry.code}",
         "defaultConfiguration": {"level": entry.severity},
         "properties": {"tags": ["reproducibility", *entry.frameworks], "precision": "high", "problem.severity": _problem(entry)},
     }

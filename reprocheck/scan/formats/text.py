@@ -45,6 +45,8 @@ def _finding(finding: Finding, style: Style, width: int) -> Iterator[str]:
     yield f"{style(place, 'bold')} {severity} {style(finding.code, 'cyan')} {finding.name}{fixable}"
     yield from _wrapped(finding.message[:1].upper() + finding.message[1:] + ".", width, "  ")
     yield from _excerpt(finding, style, width)
+    if finding.through and not finding.through[0].startswith(f"{finding.path}:"):
+        yield from _wrapped(f"reached through {' → '.join(finding.through)}", width, "  ", "    ")
     if finding.fix:
         yield from _wrapped(f"fix: {finding.fix}", width, "  ", "       ")
 

@@ -23,7 +23,7 @@ def main():
     torch.manual_seed(0)
     model = nn.Linear(5, 1)
     optimizer = torch.optim.SGD(model.parameters(), 1e-4)
-    loader = DataLoader(Remote(), 4, num_workers=2, in_order=False)
+    loader = DataLoader(Remote(), 4, num_workers=4, in_order=False)
     for _ in range(2):
         for features, target in loader:
             optimizer.zero_grad()

@@ -270,7 +270,7 @@ class Gradients:
         if type(gradient) is not self.torch.Tensor or not gradient.is_cpu or gradient.layout is not self.torch.strided:
             return None
         size = gradient.numel() * gradient.element_size()
-        if size < _SAMPLED or gradient.is_nested or not gradient.is_contiguous():
+        if size < _SAMPLED or gradient.is_nested or gradient.is_inference() or not gradient.is_contiguous():
             return None
         address = gradient.data_ptr()
         return gradient._version, address, size, memory(address, size // 8 * 8).cast("Q")[:: size // 8 // _SAMPLES].tobytes()

@@ -109,7 +109,7 @@ class Modules:
                 if self.names.uninitialised:
                     self._record_weights(call.module)
                 plain = type(output) is self.tensor
-                out = [["", self._output(call, output)]] if plain else self.prints.leaves(output)
+                out = [["", self._output(output)]] if plain else self.prints.leaves(output)
                 self.deep.seen("call", call.path, k=type(call.module).__name__, **{"in": call.inputs, "out": out}, **moved)
                 for tensor in (output,) if plain else self._tensors(output):
                     self.gradients.watch_output(tensor, call.path)
@@ -119,10 +119,10 @@ class Modules:
         except Exception as error:
             self.deep.recorder.problem("after a module's forward", error)
 
-    def _output(self, call: "_Call", output: Any) -> Any:
+    def _output(self, output: Any) -> Any:
         found = self.later(output, True)
         stack = self.local.stack
-        self.handed = (stack[-1], id(output), output._version, found) if stack else None
+        self.handed = (stack[-1], id(output), output._version, found) if stack and not output.is_inference() else None
         return found
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
@@ -130,7 +130,7 @@ class Modules:
         handed, self.handed = self.handed, None
         if handed is None or handed[0] is not stack[-1] or kwargs or len(args) != 1 or sys._getframe(3).f_code is not self.sequential:
             return None
-        same = id(args[0]) == handed[1] and args[0]._version == handed[2]
+        same = id(args[0]) == handed[1] and not args[0].is_inference() and args[0]._version == handed[2]
         return [["0", handed[3]]] if same else None
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:

@@ -59,16 +59,16 @@ class Draws:
 
 
 class ByName(Generic[T]):
-    """Values by the name of a call; a name may hold `*` and `[123]`."""
+    """Values by the name of a call; a name may hold `*` (letters), `**` (anything) and `[123]`."""
 
     def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
         self._exact: dict[str, T] = {}
         self._patterns: list[tuple[re.Pattern[str], T]] = []
         self._known: dict[str, T | None] = {}
         for name, value in pairs:
-            if "*" in name or "[" in name:
-                spelt = re.escape(name).replace(r"\*", r"\w*").replace(r"\[", "[").replace(r"\]", "]")
-                self._patterns.append((re.compile(spelt), value))
+            if "*" in name or re.search(r"\[\w", name):
+                spelt = re.escape(name).replace(r"\*\*", ".*").replace(r"\*", r"\w*")
+                self._patterns.append((re.compile(re.sub(r"\\\[(\w+)\\\]", r"[\1]", spelt)), value))
             else:
                 self._exact[canonical(name)] = value
 
