@@ -289,18 +289,28 @@ def _sentence(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -
     verb = "removes" if len(smallest) == 1 else "together remove"
     several = "" if len(smallest) == 1 else " None of them can be left out."
     named = [f"{one.code}, {one.title[:1].lower()}{one.title[1:]}" for one in causes if one.confidence == "confirmed"]
-    return f"{_named(smallest)} {verb} the difference: {_agreeing(under)}.{several} That confirms {'; and '.join(named)}."
+    said = f"{_named(smallest)} {verb} the difference: {_agreeing(under)}.{several} That confirms {'; and '.join(named)}."
+    return said if under.later is None else f"{said} {_another(smallest, under.later)}"
+
+
+def _another(smallest: Sequence[str], iteration: int) -> str:
+    options = " ".join(f"--control {name}" for name in smallest)
+    return f"Another difference remains, from iteration {iteration} on: `reprocheck explain {options}` with the same script looks for it."
 
 
 def _agreeing(under: Judged) -> str:
-    how = "in every bit" if under.exact else "but for rounding"
-    return f"{len(under.runs)} runs under {'it' if len(under.names) == 1 else 'them'} agree {how}"
+    return f"{len(under.runs)} runs under {'it' if len(under.names) == 1 else 'them'} agree {_how(under)}"
+
+
+def _how(under: Judged) -> str:
+    if under.later is not None:
+        return f"in every bit up to iteration {under.later - 1}"
+    return "in every bit" if under.exact else "but for rounding"
 
 
 def _evidence(book: Book, under: Judged) -> str:
     where = ", ".join(f"arms/{name}" for name in under.arms)
-    how = "agree in every bit" if under.exact else "agree but for rounding"
-    return f"Under {_named(under.names)} {len(under.runs)} runs {how} ({where}); {_counted(book)[:1].lower()}{_counted(book)[1:]}"
+    return f"Under {_named(under.names)} {len(under.runs)} runs agree {_how(under)} ({where}); {_counted(book)[:1].lower()}{_counted(book)[1:]}"
 
 
 def _counted(book: Book) -> str:

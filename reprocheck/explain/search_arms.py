@@ -31,6 +31,7 @@ class Judged:
     """All runs under one set of controls, of one arm or several, and what the criterion says of them.
 
     names   the controls beside those of the check itself      agrees   None where it could not be decided
+    until   the iteration up to which they must agree: that of the last check, or that of the first difference as it is
     copy    the end of the path of the copies of the working directory that runs work in
     """
 
@@ -41,12 +42,19 @@ class Judged:
     verdict: Verdict
     agrees: bool | None
     arms: tuple[str, ...]
+    until: int
     copy: str = ""
 
     @property
     def exact(self) -> bool:
-        """Whether they agree in every bit."""
-        return self.verdict.bitwise.equal is True
+        """Whether they agree in every bit, up to the iteration that counts."""
+        return self.verdict.bitwise.equal is True or self.later is not None
+
+    @property
+    def later(self) -> int | None:
+        """The first iteration that differs where those that count agree in every bit: another difference than the one that was searched."""
+        first = self.verdict.bitwise.first_iteration
+        return first if first is not None and first > self.until else None
 
     @property
     def failed(self) -> Run | None:
@@ -124,6 +132,12 @@ class Book:
             return None
         return tuple((trace.rank, trace.losses.values[: trace.losses.span(last)[1]].tobytes()) for trace in run.traces)
 
+    @cached_property
+    def _until(self) -> int:
+        """The iteration of the last check, or that of the first difference as it is, whichever is later."""
+        verdict = self.check.verdict
+        return max((*(row.iteration for row in verdict.comparisons), verdict.bitwise.first_iteration or 1))
+
     def _read(self, run: RunRecord) -> Run:
         from reprocheck.trace import read_run
 
@@ -151,8 +165,9 @@ class Book:
             why=why,
             runs=runs,
             verdict=verdict,
-            agrees=agree(verdict, runs),
+            agrees=agree(verdict, runs, self._until),
             arms=places,
+            until=self._until,
             copy=f"{self.folder.resolve().name}/{COPY}",
         )
 
@@ -162,16 +177,16 @@ def _variables(control: str) -> frozenset[str]:
     return frozenset(controls.control(control).environment)
 
 
-def agree(verdict: Verdict, runs: tuple[Run, ...]) -> bool | None:
-    """Whether runs agree for the search: in every bit, or but for what another order of additions makes. None: could not be decided.
+def agree(verdict: Verdict, runs: tuple[Run, ...], until: int) -> bool | None:
+    """Whether runs agree for the search: in every bit up to an iteration, or but for what another order of additions makes.
 
-    The tolerance alone is too wide: runs with other weights pass it now and then.
+    None: could not be decided. The tolerance alone is too wide: runs with other weights pass it now and then.
     """
     if verdict.verdict == "not_reproducible" or verdict.exit_code == 1:
         return False
     if verdict.verdict != "reproducible":
         return None
-    if verdict.bitwise.equal:
+    if verdict.bitwise.equal or (verdict.bitwise.first_iteration or 0) > until:
         return True
     return verdict.first_divergence is None and verdict.bitwise.ulp is not None and verdict.bitwise.ulp <= _most_ulps(runs)
 

@@ -28,6 +28,7 @@ LEFT_OUT = frozenset(
 )
 """Folders that are not gone into unless they are named themselves. Hidden folders and virtual environments are not either."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
+_STANDARD_LIBRARY = Path(os.__file__).parent
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
 
 
@@ -126,5 +127,5 @@ def project_root(folder: Path) -> Path | None:
 
 
 def is_installed(path: Path) -> bool:
-    """Whether a file belongs to an installed package."""
-    return not INSTALLED.isdisjoint(path.parts)
+    """Whether a file belongs to an installed package or to Python itself."""
+    return not INSTALLED.isdisjoint(path.parts) or path.is_relative_to(_STANDARD_LIBRARY)

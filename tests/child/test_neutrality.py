@@ -23,7 +23,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Complete
     done = subprocess.run(
         [sys.executable, PROBE, "seen.json", "--steps", "--", "-m"],
         cwd=folder,
-        env=clean_environment(PYTHONHASHSEED="7"),
+        env=clean_environment(PYTHONHASHSEED="7", REPROCHECK_DRAW="false"),  # as `check` sets it
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=120,

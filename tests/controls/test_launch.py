@@ -50,7 +50,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS"):
+    for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS", "TORCHINDUCTOR_CACHE_DIR"):
         monkeypatch.delenv(name, raising=False)
     return path
 

@@ -24,6 +24,14 @@ scale = time.time_ns() // 100 % 1000
 for step in range(20):
     reprocheck.log_loss(10 * rng.random() + scale)
 """
+AND_LATER = """
+import random, reprocheck
+rng = random.Random()
+with open("/dev/urandom", "rb") as file:
+    noise = file.read(20)
+for step in range(20):
+    reprocheck.log_loss(10 * rng.random() + (1 + noise[step] if step >= 6 else 0))
+"""
 NATIVE = """
 import reprocheck
 with open("/dev/urandom", "rb") as file:

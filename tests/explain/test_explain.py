@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import jsonschema
-from explaining import BY_LIST, CLEAN, NATIVE, PRIVATE, Explained, explain
+from explaining import AND_LATER, BY_LIST, CLEAN, NATIVE, PRIVATE, Explained, explain
 
 import reprocheck as package
 from reprocheck import record
@@ -51,6 +51,14 @@ def test_the_patch_is_tried_and_written_where_it_was_asked_for(private: Explaine
     assert (workdir / "fix.patch").read_text() == patch
     assert (workdir / "train.py").read_text() == PRIVATE, "the user's file is left alone"
     assert "2 runs with it, without any control, agree in every bit." in " ".join(private.stdout.split())
+
+
+def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
+    found = explain(AND_LATER, tmp_path / "work").report["controls"]
+    assert found["smallest"] == ["private-rng"]
+    assert "in every bit up to iteration 6" in found["sentence"]
+    assert "Another difference remains, from iteration 7 on: `reprocheck explain --control private-rng`" in found["sentence"]
+    assert found["tried"][1]["agrees"] and not found["tried"][1]["bitwise"]
 
 
 def test_the_terminal_says_it_within_80_columns(private: Explained) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
 MOST_STEPS = 10_000
+"""Steps of a program inside of calls and of imported modules; what stands in the module itself is recorded to its end."""
 MOST_CALLS = 600
 """Calls of the user's functions that are followed in a program."""
 MOST_CALLS_OF_FUNCTION = 150
@@ -143,6 +144,9 @@ class Machine:
             return
         self.replayed.add(id(module))
         for step in steps:
+            if len(self.steps) >= MOST_STEPS:
+                self.cut = True
+                return
             if isinstance(step, Import):
                 if step.name not in self.imported:
                     self.imported.add(step.name)
