@@ -310,7 +310,8 @@ def _how(under: Judged) -> str:
 
 def _evidence(book: Book, under: Judged) -> str:
     where = ", ".join(f"arms/{name}" for name in under.arms)
-    return f"Under {_named(under.names)} {len(under.runs)} runs agree {_how(under)} ({where}); {_counted(book)[:1].lower()}{_counted(book)[1:]}"
+    counted = _counted(book)
+    return f"Under {_named(under.names)} {len(under.runs)} runs agree {_how(under)} ({where}); {counted[:1].lower()}{counted[1:]}"
 
 
 def _counted(book: Book) -> str:

@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from typing import Any, Mapping
 
 FRAMEWORKS = {
-    "torch": "reprocheck_child.frameworks.torch",
-    "mindspore": "reprocheck_child.frameworks.mindspore",
-    "jax": "reprocheck_child.frameworks.jax",
-    "tensorflow": "reprocheck_child.frameworks.tensorflow",
-    "keras": "reprocheck_child.frameworks.keras",
+    "torch": "reprocheck_child.frameworks.torch.losses",
+    "mindspore": "reprocheck_child.frameworks.mindspore.losses",
+    "jax": "reprocheck_child.frameworks.jax.losses",
+    "tensorflow": "reprocheck_child.frameworks.tensorflow.losses",
+    "keras": "reprocheck_child.frameworks.keras.losses",
 }
 """Top-level module whose import triggers an adapter, and the adapter's module."""
 
 FRAMEWORK_CONTROLS = {
-    "torch": "reprocheck_child.frameworks.torch_controls",
-    "mindspore": "reprocheck_child.frameworks.mindspore_controls",
-    "jax": "reprocheck_child.frameworks.jax_controls",
-    "tensorflow": "reprocheck_child.frameworks.tensorflow_controls",
-    "keras": "reprocheck_child.frameworks.keras_controls",
+    "torch": "reprocheck_child.frameworks.torch.controls",
+    "mindspore": "reprocheck_child.frameworks.mindspore.controls",
+    "jax": "reprocheck_child.frameworks.jax.controls",
+    "tensorflow": "reprocheck_child.frameworks.tensorflow.controls",
+    "keras": "reprocheck_child.frameworks.keras.controls",
 }
 """Likewise, and the module whose `install(module, active)` puts the controls of the run in place there, before the adapter."""
 

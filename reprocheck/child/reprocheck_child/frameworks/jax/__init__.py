@@ -1,0 +1,1 @@
+"""JAX: losses and controls."""

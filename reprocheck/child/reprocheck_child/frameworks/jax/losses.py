@@ -1,0 +1,185 @@
+"""JAX: the value of every outermost `value_and_grad` (and `grad`, which is built on it), wherever it is evaluated.
+
+JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one iteration. Under `jit`, `scan`, `pmap` and
+`shard_map` the value exists only inside the compiled program, so a callback of JAX's own (`jax.debug.callback`) hands it out; with it goes
+an integer checksum of the arguments that are differentiated, which says whether the weights have changed since the evaluation before.
+The callback adds outputs to the program and changes none of its arithmetic.
+"""
+
+import functools
+import sys
+import threading
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ...iterations import BACKWARD, LOG
+
+NAME = "jax"
+MINIMUM = (0, 4, 31)
+
+
+def install(jax: Any, recorder: Any) -> Dict[str, str]:
+    """Hook a freshly imported jax."""
+    adapter = _Adapter(jax, recorder)
+    hooks: Dict[str, str] = {}
+    try:
+        adapter.hook()
+        hooks["value_and_grad"] = "ok"
+    except Exception as error:
+        hooks["value_and_grad"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
+    recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
+    recorder.find_rank.append(adapter.find_rank)
+    _barrier_at_exit(jax)
+    return hooks
+
+
+class _Adapter:
+    def __init__(self, jax: Any, recorder: Any) -> None:
+        self.jax = jax
+        self.recorder = recorder
+        self.inside = threading.local()
+        self.weights: Optional[Tuple[int, ...]] = None
+        self.lock = threading.RLock()
+
+    def hook(self) -> None:
+        """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks up."""
+        api = sys.modules["jax._src.api"]
+        real = api.value_and_grad
+        adapter = self
+
+        @functools.wraps(real)
+        def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *args: Any, **kwargs: Any) -> Any:
+            return adapter.wrap(real(fun, argnums, has_aux, *args, **kwargs), argnums, has_aux)
+
+        api.value_and_grad = self.jax.value_and_grad = value_and_grad
+
+    def wrap(self, function: Callable[..., Any], argnums: Any, has_aux: bool) -> Callable[..., Any]:
+        """`function`, which also hands out its value where no other differentiation is around it."""
+        inside, hand_out = self.inside, self.hand_out
+
+        @functools.wraps(function)
+        def outermost(*args: Any, **kwargs: Any) -> Any:
+            depth = getattr(inside, "depth", 0)
+            inside.depth = depth + 1
+            try:
+                returned = function(*args, **kwargs)
+            finally:
+                inside.depth = depth
+            if not depth:
+                hand_out(returned[0][0] if has_aux else returned[0], _chosen(args, argnums))
+            return returned
+
+        return outermost
+
+    def hand_out(self, value: Any, weights: Any) -> None:
+        """Record a value now, or each time the program that is being traced comes by."""
+        try:
+            arrived = _Arrivals(_copies(self.jax, value), self.record)
+            self.jax.debug.callback(arrived, value, *self.checksums(weights))
+        except Exception as error:
+            self.recorder.problem("handing out a loss of jax", error)
+
+    def checksums(self, weights: Any) -> List[Any]:
+        """One number a leaf that changes with its bits. Shape (), dtype uint32."""
+        if not self.recorder.watching():
+            return []
+        leaves = [leaf for leaf in self.jax.tree_util.tree_leaves(weights) if getattr(leaf, "size", 0)]
+        return [checksum for leaf in leaves for checksum in _checksum(self.jax, leaf)]
+
+    def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
+        """One evaluation has its value. May end the process."""
+        with self.lock:
+            if weights and self.recorder.watching():
+                before, self.weights = self.weights, weights
+                if before is not None and len(before) == len(weights):
+                    (self.recorder.moved if before != weights else self.recorder.still)()
+            self.recorder.loss(values, dtype, BACKWARD, 1, "")
+
+    def log(self, value: Any) -> bool:
+        """`log_loss` of a jax array, also of one inside a program that is being traced."""
+        jax = self.jax
+        if not isinstance(value, jax.Array):
+            return False
+        record = self.recorder.loss
+        jax.debug.callback(_Arrivals(_copies(jax, value), lambda values, dtype, _: record(values, dtype, LOG, 1, "")), value)
+        if not isinstance(value, jax.core.Tracer):
+            jax.effects_barrier()
+        return True
+
+    def find_rank(self) -> Optional[Tuple[int, int]]:
+        """(index of this process, number of processes) once `jax.distributed` is initialised."""
+        distributed = sys.modules.get("jax._src.distributed")
+        state = getattr(distributed, "global_state", None)
+        if state is None or state.client is None:
+            return None
+        return int(state.process_id), int(state.num_processes)
+
+
+class _Arrivals:
+    """Takes the values of one evaluation as they come from the devices, in whatever order, and passes them on together."""
+
+    def __init__(self, copies: int, record: Callable[[List[float], str, Tuple[int, ...]], None]) -> None:
+        self.copies = copies
+        self.record = record
+        self.values: List[float] = []
+        self.weights: List[Tuple[int, ...]] = []
+        self.lock = threading.Lock()
+
+    def __call__(self, value: Any, *weights: Any) -> None:
+        with self.lock:
+            self.values.append(float(value) if getattr(value, "size", 1) == 1 else float(value.sum()))
+            self.weights.append(tuple(int(each) for each in weights))
+            if len(self.values) < self.copies:
+                return
+            values, self.values = sorted(self.values), []
+            checksums, self.weights = sorted(self.weights), []
+        self.record(values, str(value.dtype), tuple(number for each in checksums for number in each))
+
+
+def _chosen(args: Tuple[Any, ...], argnums: Any) -> List[Any]:
+    """The arguments that are differentiated."""
+    numbers = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    return [args[number] for number in numbers if -len(args) <= number < len(args)]
+
+
+def _copies(jax: Any, value: Any) -> int:
+    """How often the program hands out this value in one evaluation: once a device of the mapped axes, once an element of a `vmap`."""
+    count = 1
+    for size in dict(jax._src.core.get_axis_env().axis_sizes).values():
+        count *= int(size)
+    tracer = jax._src.interpreters.batching.BatchTracer
+    while isinstance(value, tracer):
+        if value.batch_dim is not None and type(value.batch_dim) is int:
+            named = getattr(value, "_trace", None)
+            if getattr(getattr(named, "axis_data", None), "name", None) in (None, jax._src.core.no_axis_name):
+                count *= int(value.val.shape[value.batch_dim])
+        value = value.val
+    return count
+
+
+def _checksum(jax: Any, leaf: Any) -> List[Any]:
+    """A position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no bits to look at."""
+    lax, numpy = jax.lax, jax.numpy
+    try:
+        leaf = numpy.asarray(leaf)
+        if numpy.issubdtype(leaf.dtype, numpy.complexfloating):
+            leaf = numpy.stack([leaf.real, leaf.imag])
+        size = leaf.dtype.itemsize
+        bits = lax.bitcast_convert_type(leaf, {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint32"}[size])
+    except Exception:
+        return []
+    flat = bits.reshape(-1).astype("uint32")
+    odd = lax.iota("uint32", flat.size) * numpy.uint32(2) + numpy.uint32(1)
+    return [(flat * odd).sum(dtype="uint32")]
+
+
+def _barrier_at_exit(jax: Any) -> None:
+    """Wait for callbacks under way before the interpreter ends, as long as the recorder still writes."""
+    import atexit
+
+    def wait() -> None:
+        try:
+            jax.effects_barrier()
+        except Exception:
+            pass
+
+    atexit.register(wait)

@@ -1,0 +1,1 @@
+"""MindSpore: losses at level loss, the deeper levels, controls."""

@@ -1,0 +1,216 @@
+"""Calls of cells: what went in and came out of each, under the path by which its parent knows it, and the gradients of what came out."""
+
+import functools
+import threading
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+LIBRARY_WRAPPERS = ("mindspore.nn.wrap", "mindspore.train", "mindspore.parallel", "mindspore.amp", "mindspore.boost", "mindspore.rewrite")
+
+COMPILED_INPUT = "the gradient of its output is not recorded: a compiled function takes it"
+
+
+class Around(threading.local):
+    """What this thread is inside of: `cells` that are recorded, and `hidden` calls whose cells are not."""
+
+    cells = 0
+    hidden = 0
+
+
+class Paths:
+    """The path of each cell below the outermost cell of the user's: that of its parameters' names.
+
+    Library cells that wrap a network for training (`TrainOneStepCell`, `WithLossCell`) give it no name. The first network with parameters
+    has the path ""; other outermost cells (losses, a second network) are named by their class.
+    """
+
+    def __init__(self, optimizers: Tuple[type, ...]) -> None:
+        self.optimizers = optimizers
+        self.cells: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.known: weakref.WeakKeyDictionary[Any, Optional[str]] = weakref.WeakKeyDictionary()
+        self._labels: Dict[str, int] = {}
+
+    def of(self, cell: Any) -> Optional[str]:
+        """The path of a cell; None for one that is not recorded: a train cell, an optimizer, a wrapper of the library."""
+        if cell not in self.known:
+            top = self._top(cell)
+            self._name(top, None)
+            if cell not in self.known:  # a helper of a wrapper
+                self.known[cell] = None
+        return self.known[cell]
+
+    def _top(self, cell: Any) -> Any:
+        """The outermost cell that holds `cell`."""
+        parents = {id(child): parent for parent in self.cells for child in parent._cells.values() if child is not None}
+        seen = {id(cell)}
+        while True:
+            parent = parents.get(id(cell))
+            if parent is None or id(parent) in seen:
+                return cell
+            seen.add(id(parent))
+            cell = parent
+
+    def _name(self, cell: Any, path: Optional[str]) -> bool:
+        """Name `cell` and what it holds; returns whether an optimizer is in it. `path` None: nothing outside it has a name."""
+        if isinstance(cell, self.optimizers):
+            self.known[cell] = None
+            return True
+        wrapper = type(cell).__module__.startswith(LIBRARY_WRAPPERS)
+        if path is None and not wrapper:
+            path = self._label(cell)
+        if cell not in self.known:
+            self.known[cell] = None if wrapper else path
+        trains = False
+        for name, child in cell._cells.items():
+            if child is not None and not (wrapper and name == "grad_reducer"):
+                below = path if wrapper and name in ("network", "_backbone", "backbone") else _join(path, name, wrapper)
+                trains = self._name(child, below) or trains
+        if trains:
+            self.known[cell] = None
+        return trains
+
+    def _label(self, cell: Any) -> str:
+        """ "" for the first network; the class for others, numbered from the second of a class on."""
+        name = "" if "" not in self._labels and any(True for _ in cell.get_parameters()) else type(cell).__name__
+        number = self._labels[name] = self._labels.get(name, 0) + 1
+        return name if number == 1 else "%s[%d]" % (name, number - 1)
+
+
+def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
+    if path is None:
+        return None if wrapper else name
+    return path + "." + name if path else name
+
+
+class Cells:
+    """Watches `nn.Cell.__call__`."""
+
+    def __init__(self, recording: Any, deep: Any, prints: Any, first: Callable[[Any], None]) -> None:
+        self.recording = recording
+        self.deep = deep
+        self.prints = prints
+        self.first = first
+        self.around = Around()
+        self.paths = Paths(recording.optimizers)
+        self.schedules: Tuple[type, ...] = ()
+        self.scheduled: Callable[[Any, Any], None] = lambda cell, out: None
+        self.private_generators = True
+        self.handles: Dict[int, List[Tuple[Any, str, Any]]] = {}  # id of an output -> (weak reference, path, handle of the hook on it)
+
+    def hook(self) -> None:
+        """See cells being built and called."""
+        from mindspore import nn
+        from mindspore.nn.learning_rate_schedule import LearningRateSchedule
+
+        self.schedules = (LearningRateSchedule,)
+        self._hook_init(nn.Cell)
+        self._hook_call(nn.Cell)
+
+    def _hook_init(self, kind: Any) -> None:
+        init, cells = kind.__init__, self.paths.cells
+
+        @functools.wraps(init)
+        def __init__(cell: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            init(cell, *args, **named)
+            try:
+                cells.add(cell)
+            except Exception as error:
+                self.recording.recorder.problem("a new cell", error)
+
+        kind.__init__ = __init__
+
+    def _hook_call(self, kind: Any) -> None:
+        real, around = kind.__call__, self.around
+
+        @functools.wraps(real)
+        def __call__(cell: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            if around.hidden:
+                out = real(cell, *args, **named)
+                if isinstance(cell, self.schedules):
+                    self.scheduled(cell, out)
+                return out
+            path = self._before(cell)
+            if path is None:
+                return real(cell, *args, **named)
+            try:
+                states, inputs = self.deep.states(), self.prints.arguments(args, named)
+            except Exception as error:
+                self.recording.recorder.problem("before a cell", error)
+                return real(cell, *args, **named)
+            around.cells += 1
+            try:
+                out = real(cell, *args, **named)
+            finally:
+                around.cells -= 1
+            self._after(cell, path, inputs, out, states)
+            return out
+
+        kind.__call__ = __call__
+
+    def _before(self, cell: Any) -> Optional[str]:
+        try:
+            path = self.paths.of(cell)
+            if path is not None and not self.around.cells:
+                self.first(cell)
+            return path
+        except Exception as error:
+            self.recording.recorder.problem("the path of a cell", error)
+            return None
+
+    def _after(self, cell: Any, path: str, inputs: Any, out: Any, states: Dict[str, bytes]) -> None:
+        try:
+            moved = self.deep.moved(states) if self.private_generators else {}
+            self.deep.seen("call", path, k=type(cell).__name__, out=self.prints.leaves(out), **{"in": inputs}, **moved)
+            self._watch_gradient(path, out)
+        except Exception as error:
+            self.recording.recorder.problem("after a cell", error)
+
+    # ------------------------------------------------------------------------------------------------ gradients of outputs
+
+    def _watch_gradient(self, path: str, out: Any) -> None:
+        """Where a gradient is being taken, see that of each output when the backward pass reaches it."""
+        from mindspore.common.api import _pynative_executor
+
+        if not _pynative_executor.requires_grad():
+            return
+        for leaf, tensor in self.prints.tensors(out):
+            if "float" in str(tensor.dtype).lower():
+                handle = tensor.register_hook(self._gradient_hook(path, leaf or "0"))
+                self.handles.setdefault(id(tensor), []).append((weakref.ref(tensor), path, handle))
+
+    def _gradient_hook(self, path: str, leaf: str) -> Callable[[Any], Any]:
+        def gradient_of_output(gradient: Any) -> Any:
+            try:
+                if gradient is None:  # nothing was made of this output
+                    return gradient
+                self.deep.seen("outgrad", path, out=[[leaf, self.prints.of(gradient)]])
+            except Exception as error:
+                self.recording.recorder.problem("the gradient of an output", error)
+            return gradient
+
+        return gradient_of_output
+
+    def hook_executor(self) -> None:
+        """Take the hooks off a tensor that is given to a compiled function: the compiler would parse them."""
+        from .steps import _executor
+
+        executor = _executor()
+        real = executor.__call__
+
+        @functools.wraps(real)
+        def __call__(execution: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            if self.handles:
+                try:
+                    for _, tensor in self.prints.tensors((args, named)):
+                        self._unwatch(tensor)
+                except Exception as error:
+                    self.recording.recorder.problem("before a compiled function", error)
+            return real(execution, *args, **named)
+
+        executor.__call__ = __call__
+
+    def _unwatch(self, tensor: Any) -> None:
+        for reference, path, handle in self.handles.pop(id(tensor), ()):
+            if reference() is tensor:
+                handle.remove()
+                self.deep.unrecorded(path, COMPILED_INPUT)

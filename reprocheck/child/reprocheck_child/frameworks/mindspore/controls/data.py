@@ -1,0 +1,111 @@
+"""`single-worker` and `data-order` for MindSpore's datasets."""
+
+import functools
+from typing import Any, Callable
+
+from ..open import replace
+
+WORKER, ORDER = "single-worker", "data-order"
+
+
+def single_worker(mindspore: Any, active: Any) -> None:
+    """One worker a dataset, also where the script gives a number or lets MindSpore choose one."""
+    from mindspore.dataset.core import config
+    from mindspore.dataset.engine.datasets import Dataset
+
+    config.set_num_parallel_workers(1)
+    active.touched(WORKER, "dataset.config.set_num_parallel_workers", 1)
+    for name, wanted in (("set_num_parallel_workers", 1), ("set_enable_autotune", False)):
+        real = getattr(config, name)
+        replace(real, _always(active, real, "dataset.config." + name, wanted))
+    init = Dataset.__init__
+
+    @functools.wraps(init)
+    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        init(dataset, *args, **named)
+        given = dataset.num_parallel_workers
+        if given is not None and given != 1:
+            active.touched(WORKER, type(dataset).__name__ + "(num_parallel_workers)", 1)
+            dataset.num_parallel_workers = 1
+
+    Dataset.__init__ = __init__
+
+
+def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Callable[..., Any]:
+    @functools.wraps(real)
+    def setter(*args: Any, **named: Any) -> Any:
+        value = next(iter((*args, *named.values())), wanted)
+        if value != wanted:
+            active.touched(WORKER, what, wanted)
+            return real(wanted)
+        return real(*args, **named)
+
+    return setter
+
+
+def data_order(mindspore: Any, active: Any) -> None:
+    """Samplers give indices in order, shards as well; files are read in order, and `shuffle` passes on what it is given."""
+    from mindspore.dataset.engine import datasets, samplers
+
+    for name in ("parse", "parse_for_minddataset"):
+        _in_place_of(active, samplers.RandomSampler, name, samplers.SequentialSampler)
+        _in_place_of(active, samplers.WeightedRandomSampler, name, samplers.SequentialSampler)
+        _in_place_of(active, samplers.SubsetRandomSampler, name, samplers.SubsetSampler)
+        for kind, off in ((samplers.DistributedSampler, samplers.Shuffle.FALSE), (samplers.PKSampler, False)):
+            _without_shuffle(active, kind, name, off)
+    _hook_sources(active, datasets.SourceDataset, datasets.MappableDataset)
+    _hook_shuffles(active, datasets.ShuffleDataset)
+
+
+def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
+    """What a random sampler is translated to: what the ordered one would be, of the same samples."""
+    real, new = getattr(kind, name, None), getattr(ordered, name)
+    if real is None:
+        return
+
+    @functools.wraps(real)
+    def parse(sampler: Any) -> Any:
+        active.touched(ORDER, kind.__name__, ordered.__name__)
+        if not hasattr(sampler, "start_index"):
+            sampler.start_index = None
+        return new(sampler)
+
+    setattr(kind, name, parse)
+
+
+def _without_shuffle(active: Any, kind: Any, name: str, off: Any) -> None:
+    real = getattr(kind, name)
+
+    @functools.wraps(real)
+    def parse(sampler: Any) -> Any:
+        if sampler.shuffle is not off:
+            active.touched(ORDER, kind.__name__ + "(shuffle)", False)
+            sampler.shuffle = off
+        return real(sampler)
+
+    setattr(kind, name, parse)
+
+
+def _hook_sources(active: Any, kind: Any, sampled: Any) -> None:
+    """Datasets that read files in an order of their own; those with a sampler leave it to that."""
+    real = kind.__init__
+
+    @functools.wraps(real)
+    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        real(dataset, *args, **named)
+        if dataset.shuffle_flag and not isinstance(dataset, sampled):
+            active.touched(ORDER, type(dataset).__name__ + "(shuffle)", False)
+            dataset.shuffle_flag = 0
+
+    kind.__init__ = __init__
+
+
+def _hook_shuffles(active: Any, kind: Any) -> None:
+    real = kind.parse
+
+    @functools.wraps(real)
+    def parse(dataset: Any, children: Any = None) -> Any:
+        active.touched(ORDER, "dataset.shuffle", "no shuffle")
+        return children[0]
+
+    kind.parse = parse

@@ -1,0 +1,74 @@
+"""`dropout-off` for MindSpore: cells, functions and primitives of dropout keep every value, in graph and PyNative mode."""
+
+import functools
+import inspect
+import sys
+from typing import Any, Dict
+
+from ..open import replace
+
+NAME = "dropout-off"
+
+CELLS: "Dict[str, Dict[str, Any]]" = {
+    "Dropout": {"p": 0.0, "keep_prob": 1.0},
+    "Dropout1d": {"p": 0.0},
+    "Dropout2d": {"p": 0.0},
+    "Dropout3d": {"p": 0.0},
+    "DropoutExt": {"p": 0.0},
+    "Dropout2dExt": {"p": 0.0},
+}
+"""Classes of mindspore.nn.layer.basic; mint.nn has the last two as Dropout and Dropout2d."""
+
+PRIMITIVES = (
+    ("mindspore.ops.auto_generate.gen_ops_prim", "Dropout"),
+    ("mindspore.ops.auto_generate.gen_ops_prim", "FlashAttentionScore"),
+    ("mindspore.ops.operations.nn_ops", "Dropout2D"),
+    ("mindspore.ops.operations.nn_ops", "Dropout3D"),
+)
+"""Operators whose `keep_prob` is set when they are made."""
+
+FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "dropout_ext", "dropout2d_ext")
+"""Functions of mindspore.ops.function.nn_func."""
+
+
+def dropout_off(mindspore: Any, active: Any) -> None:
+    """Change what is built, and rebind functions wherever MindSpore has imported them."""
+    from mindspore.nn.layer import basic
+    from mindspore.ops.function import nn_func
+
+    from . import functions
+
+    for name, values in CELLS.items():
+        _hook(active, getattr(basic, name, None), "mindspore.nn." + name, values)
+    for module, name in PRIMITIVES:
+        _hook(active, getattr(sys.modules.get(module), name, None), "mindspore.ops." + name, {"keep_prob": 1.0})
+    for name in FUNCTIONS:
+        real = getattr(nn_func, name, None)
+        if real is not None:
+            replace(real, functions.dropout)
+            active.touched(NAME, "mindspore.ops." + name, "the identity")
+
+
+def _hook(active: Any, kind: Any, what: str, values: Dict[str, Any]) -> None:
+    if kind is None:
+        return
+    real = kind.__init__
+    signature = inspect.signature(getattr(real, "decorated_func", real))
+
+    @functools.wraps(real)
+    def __init__(made: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        try:
+            bound = signature.bind(made, *args, **named)
+            bound.apply_defaults()
+            changed = {name: value for name, value in values.items() if bound.arguments.get(name) not in (None, value)}
+            if changed:
+                bound.arguments.update(changed)
+                args, named = bound.args[1:], bound.kwargs
+                active.touched(NAME, what)
+        except TypeError:
+            pass  # MindSpore says what is wrong with the arguments
+        except Exception as error:
+            active.recorder.problem("a dropout that is made", error)
+        real(made, *args, **named)
+
+    kind.__init__ = __init__

@@ -1,0 +1,124 @@
+"""`deterministic`, `single-thread`, `no-compile` and `launch-blocking` for MindSpore.
+
+MindSpore takes some of these settings once a process. Where a control has made the call, the script's own call for the same is accepted;
+one that asks for the opposite stands, and is a conflict.
+"""
+
+import functools
+from typing import Any, Callable, Dict
+
+from ..open import Opening, replace
+
+DETERMINISTIC, THREAD, COMPILE, BLOCKING = "deterministic", "single-thread", "no-compile", "launch-blocking"
+
+
+def deterministic(mindspore: Any, active: Any) -> None:
+    """`set_deterministic(True)`, once."""
+    from mindspore import device_manager
+
+    real = device_manager.set_deterministic
+    real(True)
+    active.touched(DETERMINISTIC, "mindspore.set_deterministic", True)
+
+    @functools.wraps(real)
+    def set_deterministic(deterministic: Any) -> Any:
+        if deterministic is True:
+            return active.touched(DETERMINISTIC, "mindspore.set_deterministic", True)
+        if deterministic is not False:
+            return real(deterministic)  # says what is wrong with it
+        if _ours_wins(active, DETERMINISTIC, "mindspore.set_deterministic", False, True):
+            return None
+        return device_manager.DeviceManagerConf.get_instance().set_deterministic(False)
+
+    replace(real, set_deterministic)
+    _watch_context(active, DETERMINISTIC, "deterministic", "ON")
+
+
+def single_thread(mindspore: Any, active: Any) -> None:
+    """One thread that dispatches operators, and one that computes on the CPU."""
+    from mindspore.device_context.cpu import op_tuning
+    from mindspore.runtime import executor
+
+    conf = executor.RuntimeConf.get_instance()
+    for module, name, again in (
+        (executor, "dispatch_threads_num", conf.set_dispatch_threads_num),
+        (op_tuning, "threads_num", conf.set_op_threads_num),
+    ):
+        _once(active, module, name, again)
+    _watch_context(active, THREAD, "runtime_num_threads", 1)
+
+
+def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> None:
+    """Set it to 1; `again` is what sets it behind the check that forbids a second call."""
+    real, what = getattr(module, name), module.__name__ + "." + name
+    real(1)
+    active.touched(THREAD, what, 1)
+
+    @functools.wraps(real)
+    def setter(*args: Any, **named: Any) -> Any:
+        value = next(iter((*args, *named.values())), None)
+        if value == 1:
+            return active.touched(THREAD, what, 1)
+        if type(value) is not int or value < 1:
+            return real(*args, **named)  # says what is wrong with it
+        return None if _ours_wins(active, THREAD, what, value, 1) else again(value)
+
+    replace(real, setter)
+
+
+def no_compile(mindspore: Any, active: Any) -> None:
+    """Graph mode is never entered, and a function given to `jit` comes back as it is."""
+    _Eager(mindspore, active).hook()
+
+
+class _Eager(Opening):
+    def __init__(self, mindspore: Any, active: Any) -> None:
+        super().__init__(mindspore, active.recorder, None)
+        self.active = active
+
+    def _say(self) -> None:
+        self.active.touched(COMPILE, "graph mode and functions compiled by jit", "PyNative mode", 2)
+
+    def _keep(self, mode: str) -> None:
+        self.kept = True
+        self.active.unavailable(COMPILE, "parallel mode %r needs the graph compiler" % mode)
+        if self._asked:
+            self.context._context().set_mode(self.context.GRAPH_MODE)
+
+
+def launch_blocking(mindspore: Any, active: Any) -> None:
+    """Operators are waited for one by one."""
+    mindspore.runtime.launch_blocking()
+    active.touched(BLOCKING, "mindspore.runtime.launch_blocking", True)
+    _watch_context(active, BLOCKING, "pynative_synchronize", True)
+
+
+# ------------------------------------------------------------------------------------------------------------------ set_context
+
+
+def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
+    """See `set_context(key=...)` of the script's: the wanted value passes, another one stands or gives way."""
+    from mindspore import context
+
+    real: Callable[..., Any] = context.set_context
+
+    @functools.wraps(real)
+    def set_context(**named: Any) -> Any:
+        if key in named and named[key] != wanted and _ours_wins(active, control, "mindspore.set_context(%s)" % key, named[key], wanted):
+            named = _without(named, key)
+        return real(**named)
+
+    replace(real, set_context)
+
+
+def _without(named: Dict[str, Any], key: str) -> Dict[str, Any]:
+    return {name: value for name, value in named.items() if name != key}
+
+
+def _ours_wins(active: Any, control: str, what: str, value: Any, wanted: Any) -> bool:
+    """Account for a setting of the script's that contradicts a control; whether it is replaced."""
+    if active.override:
+        active.overridden(control, what, value, wanted, 2)
+    else:
+        active.conflict(control, what, value, wanted, 2)
+    return bool(active.override)

@@ -1,0 +1,212 @@
+"""What comes into a training from outside: batches of datasets, seeds, states of generators, loaded checkpoints."""
+
+import functools
+import sys
+import weakref
+from typing import Any, Callable, Dict, Tuple
+
+from ... import leaves
+from .open import replace
+
+ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
+THREADS = "Python functions of the pipeline run in its own threads: what they draw from default generators shows in its batches alone"
+PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
+
+
+class Batches:
+    """Watches `Iterator.__next__` of all datasets."""
+
+    def __init__(self, recorder: Any, deep: Any, prints: Any, threads: Callable[[], None]) -> None:
+        self.recorder = recorder
+        self.deep = deep
+        self.prints = prints
+        self.threads = threads
+        self.places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        self.counts: Dict[str, int] = {}
+        self.depth = 0
+
+    def hook(self) -> None:
+        """See each batch as it is handed out."""
+        from mindspore.dataset.engine.iterators import Iterator
+
+        real = Iterator.__next__
+
+        @functools.wraps(real)
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            try:
+                place = self._place(iterator)
+            except Exception as error:
+                self.recorder.problem("a dataset", error)
+                place = type(iterator).__name__
+            batch = real(iterator)
+            try:
+                samples = self.prints.samples(batch)
+                self.deep.seen("batch", place, out=self.prints.leaves(batch), **({} if samples is None else {"n": samples}))
+            except Exception as error:
+                self.recorder.problem("a batch", error)
+            return batch
+
+        Iterator.__next__ = __next__
+
+    def _place(self, iterator: Any) -> str:
+        """The class of the dataset and a number: datasets of a class are counted in the order in which they are first used."""
+        dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
+        place = self.places.get(dataset)
+        if place is None:
+            name = type(dataset).__name__
+            number = self.counts[name] = self.counts.get(name, -1) + 1
+            place = self.places[dataset] = "%s[%d]" % (name, number)
+            self.deep.unrecorded(place, ORDER)
+            if _runs_python(dataset):
+                self.threads()
+                self.deep.unrecorded(place, THREADS)
+        return place
+
+
+def _runs_python(dataset: Any) -> bool:
+    """Whether a pipeline holds functions of the script's."""
+    todo, seen = [dataset], 0
+    while todo and seen < 1000:
+        node = todo.pop()
+        seen += 1
+        operations = getattr(node, "operations", None)
+        operations = operations if isinstance(operations, (list, tuple)) else [operations]
+        if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
+            return True
+        if any(callable(one) and not type(one).__module__.startswith("mindspore") for one in operations):
+            return True
+        todo.extend(getattr(node, "children", None) or ())
+    return False
+
+
+class Seeds:
+    """Watches the functions that seed a generator, and knows the states of those of MindSpore."""
+
+    def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
+        self.mindspore = mindspore
+        self.recorder = recorder
+        self.deep = deep
+        self.drawn: Dict[str, bytes] = {}
+        """States before the first draw of an initializer since a parameter was made."""
+
+    def hook(self) -> None:
+        """Add the generators of MindSpore, and see seeds being set."""
+        seeds = sys.modules["mindspore.common.seed"]
+        self.deep.generators["mindspore"] = lambda: repr((seeds._GLOBAL_SEED, sorted(seeds._KERNEL_SEED.items(), key=repr))).encode()
+        config = self.mindspore.dataset.config
+        self.deep.generators["mindspore.dataset"] = lambda: str(config.get_seed()).encode()
+        replace(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
+        replace(config.set_seed, self._saying(config.set_seed, "mindspore.dataset"))
+        self._hook_default_generator()
+        self._hook_initializers()
+
+    def hook_others(self) -> None:
+        """`seed` of the modules random and numpy.random, where no other adapter has done so."""
+        for generator, name in (("python", "random"), ("numpy", "numpy.random")):
+            module = sys.modules.get(name)
+            seed = getattr(module, "seed", None)
+            if seed is not None and not hasattr(seed, "__wrapped__"):
+                new = self._saying(seed, generator)
+                setattr(module, "seed", new)  # noqa: B010
+                replace(seed, new)
+
+    def _hook_default_generator(self) -> None:
+        from mindspore.common import generator
+
+        default = generator.default_generator
+
+        def state() -> bytes:
+            known = getattr(default._generator, "manual_seed", False)
+            seed: bytes = b"" if known else default._seed.asnumpy().tobytes()
+            return seed + bytes(default.get_state().asnumpy().tobytes())
+
+        state()
+        self.deep.generators["mindspore.mint"] = state
+        replace(generator.manual_seed, self._saying(generator.manual_seed, "mindspore.mint"))
+
+    def _hook_initializers(self) -> None:
+        initializers = sys.modules["mindspore.common.initializer"]
+        real = getattr(initializers, "_numpy_seed")  # noqa: B009
+
+        @functools.wraps(real)
+        def _numpy_seed() -> Any:
+            if not self.drawn:
+                try:
+                    self.drawn = {"numpy": self.deep.generators["numpy"]()}
+                except Exception as error:
+                    self.recorder.problem("before a draw", error)
+            return real()
+
+        setattr(initializers, "_numpy_seed", _numpy_seed)  # noqa: B010
+
+    def _saying(self, real: Any, generator: str) -> Any:
+        @functools.wraps(real)
+        def seed(*args: Any, **named: Any) -> Any:
+            try:
+                value = next(iter((*args, *named.values())), None)
+                self.deep.seen(
+                    "seed",
+                    generator,
+                    call=False,
+                    out=[["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]],
+                    l=self.deep.source(1),
+                )
+            except Exception as error:
+                self.recorder.problem("a seed", error)
+            return real(*args, **named)
+
+        return seed
+
+
+class Births:
+    """Where each parameter was made, and the state of the generator that its values were drawn from."""
+
+    def __init__(self, mindspore: Any, recorder: Any, deep: Any, seeds: Seeds) -> None:
+        self.mindspore = mindspore
+        self.recorder = recorder
+        self.deep = deep
+        self.seeds = seeds
+        self.known: Dict[int, Tuple[Any, str, Dict[str, str]]] = {}  # id -> (weak reference, line, states)
+
+    def hook(self) -> None:
+        """See parameters being made."""
+        kind = self.mindspore.Parameter
+        real = kind.__init__
+
+        @functools.wraps(real)
+        def __init__(parameter: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            real(parameter, *args, **named)
+            try:
+                drawn, self.seeds.drawn = self.seeds.drawn, {}
+                states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
+                self.known[id(parameter)] = (weakref.ref(parameter), self.deep.source(1), states)
+            except Exception as error:
+                self.recorder.problem("a new parameter", error)
+
+        kind.__init__ = __init__
+
+    def of(self, parameter: Any) -> Dict[str, Any]:
+        """`l` and `g` of a `weights` event."""
+        reference, line, states = self.known.get(id(parameter), (None, "", {}))
+        if reference is None or reference() is not parameter:
+            return {}
+        return {**({"l": line} if line else {}), **({"g": states} if states else {})}
+
+
+def hook_loading(recorder: Any, deep: Any) -> None:
+    """See checkpoints being loaded into a network."""
+    from mindspore.train import serialization
+
+    real = serialization.load_param_into_net
+
+    @functools.wraps(real)
+    def load_param_into_net(net: Any, *args: Any, **named: Any) -> Any:
+        answer = real(net, *args, **named)
+        try:
+            missing, unexpected = (", ".join(map(str, names))[:200] for names in answer)
+            deep.seen("load", type(net).__name__, **{"in": [["missing", {"v": missing}], ["unexpected", {"v": unexpected}]]})
+        except Exception as error:
+            recorder.problem("a loaded checkpoint", error)
+        return answer
+
+    replace(real, load_param_into_net)

@@ -1,0 +1,366 @@
+"""Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients, hyper-parameters and weights.
+
+The hooks stand below those of level `loss`: an update is described before it is counted, as counting may end the process. Where a graph
+had to stay compiled (see `open`), what can be seen from outside is recorded: batches, losses, weights after each update.
+"""
+
+import functools
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from ... import deep as deeper
+from ... import leaves
+from .cells import Cells
+from .data import Batches, Births, Seeds, hook_loading
+from .fingerprint import Fingerprints
+from .open import Opening
+
+OPERATORS = "operators are not recorded one by one for MindSpore: cells are"
+HIDDEN = "runs as a compiled graph: cells, gradients and optimizer states inside are hidden, weights and losses are not"
+SCHEDULE = "the value that %s gives is recorded only where the optimizer calls it outside compiled code"
+HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
+SKIPPED = ("params", "kwargs")
+
+
+def around(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
+    """The hooks of level `loss`, by name and in the order in which to run them, among those of the deeper levels."""
+    watcher = recording.deep = Watcher(recording)
+    if recording.recorder.level == "op":
+        watcher.deep.unrecorded("operators", OPERATORS)
+    return {
+        "seeds": watcher.seeds.hook,
+        "other seeds": watcher.seeds.hook_others,
+        "parameters": watcher.births.hook,
+        "batches": watcher.batches.hook,
+        "loaded checkpoints": lambda: hook_loading(recording.recorder, watcher.deep),
+        "each model": watcher.hook_model,
+        "each cell": watcher.cells.hook,
+        "compiled functions": watcher.cells.hook_executor,
+        "each gradient": watcher.hook_gradients,
+        "each update": watcher.hook_updates,
+        "loss scalers": watcher.hook_scalers,
+        **hooks,
+        "opened graphs": watcher.opening.hook,
+    }
+
+
+class Watcher:
+    """What the deep hooks share, and the path of an iteration: first forward, root, gradients, update."""
+
+    def __init__(self, recording: Any) -> None:
+        mindspore, recorder = recording.mindspore, recording.recorder
+        self.recording = recording
+        self.recorder = recorder
+        self.deep = deeper.of(recorder)
+        self.deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(mindspore.__file__)), ""))
+        self.prints = Fingerprints(mindspore, self.deep)
+        self.opening = Opening(mindspore, recorder, self.deep)
+        self.seeds = Seeds(mindspore, recorder, self.deep)
+        self.births = Births(mindspore, recorder, self.deep, self.seeds)
+        self.cells = Cells(recording, self.deep, self.prints, self.first_call)
+        self.batches = Batches(recorder, self.deep, self.prints, self._shared_generators)
+        self.scalers: List[Any] = []
+        self._weights: Dict[int, Any] = {}  # parameters whose first values were recorded; keeps them, so that ids stay theirs
+        self._begun = False
+        self._taking = 0  # depth of gradient functions under way
+        self._out: Tuple[Any, Any] = (None, None)  # function and output of the forward half
+        self._rooted = False  # a root was recorded since the last update
+        self._updated: List[int] = []  # optimizers whose update was seen since the last one counted
+        self._stepping: Optional[Any] = None
+        self._hyper: Dict[int, Any] = {}
+        recorder.on_fork.append(self.prints.forked)
+
+    def _shared_generators(self) -> None:
+        self.cells.private_generators = False
+
+    # ------------------------------------------------------------------------------------------------ before the first iteration
+
+    def first_call(self, cell: Any) -> None:
+        """An outermost cell is about to be called."""
+        self.begin(self._of_network(cell))
+        if self.opening.graph():
+            self.deep.unrecorded(type(cell).__name__, HIDDEN)
+
+    def begin(self, parameters: Any) -> None:
+        """Record the first values of parameters that were not recorded yet; at the very first, states of generators."""
+        new = [one for one in parameters if id(one) not in self._weights]
+        for parameter in new:
+            self._weights[id(parameter)] = parameter
+            keys = self.births.of(parameter)
+            if not parameter.requires_grad:
+                keys["b"] = True
+            self.deep.seen("weights", parameter.name, call=False, out=[["", self.prints.of(parameter)]], **keys)
+        if not self._begun:
+            self._begun = True
+            self.deep.seen("rng", "first forward", g=self.deep.rng())
+
+    def hook_model(self) -> None:
+        """The weights of a Model are recorded before its first batch."""
+        from mindspore.train.model import Model
+
+        real = Model._train
+
+        @functools.wraps(real)
+        def _train(model: Any, *args: Any, **named: Any) -> Any:
+            try:
+                self.begin(self._of_network(model.train_network))
+            except Exception as error:
+                self.recorder.problem("a Model's weights", error)
+            return real(model, *args, **named)
+
+        Model._train = _train
+
+    def _of_network(self, cell: Any) -> List[Any]:
+        """The parameters of a cell without those that its optimizers keep for themselves."""
+        optimizers = [inner for _, inner in cell.cells_and_names() if isinstance(inner, self.recording.optimizers)]
+        updated = {id(parameter) for optimizer in optimizers for parameter in optimizer.parameters}
+        kept = {id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()} - updated
+        return [parameter for parameter in cell.get_parameters() if id(parameter) not in kept]
+
+    # ------------------------------------------------------------------------------------------------ gradients in PyNative mode
+
+    def hook_gradients(self) -> None:
+        """See both halves of `value_and_grad`, `grad`, `GradOperation`."""
+        from mindspore.ops.composite import base
+
+        from .steps import Gradients
+
+        forward, backward = (getattr(base, name) for name in Gradients.NAMES)
+        new = {forward: self._forward(forward), backward: self._backward(backward)}
+        for module in (sys.modules[name] for name in Gradients.USED_IN if name in sys.modules):
+            for name in Gradients.NAMES:
+                if getattr(module, name, None) in new:
+                    setattr(module, name, new[getattr(module, name)])
+
+    def _forward(self, real: Any) -> Any:
+        @functools.wraps(real)
+        def run_forward(function: Any, *args: Any, **named: Any) -> Any:
+            self._taking += 1
+            try:
+                out = real(function, *args, **named)
+            finally:
+                self._taking -= 1
+            if not self._taking:
+                self._out = (function, out)
+                self._rooted = True
+            return out
+
+        return run_forward
+
+    def _backward(self, real: Any) -> Any:
+        @functools.wraps(real)
+        def run_backward(function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any) -> Any:
+            known, out = self._out
+            outermost = not self._taking
+            if outermost and known is function:
+                self._out = (None, None)
+                self._root(out, has_aux)
+                self.cells.handles.clear()
+            self._taking += 1
+            try:
+                gradients = real(function, grad, weights, position, has_aux, *args)
+            finally:
+                self._taking -= 1
+            if outermost and weights is not None:
+                self._gradients(weights, gradients)
+            return gradients
+
+        return run_backward
+
+    def _root(self, out: Any, has_aux: bool) -> None:
+        try:
+            if has_aux and isinstance(out, (tuple, list)):
+                out = out[0]
+            self.deep.seen("root", "loss", out=self.prints.leaves(out))
+        except Exception as error:
+            self.recorder.problem("a root", error)
+
+    def _gradients(self, weights: Any, gradients: Any) -> None:
+        """The last parameter first: nearer to the order of the backward pass, which hands out all at once."""
+        try:
+            parameters = list(weights) if isinstance(weights, (list, tuple)) else [weights]
+            for found in (gradients, gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None):
+                found = list(found) if isinstance(found, (list, tuple)) else [found]
+                if [getattr(one, "shape", None) for one in found] == [one.shape for one in parameters]:
+                    for parameter, gradient in reversed(list(zip(parameters, found))):
+                        self.deep.seen("gradient", parameter.name, out=[["", self.prints.of(gradient)]])
+                    return
+            self.deep.unrecorded("gradients", "gradients of another form than the parameters' are not recorded")
+        except Exception as error:
+            self.recorder.problem("gradients", error)
+
+    # ------------------------------------------------------------------------------------------------ updates
+
+    def hook_updates(self) -> None:
+        """See each call of an optimizer, inside other cells too."""
+        for kind in self.recording.optimizers:
+            self._hook_update(kind)
+
+    def _hook_update(self, kind: Any) -> None:
+        real, around = kind.__call__, self.cells.around
+        self.cells.scheduled = self._scheduled
+
+        @functools.wraps(real)
+        def __call__(optimizer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            inner = around.hidden
+            if not inner:
+                self._before_update(optimizer, args)
+            around.hidden += 1
+            self._stepping = optimizer
+            try:
+                out = real(optimizer, *args, **named)
+            finally:
+                around.hidden -= 1
+                self._stepping = None
+            if not inner:
+                self._after_update(optimizer)
+            return out
+
+        kind.__call__ = __call__
+
+    def _before_update(self, optimizer: Any, args: Tuple[Any, ...]) -> None:
+        try:
+            self.begin(optimizer.parameters)
+            self.deep.seen("rng", "before update", g=self.deep.rng())
+            self._say_hyper(optimizer, self.hyper(optimizer))
+            index = self.recording.index_of(optimizer)
+            gradients = args[0] if args and isinstance(args[0], (list, tuple)) else args
+            for parameter, gradient in zip(optimizer.parameters, gradients):
+                self.deep.seen("reduced", parameter.name, o=index, out=self.prints.leaves(gradient))
+        except Exception as error:
+            self.recorder.problem("before an update", error)
+
+    def _after_update(self, optimizer: Any) -> None:
+        try:
+            index = self.recording.index_of(optimizer)
+            for name, value in self._states(optimizer):
+                self.deep.seen("update", name, o=index, out=[["", self.prints.of(value)]])
+            self._updated.append(index)
+        except Exception as error:
+            self.recorder.problem("after an update", error)
+
+    def _states(self, optimizer: Any) -> List[Tuple[str, Any]]:
+        """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is left out."""
+        found = [(parameter.name, parameter) for parameter in optimizer.parameters]
+        names = {name for name, _ in found}
+        for name, state in optimizer.parameters_and_names():
+            kind, _, owner = str(state.name or name).partition(".")
+            if owner in names:
+                found.append((owner + ":" + kind, state))
+        return found
+
+    def stepped(self, optimizers: Sequence[Any]) -> None:
+        """Updates are about to be counted: describe those that a graph has hidden."""
+        self._rooted = False
+        seen, self._updated = self._updated, []
+        for optimizer in optimizers:
+            if self.recording.index_of(optimizer) not in seen:
+                self.deep.unrecorded(self._name(optimizer), HIDDEN)
+                self._say_hyper(optimizer, self._hyper.pop(id(optimizer), None) or self.hyper(optimizer))
+                self._after_update(optimizer)
+                self._updated.clear()
+
+    def before_step(self, optimizers: Sequence[Any]) -> None:
+        """A step of a Model or a compiled step is about to run."""
+        try:
+            for optimizer in optimizers:
+                self.begin(optimizer.parameters)
+                self._hyper[id(optimizer)] = self.hyper(optimizer)
+        except Exception as error:
+            self.recorder.problem("before a step", error)
+
+    def lost(self, tensors: Sequence[Any]) -> None:
+        """A loss is recorded: the root of a backward pass that nobody saw."""
+        if not self._rooted:
+            for tensor in tensors:
+                self.deep.seen("root", "loss", out=[["", self.prints.of(tensor)]])
+
+    # ------------------------------------------------------------------------------------------------ hyper-parameters
+
+    def hyper(self, optimizer: Any) -> List[List[Any]]:
+        """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
+        groups = getattr(optimizer, "param_groups", None)
+        if groups is not None:  # mindspore.experimental.optim, mindspore.mint.optim
+            given = [{name: value for name, value in group.items() if name not in SKIPPED} for group in groups]
+        else:
+            given = [self._of_class(optimizer)]
+        found = []
+        for number, values in enumerate(given):
+            for name, value in values.items():
+                name = "lr" if name == "learning_rate" else name
+                name = "param_groups[%d].%s" % (number, name) if number else name
+                found += self._number(name, value, getattr(optimizer, "global_step", None))
+        for scaler in [reference() for reference in self.scalers]:
+            if scaler is not None:
+                found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
+        return found
+
+    def _of_class(self, optimizer: Any) -> Dict[str, Any]:
+        """Those of `nn.Optimizer`: what it was built with, and in its place what holds now."""
+        given = {name: value for name, value in (getattr(optimizer, "init_args", None) or {}).items() if name not in SKIPPED}
+        given.update((name, getattr(optimizer, name)) for name in HYPER if hasattr(optimizer, name))
+        return given
+
+    def _number(self, name: str, value: Any, step: Any = None) -> List[List[Any]]:
+        if isinstance(value, (list, tuple)) or (hasattr(value, "construct") and hasattr(value, "__iter__")):
+            found: List[List[Any]] = []
+            for number, item in enumerate(value):  # one for each parameter: told where it changes
+                found_here = self._number("%s[%d]" % (name, number), item, step)
+                if not found or [leaf for _, leaf in found_here] != [leaf for _, leaf in found[-len(found_here) :]]:
+                    found += found_here
+            return found
+        if hasattr(value, "construct"):
+            value = self._of_schedule(name, value, step)
+            if value is None:
+                return []
+        if hasattr(value, "asnumpy"):
+            array = value.asnumpy()
+            return [[name, self._plain(array.reshape(-1)[0].item()) if array.size == 1 else self.prints.of(value)]]
+        return [[name, self._plain(value)]]
+
+    @staticmethod
+    def _plain(value: Any) -> Any:
+        return leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
+
+    def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
+        """What a schedule gives at a step; None for one of the script's own: its value is seen when the optimizer calls it."""
+        if step is None or self.opening.graph() or not type(schedule).__module__.startswith("mindspore."):
+            self.deep.unrecorded(name, SCHEDULE % type(schedule).__name__)
+            return None
+        around = self.cells.around
+        around.hidden += 1
+        try:
+            return schedule(step)
+        finally:
+            around.hidden -= 1
+
+    def _scheduled(self, schedule: Any, out: Any) -> None:
+        optimizer = self._stepping
+        if optimizer is not None and hasattr(out, "asnumpy"):
+            try:
+                name = "weight_decay" if schedule is getattr(optimizer, "weight_decay", None) else "lr"
+                self._say_hyper(optimizer, self._number(name, out))
+            except Exception as error:
+                self.recorder.problem("a learning rate", error)
+
+    def _say_hyper(self, optimizer: Any, values: List[List[Any]]) -> None:
+        self.deep.seen("hyper", self._name(optimizer), o=self.recording.index_of(optimizer), out=values)
+
+    def _name(self, optimizer: Any) -> str:
+        return "%s[%d]" % (type(optimizer).__name__, self.recording.index_of(optimizer))
+
+    def hook_scalers(self) -> None:
+        """Remember the loss scalers that are built."""
+        import weakref
+
+        from mindspore import amp
+
+        for kind in (amp.StaticLossScaler, amp.DynamicLossScaler):
+            init = kind.__init__
+
+            def __init__(scaler: Any, *args: Any, _init: Any = init, **named: Any) -> None:  # noqa: N807
+                _init(scaler, *args, **named)
+                self.scalers.append(weakref.ref(scaler))
+
+            kind.__init__ = functools.wraps(init)(__init__)

@@ -1,0 +1,131 @@
+"""From a MindSpore tensor or optimizer to the recorder's events: losses read where they lie, weights looked at around an update."""
+
+import os
+import threading
+import weakref
+from typing import Any, List, Optional, Sequence, Tuple
+
+from ...iterations import LOG
+from .values import Values, changed, checksums
+
+Before = List[Optional[List[int]]]
+"""For each optimizer of a step the checksums of its weights before it, None where they could not be read; empty where not looked at."""
+
+
+class Inside(threading.local):
+    """How many hooked executions this thread is inside of; only the outermost is recorded."""
+
+    depth = 0
+
+
+class Recording:
+    """What the hooks share: the recorder, the indices of optimizers, and how values are read."""
+
+    def __init__(self, mindspore: Any, recorder: Any) -> None:
+        from mindspore import nn
+
+        self.mindspore = mindspore
+        self.recorder = recorder
+        self.values = Values(mindspore)
+        self.inside = Inside()
+        self.optimizers: Tuple[Any, ...] = (nn.Optimizer, *_experimental(mindspore))
+        self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.built = False
+        self.deep: Any = None
+        """What watches the deeper levels, at those levels."""
+        self._model: Optional[int] = None
+        self._by_hand: Optional[List[int]] = None
+        self._on_cpu: Optional[bool] = None
+
+    def lost(self, tensors: List[Any], kind: str, scale: float = 1.0) -> None:
+        """Record the roots of one backward pass: read now where they lie in host memory, else one iteration later. May end the process."""
+        if not tensors:
+            return
+        if self.deep is not None:
+            self.deep.lost(tensors)
+        values, names = self.values, [self.values.dtype(tensor) for tensor in tensors]
+        dtypes: Any = names[0] if len(set(names)) == 1 else names
+        numel = tensors[0].size if len(tensors) == 1 else 1
+        if self._on_cpu is None:
+            self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
+        if self._on_cpu:
+            self.recorder.loss([values.read(tensor, scale) for tensor in tensors], dtypes, kind, numel)
+        else:
+            self.recorder.later(len(tensors), values.later(tensors, dtypes, scale), kind, numel)
+
+    def index_of(self, optimizer: Any) -> int:
+        """The recorder's index of an optimizer; a new one where its birth was not seen (a deep copy)."""
+        index = self.index.get(optimizer)
+        if index is None:
+            self.built = True
+            index = self.index[optimizer] = self.recorder.optimizer(type(optimizer).__name__)
+        return index
+
+    def look(self, optimizers: Sequence[Any]) -> Before:
+        """Checksums of the weights of each optimizer, as long as they are needed."""
+        if self.deep is not None:
+            self.deep.before_step(optimizers)
+        if not optimizers or not self.recorder.watching():
+            return []
+        try:
+            return [checksums(optimizer.parameters) for optimizer in optimizers]
+        except Exception as error:
+            self.recorder.problem("checksums of weights", error)
+            return []
+
+    def stepped(self, optimizers: Sequence[Any], before: Before) -> None:
+        """Optimizers have stepped, each once. May end the process."""
+        try:
+            if self.deep is not None:
+                self.deep.stepped(optimizers)
+            for place, optimizer in enumerate(optimizers):
+                look = place < len(before) and self.recorder.watching()
+                self.recorder.update(self.index_of(optimizer), changed(optimizer.parameters, before[place]) if look else None)
+        except Exception as error:
+            self.recorder.problem("an optimizer's step", error)
+
+    def stepped_without_optimizer(self) -> None:
+        """A step of a Model whose network updates its weights by itself. May end the process."""
+        if self._model is None:
+            self._model = self.recorder.optimizer("Model")
+        self.recorder.update(self._model, None)
+
+    def look_by_hand(self, weights: Any) -> None:
+        """Where no optimizer was built: say whether the weights changed since the gradient before."""
+        if weights is None or self.built or not self.recorder.watching():
+            return
+        before, self._by_hand = self._by_hand, checksums(weights if isinstance(weights, (list, tuple)) else [weights])
+        if before is not None and self._by_hand is not None and len(before) == len(self._by_hand):
+            (self.recorder.moved if before != self._by_hand else self.recorder.still)()
+
+    def find_rank(self) -> Optional[Tuple[int, int]]:
+        """(rank, number of ranks) once communication is initialised; else what the launcher says."""
+        from mindspore.communication import management
+
+        if management.GlobalComm.INITED:
+            return management.get_rank(), management.get_group_size()
+        rank, size = os.environ.get("RANK_ID", ""), os.environ.get("RANK_SIZE") or os.environ.get("MS_WORKER_NUM", "")
+        if rank.isdigit() and size.isdigit() and int(size) > 1:
+            return int(rank), int(size)
+        return None
+
+    def log(self, value: Any) -> bool:
+        """`log_loss` of a MindSpore tensor."""
+        if not isinstance(value, self.mindspore.Tensor):
+            return False
+        self.lost([value], LOG)
+        return True
+
+    def forked(self) -> None:
+        """A forked process begins outside every execution, with no weights seen."""
+        self.inside.depth = 0
+        self._by_hand = None
+        self.values.unscaled.clear()
+
+
+def _experimental(mindspore: Any) -> Tuple[Any, ...]:
+    """The other base class of optimizers, of `mindspore.experimental.optim` and `mindspore.mint.optim`, where this version has it."""
+    try:
+        return (mindspore.experimental.optim.Optimizer,)
+    except AttributeError:
+        return ()

@@ -1,0 +1,220 @@
+"""Steps without a Model: gradients taken in PyNative mode, and compiled cells and functions.
+
+Whether a compiled cell or function trains is answered by `graph`.
+"""
+
+import functools
+import sys
+import weakref
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+from ...iterations import BACKWARD, GRAD
+from . import graph
+from .record import Before, Recording
+
+HIDDEN = "the compiled %s takes a gradient and returns no loss: its losses are not recorded; `reprocheck.log_loss` can say them"
+CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside may not be recorded"
+
+
+class Gradients:
+    """`value_and_grad`, `grad`, `GradOperation`, `vjp` in PyNative mode: forward half, then backward half."""
+
+    NAMES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
+    USED_IN = ("mindspore.ops.composite.base", "mindspore.ops.function.grad.grad_func")
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.forward: Tuple[Any, Any] = (None, None)
+
+    def hook(self) -> None:
+        """Put wrappers in the place of both halves, wherever they are imported; raises AttributeError where a half is missing."""
+        from mindspore.ops.composite import base
+
+        forward, backward = (getattr(base, name) for name in self.NAMES)
+        new = {forward: self._forward(forward), backward: self._backward(backward)}
+        for module in (sys.modules[name] for name in self.USED_IN if name in sys.modules):
+            for name in self.NAMES:
+                if getattr(module, name, None) in new:
+                    setattr(module, name, new[getattr(module, name)])
+
+    def _forward(self, real: Any) -> Any:
+        inside = self.recording.inside
+
+        @functools.wraps(real)
+        def run_forward(function: Any, *args: Any, **named: Any) -> Any:
+            outermost = not inside.depth
+            inside.depth += 1
+            try:
+                out = real(function, *args, **named)
+            finally:
+                inside.depth -= 1
+            if outermost:
+                self.forward = (function, out)
+            return out
+
+        return run_forward
+
+    def _backward(self, real: Any) -> Any:
+        inside = self.recording.inside
+
+        @functools.wraps(real)
+        def run_backward(function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any) -> Any:
+            if not inside.depth and self.forward[0] is function:
+                out, self.forward = self.forward[1], (None, None)
+                record_gradient(self.recording, out, weights, has_aux)
+            inside.depth += 1
+            try:
+                return real(function, grad, weights, position, has_aux, *args)
+            finally:
+                inside.depth -= 1
+
+        return run_backward
+
+
+def record_gradient(recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()) -> None:
+    """A gradient is taken of `out`, of its first item alone where the function has auxiliary outputs. May end the process.
+
+    `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss before scaling was remembered.
+    """
+    try:
+        if has_aux and isinstance(out, (tuple, list)):
+            out = out[0]
+        recording.look_by_hand(weights)
+        roots = [recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)]
+        scale = _number(scalers[0].scale_value) if scalers else 1.0
+        recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
+    except Exception as error:
+        recording.recorder.problem("a gradient", error)
+
+
+class Compiled:
+    """The outermost executions of compiled cells (graph mode) and of functions compiled by `jit`."""
+
+    def __init__(self, recording: Recording) -> None:
+        from mindspore import amp, nn
+        from mindspore.ops.composite import base
+
+        self.recording = recording
+        self.one_step = nn.TrainOneStepCell
+        self.scale_map = getattr(getattr(amp, "_grad_scale_map", None), "__wrapped__", None)
+        self.reader = graph.Reader(nn.Cell, recording.optimizers, (base.GradOperation.__mro__[1],), (amp.LossScaler,))
+        self.known: weakref.WeakKeyDictionary[Any, Dict[str, graph.Contents]] = weakref.WeakKeyDictionary()
+
+    def hook_cells(self) -> None:
+        """Cells in graph mode."""
+        from mindspore import nn
+
+        real, execute, inside = nn.Cell.compile_and_run, self.execute, self.recording.inside
+
+        @functools.wraps(real)
+        def compile_and_run(cell: Any, *args: Any, **named: Any) -> Any:
+            if inside.depth:
+                return real(cell, *args, **named)
+            return execute(lambda: real(cell, *args, **named), type(cell).construct, cell)
+
+        nn.Cell.compile_and_run = compile_and_run
+
+    def hook_functions(self) -> None:
+        """Functions compiled by `jit`, the gradient functions of graph mode among them."""
+        executor = _executor()
+        real, execute, inside, scale_map = executor.__call__, self.execute, self.recording.inside, self.scale_map
+        remember = self.recording.values.remember_unscaled
+
+        @functools.wraps(real)
+        def __call__(execution: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            if execution.fn is scale_map:
+                out = real(execution, *args, **named)
+                remember(args[1:], out)
+                return out
+            if inside.depth:
+                return real(execution, *args, **named)
+            return execute(lambda: real(execution, *args, **named), execution.fn, execution.obj)
+
+        executor.__call__ = __call__
+
+    def execute(self, run: Callable[[], Any], function: Any, owner: Any) -> Any:
+        """Run a compiled cell or function, and record it if it trains. May end the process."""
+        recording = self.recording
+        contents = self.contents(function, owner)
+        before = recording.look(contents.optimizers)
+        recording.inside.depth += 1
+        try:
+            out = run()
+        finally:
+            recording.inside.depth -= 1
+        if contents.optimizers or contents.gradient:
+            try:
+                self.record(out, function, owner, contents, before)
+            except Exception as error:
+                recording.recorder.problem("a compiled step", error)
+        return out
+
+    def contents(self, function: Any, owner: Any) -> graph.Contents:
+        """What a compiled function or cell holds, read once."""
+        name = getattr(function, "__qualname__", "")
+        try:
+            known = self.known.setdefault(function if owner is None else owner, {})
+        except TypeError:  # an owner without hash or weak references
+            known = {}
+        if name not in known:
+            try:
+                known[name] = self.reader.contents(function, owner)
+            except Exception as error:
+                self.recording.recorder.problem("reading a compiled step", error)
+                known[name] = graph.Contents()
+        return known[name]
+
+    def record(self, out: Any, function: Any, owner: Any, contents: graph.Contents, before: Before) -> None:
+        """A compiled step has run and returned `out`. May end the process."""
+        recorder, values = self.recording.recorder, self.recording.values
+        name = getattr(function, "__name__", "")
+        inner = graph.closure(function) if name == "after_grad" else {}
+        if "grad_" in inner:  # a gradient function of graph mode
+            if getattr(inner["grad_"], "get_value", False):
+                record_gradient(self.recording, out[0], inner.get("weights"), inner["grad_"].has_aux, contents.scalers)
+            else:
+                recorder.caveat("mindspore-hidden-loss", HIDDEN % "gradient function")
+            return
+        one_step = isinstance(owner, self.one_step)
+        losses: List[Any] = values.first(out) if one_step else values.scalar_first(out)
+        if losses and (contents.optimizers or losses[0].size == 1):
+            self.recording.lost(losses, BACKWARD)
+        else:
+            recorder.caveat("mindspore-hidden-loss", HIDDEN % ("function " + name))
+        if one_step and isinstance(out, (tuple, list)) and len(out) == 3 and bool(out[1].asnumpy().all()):
+            recorder.skip()  # (loss, overflow, scale) of TrainOneStepWithLossScaleCell
+        elif contents.optimizers:
+            self.recording.stepped(contents.optimizers, before)
+
+
+def say_captures(recorder: Any) -> None:
+    """Say so where a function is compiled by tracing or from bytecode; raises AttributeError where this version cannot."""
+    from mindspore.graph import api
+
+    def saying(real: Any, mode: str) -> Any:
+        @functools.wraps(real)
+        def capture(*args: Any, **named: Any) -> Any:
+            recorder.caveat("mindspore-capture-" + mode, CAPTURE % mode)
+            return real(*args, **named)
+
+        return capture
+
+    for name, mode in (("_jit_trace", "trace"), ("PIJitCaptureContext", "bytecode")):
+        setattr(api, name, saying(getattr(api, name), mode))
+
+
+def _executor() -> Any:
+    """The class that executes functions compiled by `jit`; raises ImportError where no known name exists."""
+    from importlib import import_module
+
+    for module in ("mindspore.graph.api", "mindspore.common.api"):
+        for name in ("_JitExecutor", "_MindsporeFunctionExecutor"):
+            try:
+                return getattr(import_module(module), name)
+            except (ImportError, AttributeError):
+                continue
+    raise ImportError("no executor of compiled functions")
+
+
+def _number(value: Any) -> float:
+    return float(value.asnumpy()) if hasattr(value, "asnumpy") else float(value)

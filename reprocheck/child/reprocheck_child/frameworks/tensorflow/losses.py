@@ -1,0 +1,250 @@
+"""TensorFlow 2: the target of every outermost `GradientTape.gradient`, eager, under `tf.function` and in programs compiled by XLA.
+
+Eager values are read as they are. In a traced function a `tf.py_function` hands each execution's value out, loops inside the function
+included; XLA admits none, so there the value is put into a variable that is read when the outermost function returns: of several steps
+inside one compiled call only the last loss is seen.
+"""
+
+import functools
+import sys
+import threading
+from typing import Any, Dict, List, Optional, Tuple
+
+from ...iterations import BACKWARD, GRAD, LOG
+
+NAME = "tensorflow"
+MINIMUM = (2, 16)
+
+
+def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
+    """Hook a freshly imported tensorflow."""
+    adapter = of(tensorflow, recorder)
+    hooks: Dict[str, str] = {}
+    for name in ("tape", "functions"):
+        try:
+            getattr(adapter, "hook_" + name)()
+            hooks[name] = "ok"
+        except Exception as error:
+            hooks[name] = "not available in tensorflow %s: %r" % (getattr(tensorflow, "__version__", "?"), error)
+    recorder.readers["tensorflow"] = adapter.log
+    return hooks
+
+
+_adapters: List["Adapter"] = []
+
+
+def of(tensorflow: Any, recorder: Any) -> "Adapter":
+    """The adapter of this process."""
+    if not _adapters:
+        _adapters.append(Adapter(tensorflow, recorder))
+    return _adapters[0]
+
+
+class Adapter:
+    """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer of Keras works."""
+
+    def __init__(self, tensorflow: Any, recorder: Any) -> None:
+        self.tensorflow = tensorflow
+        self.recorder = recorder
+        self.calls = _Calls()
+        self.weights: Optional[List[int]] = None
+        self.unscaled: Dict[int, Tuple[Any, Any]] = {}
+        self.lock = threading.RLock()
+
+    # ------------------------------------------------------------------------------------------------ hooks
+
+    def hook_tape(self) -> None:
+        """Wrap `GradientTape.gradient`."""
+        from tensorflow.python import pywrap_tfe
+        from tensorflow.python.eager import backprop
+
+        real, adapter = backprop.GradientTape.gradient, self
+
+        @functools.wraps(real)
+        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                nested = not tape._recording and not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+                with tape.stop_recording() if tape._recording else _nothing():
+                    adapter.seen(target, sources, GRAD if nested else BACKWARD)
+            except Exception as error:
+                adapter.recorder.problem("reading the target of a gradient tape", error)
+            return real(tape, target, sources, *args, **kwargs)
+
+        backprop.GradientTape.gradient = gradient
+
+    def hook_functions(self) -> None:
+        """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the outermost one has returned."""
+        from tensorflow.python.eager.polymorphic_function import polymorphic_function
+
+        real, calls, returned = polymorphic_function.Function.__call__, self.calls, self.returned
+
+        @functools.wraps(real)
+        def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            calls.compiled.append(bool(getattr(function, "_jit_compile", False)))
+            try:
+                value = real(function, *args, **kwargs)
+            finally:
+                calls.compiled.pop()
+            if not calls.compiled and calls.sinks:
+                returned()
+            return value
+
+        polymorphic_function.Function.__call__ = __call__
+
+    # ------------------------------------------------------------------------------------------------ losses
+
+    def seen(self, target: Any, sources: Any, kind: str) -> None:
+        """A gradient of `target` is about to be computed, or traced."""
+        tf = self.tensorflow
+        losses = [self.scalar(each) for each in tf.nest.flatten(target)]
+        weights = tf.nest.flatten(sources) if kind == BACKWARD and self.recorder.watching() else []
+        if tf.executing_eagerly():
+            self.record(kind, [loss.numpy() for loss in losses], [int(each) for each in self.checksums(weights)])
+            return
+        if self.in_xla():
+            self.calls.sinks.append(_Sink(tf, kind, losses, self.checksums(weights)))
+        else:
+            self.stream(kind, losses, self.checksums(weights))
+
+    def stream(self, kind: str, losses: List[Any], checksums: List[Any]) -> None:
+        """Let each execution of the function that is being traced hand its values out."""
+        count = len(losses)
+
+        def arrived(*values: Any) -> None:
+            self.record(kind, [value.numpy() for value in values[:count]], [int(value) for value in values[count:]])
+
+        self.tensorflow.py_function(arrived, [*losses, *checksums], [])
+
+    def returned(self) -> None:
+        """The outermost function has returned: read what it left in variables."""
+        for sink in self.calls.sinks:
+            values = sink.read()
+            if values is not None:
+                sink.passed_on(self, *values)
+
+    def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
+        """One evaluation. May end the process."""
+        with self.lock:
+            if checksums and self.recorder.watching():
+                before, self.weights = self.weights, checksums
+                if before is not None and len(before) == len(checksums):
+                    (self.recorder.moved if before != checksums else self.recorder.still)()
+            names = [str(getattr(loss, "dtype", "float64")) for loss in losses]
+            dtype: Any = names[0] if len(set(names)) == 1 else names
+            self.recorder.loss([float(loss) for loss in losses], dtype, kind, 1, "")
+
+    def applied(self, index: int, iterations: Any) -> None:
+        """An optimizer of Keras was applied, or is being traced: an update each time. May end the process.
+
+        `iterations` is the optimizer's counter, which the update has moved on: what reads it runs after the update.
+        """
+        tf = self.tensorflow
+        if tf.executing_eagerly():
+            self.recorder.update(index, None)
+            return
+        if self.in_xla():
+            self.calls.sinks.append(_Update(tf, index))
+        else:
+            tf.py_function(lambda _: self.recorder.update(index, None), [tf.convert_to_tensor(iterations)], [])
+
+    def in_xla(self) -> bool:
+        """Whether the function that is being traced, or one around it, is compiled by XLA."""
+        util = sys.modules.get("tensorflow.python.ops.control_flow_util")
+        graph = self.tensorflow.compat.v1.get_default_graph()
+        return any(self.calls.compiled) or bool(util is not None and util.GraphOrParentsInXlaContext(graph))
+
+    def scalar(self, target: Any) -> Any:
+        """The loss that a target stands for: before scaling, summed where it is no scalar (as the tape does)."""
+        tf = self.tensorflow
+        kept = self.unscaled.pop(id(target), None)
+        loss = tf.convert_to_tensor(target if kept is None or kept[0]() is not target else kept[1])
+        return loss if loss.shape.rank == 0 else tf.reduce_sum(loss)
+
+    def checksums(self, weights: List[Any]) -> List[Any]:
+        """One number a weight that changes with its bits. Shape (), dtype int64."""
+        return [checksum for weight in weights for checksum in self.checksum(weight)]
+
+    def checksum(self, weight: Any) -> List[Any]:
+        """A position-weighted sum of the bits, modulo 2**64; nothing for what has none to look at."""
+        tf = self.tensorflow
+        try:
+            value = tf.reshape(tf.convert_to_tensor(weight), [-1])
+            bits = {2: tf.int16, 4: tf.int32, 8: tf.int64}[value.dtype.size]
+            flat = tf.cast(tf.bitcast(value, bits), tf.int64)
+            odd = tf.range(tf.size(flat, out_type=tf.int64), dtype=tf.int64) * 2 + 1
+            return [tf.reduce_sum(flat * odd)]
+        except Exception:
+            return []
+
+    def log(self, value: Any) -> bool:
+        """`log_loss` of a tensor or variable, also of one in a function that is being traced."""
+        tf = self.tensorflow
+        if not isinstance(value, (tf.Tensor, tf.Variable)):
+            return False
+        loss = self.scalar(value)
+        if tf.executing_eagerly():
+            self.record(LOG, [loss.numpy()], [])
+        else:
+            self.stream(LOG, [loss], [])
+        return True
+
+
+class _Calls(threading.local):
+    """The `tf.function` objects that this thread is inside of, and the sinks that its compiled programs fill."""
+
+    def __init__(self) -> None:
+        self.compiled: List[bool] = []
+        self.sinks: List[_Sink] = []
+
+
+class _Sink:
+    """Variables that a compiled program fills with its losses. Values: losses, then checksums; `filled` counts the executions."""
+
+    def __init__(self, tensorflow: Any, kind: str, losses: List[Any], checksums: List[Any]) -> None:
+        self.kind = kind
+        self.count = len(losses)
+        values = [*losses, *checksums]
+        from tensorflow.python.ops import resource_variable_ops  # the public class is refused while tracing
+
+        with tensorflow.init_scope():
+            self.variables = [
+                resource_variable_ops.ResourceVariable(tensorflow.zeros((), value.dtype), trainable=False) for value in values
+            ]
+            self.filled = resource_variable_ops.ResourceVariable(tensorflow.zeros((), tensorflow.int64), trainable=False)
+        for variable, value in zip(self.variables, values):
+            variable.assign(value)
+        self.filled.assign_add(1)
+        self.read_until = 0
+
+    def read(self) -> Optional[Tuple[List[Any], List[int]]]:
+        """What the last execution left, None if there was none since the last look."""
+        filled = int(self.filled.numpy())
+        if filled == self.read_until:
+            return None
+        self.read_until = filled
+        values = [variable.numpy() for variable in self.variables]
+        return values[: self.count], [int(value) for value in values[self.count :]]
+
+    def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
+        """Record what was read."""
+        adapter.record(self.kind, losses, checksums)
+
+
+class _Update(_Sink):
+    """Counts the updates of a compiled program."""
+
+    def __init__(self, tensorflow: Any, index: int) -> None:
+        super().__init__(tensorflow, "", [], [])
+        self.index = index
+
+    def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
+        """Record an update."""
+        adapter.recorder.update(self.index, None)
+
+
+class _nothing:  # noqa: N801
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass

@@ -1,0 +1,168 @@
+"""`augment-off` for PyTorch: random transforms of torchvision, albumentations and kornia hand their input through.
+
+Where a transform decides the size of what follows (a random crop), the identity would break the batch: there it makes the same draw each
+time. What a user wrote is left alone.
+"""
+
+import functools
+import random
+import sys
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+from .... import import_hook
+from . import augmentations as known
+
+_CONTROL = "augment-off"
+_SEED = 0
+
+
+def augment_off(torch: Any, active: Any) -> None:
+    """Wait for the packages: each acts when it is imported."""
+    change = _Change(torch, active)
+    for name in known.TORCHVISION:
+        import_hook.when_imported(name, change.safely(change.torchvision))
+    import_hook.when_imported(known.ALBUMENTATIONS, change.safely(change.albumentations))
+    import_hook.when_imported(known.ALBUMENTATIONS_COMPOSITIONS, change.safely(change.choices))
+    import_hook.when_imported(known.KORNIA, change.safely(change.kornia))
+
+
+class _Change:
+    def __init__(self, torch: Any, active: Any) -> None:
+        self.torch = torch
+        self.active = active
+
+    def safely(self, change: Callable[[Any], None]) -> Callable[[Any], None]:
+        """A callback that reports what it cannot change."""
+
+        def changed(module: Any) -> None:
+            try:
+                change(module)
+            except Exception as error:
+                self.active.unavailable(_CONTROL, "%s: %r" % (module.__name__, error))
+
+        return changed
+
+    # ------------------------------------------------------------------------------------------------ packages
+
+    def torchvision(self, module: Any) -> None:
+        """Transforms of both generations: one calls `forward` with one image, the other with all that belongs together."""
+        for name in (*known.IDENTITY, *known.SAME_DRAW):
+            kind = getattr(module, name, None)
+            if isinstance(kind, type):
+                method = "forward" if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module) else "__call__"
+                what = "torchvision " + name
+                self._method(kind, method, self._through(what) if name in known.IDENTITY else self._fixed(what))
+
+    def albumentations(self, module: Any) -> None:
+        """All go through one method."""
+        fixed, touched = self._fixed, self.active.touched
+
+        def instead(real: Any) -> Any:
+            def call(transform: Any, *args: Any, **kwargs: Any) -> Any:
+                name, package = type(transform).__name__, type(transform).__module__.partition(".")[0]
+                if args or package != "albumentations" or (name in known.ALBUMENTATIONS_KEPT and transform.p >= 1):
+                    return real(transform, *args, **kwargs)
+                if name in known.ALBUMENTATIONS_KEPT or name in known.ALBUMENTATIONS_SAME_DRAW:
+                    return fixed("albumentations " + name)(real)(transform, **kwargs)
+                touched(_CONTROL, "albumentations " + name)
+                kwargs.pop("force_apply", None)
+                return kwargs
+
+            return call
+
+        self._method(module.BasicTransform, "__call__", instead)
+
+    def choices(self, module: Any) -> None:
+        """Compositions that choose, choose the same."""
+        for name in known.ALBUMENTATIONS_CHOICES:
+            kind = getattr(module, name, None)
+            if isinstance(kind, type) and "__call__" in vars(kind):
+                self._method(kind, "__call__", self._fixed("albumentations " + name))
+
+    def kornia(self, module: Any) -> None:
+        """Of each batch, nothing is chosen to be augmented; crops draw the same parameters."""
+        base, torch, touched, same = module._BasicAugmentationBase, self.torch, self.active.touched, self.same_draw
+
+        def chosen(real: Any) -> Any:
+            def generator(augmentation: Any, batch_shape: Any, *args: Any, **kwargs: Any) -> Any:
+                name = type(augmentation).__name__
+                if not _of(augmentation, "kornia") or name in known.KORNIA_KEPT:
+                    return real(augmentation, batch_shape, *args, **kwargs)
+                touched(_CONTROL, "kornia " + name)
+                if name in known.KORNIA_SAME_DRAW:
+                    return torch.ones(batch_shape[0], dtype=augmentation.dtype)
+                return torch.zeros(batch_shape[0], dtype=augmentation.dtype)
+
+            return generator
+
+        def parameters(real: Any) -> Any:
+            def generate(augmentation: Any, *args: Any, **kwargs: Any) -> Any:
+                if not _of(augmentation, "kornia"):
+                    return real(augmentation, *args, **kwargs)
+                with same(augmentation):
+                    return real(augmentation, *args, **kwargs)
+
+            return generate
+
+        self._method(base, "__batch_prob_generator__", chosen)
+        self._method(base, "generate_parameters", parameters)
+
+    # ------------------------------------------------------------------------------------------------ ways
+
+    @staticmethod
+    def _method(kind: Any, name: str, change: Callable[[Any], Any]) -> None:
+        real = getattr(kind, name)
+        if not hasattr(real, "reprocheck"):
+            replaced = functools.wraps(real)(change(real))
+            replaced.reprocheck = True
+            setattr(kind, name, replaced)
+
+    def _through(self, what: str) -> Callable[[Any], Any]:
+        touched = self.active.touched
+
+        def change(real: Any) -> Any:
+            def identity(transform: Any, *inputs: Any) -> Any:
+                touched(_CONTROL, what)
+                return inputs[0] if len(inputs) == 1 else inputs
+
+            return identity
+
+        return change
+
+    def _fixed(self, what: str) -> Callable[[Any], Any]:
+        touched, same = self.active.touched, self.same_draw
+
+        def change(real: Any) -> Any:
+            def fixed(transform: Any, *args: Any, **kwargs: Any) -> Any:
+                touched(_CONTROL, what, "the same draw each time")
+                with same(transform):
+                    return real(transform, *args, **kwargs)
+
+            return fixed
+
+        return change
+
+    @contextmanager
+    def same_draw(self, owner: Any) -> Iterator[None]:
+        """The default generators of the CPU start from the same place, and are afterwards what they were."""
+        numpy = sys.modules.get("numpy")
+        default = self.torch.random.default_generator
+        states = default.get_state(), random.getstate(), numpy.random.get_state() if numpy else None
+        default.manual_seed(_SEED)
+        random.seed(_SEED)
+        if numpy:
+            numpy.random.seed(_SEED)
+        if hasattr(owner, "set_random_seed"):  # generators of its own
+            owner.set_random_seed(_SEED)
+        try:
+            yield
+        finally:
+            default.set_state(states[0])
+            random.setstate(states[1])
+            if numpy:
+                numpy.random.set_state(states[2])
+
+
+def _of(value: Any, package: str) -> bool:
+    return type(value).__module__.partition(".")[0] == package

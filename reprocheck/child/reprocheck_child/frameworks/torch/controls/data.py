@@ -1,0 +1,81 @@
+"""`single-worker` for PyTorch: loaders load in the process that trains."""
+
+import functools
+import inspect
+from typing import Any
+
+from .... import import_hook
+
+LOADERS = (
+    ("torch.utils.data.dataloader", "DataLoader"),
+    ("torchdata.stateful_dataloader.stateful_dataloader", "StatefulDataLoader"),
+)
+"""Module and class of each loader that starts workers by itself."""
+NEUTRAL = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0, "multiprocessing_context": None}
+"""What a loader without workers must be given: anything else is an error of its constructor."""
+_WHAT = "DataLoader(num_workers)"
+
+
+def single_worker(torch: Any, active: Any) -> None:
+    """Load without workers, whatever a loader is given or told later."""
+    for module, name in LOADERS:
+        import_hook.when_imported(module, functools.partial(_watch, active, name))
+
+
+def _watch(active: Any, name: str, module: Any) -> None:
+    try:
+        loader = getattr(module, name)
+        _constructor(active, loader)
+        if "_get_iterator" in vars(loader):
+            _iteration(active, loader)
+    except Exception as error:
+        active.unavailable("single-worker", "%s.%s: %r" % (module.__name__, name, error))
+
+
+def _constructor(active: Any, loader: Any) -> None:
+    real = loader.__init__
+    signature = inspect.signature(real)
+
+    @functools.wraps(real)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+            workers = bound.arguments.get("num_workers", 0)
+            if workers:
+                active.touched("single-worker", _WHAT, _said(workers, bound.arguments))
+                args, kwargs = _without_workers(bound)
+        except TypeError:
+            pass  # the constructor says what is wrong
+        real(self, *args, **kwargs)
+
+    loader.__init__ = __init__
+
+
+def _said(workers: Any, arguments: Any) -> Any:
+    """The number of workers that were asked for, and what goes with them and is not called."""
+    return "%s, worker_init_fn is not called" % workers if arguments.get("worker_init_fn") is not None else workers
+
+
+def _without_workers(bound: Any) -> Any:
+    for name, value in NEUTRAL.items():
+        if name in bound.arguments:
+            bound.arguments[name] = value
+    if "in_order" in bound.arguments:
+        bound.arguments["in_order"] = True
+    return bound.args[1:], bound.kwargs
+
+
+def _iteration(active: Any, loader: Any) -> None:
+    """A number of workers set on the loader afterwards."""
+    real = loader._get_iterator
+
+    @functools.wraps(real)
+    def _get_iterator(self: Any) -> Any:
+        if self.num_workers:
+            active.touched("single-worker", _WHAT, self.num_workers)
+            for name, value in NEUTRAL.items():
+                if name != "multiprocessing_context" and hasattr(self, name):
+                    object.__setattr__(self, name, value)
+        return real(self)
+
+    loader._get_iterator = _get_iterator

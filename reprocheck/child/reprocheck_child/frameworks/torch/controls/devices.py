@@ -1,0 +1,97 @@
+"""`cpu-rng` for PyTorch: what is drawn on an accelerator is drawn on the CPU, from the CPU's generator, and moved.
+
+The kernels of the accelerator that draw are replaced by ones that run the CPU's: so `torch.rand(device=…)`, `tensor.normal_()`, the
+initialisers and dropout are reached alike. On the CPU there is nothing to do.
+"""
+
+from typing import Any, Callable, Dict, Tuple
+
+from .... import import_hook
+from .dispatch import Kernels, accelerators
+
+OPERATORS = (
+    "normal_", "uniform_", "random_", "random_.from", "random_.to", "bernoulli_.float", "bernoulli_.Tensor", "exponential_",
+    "geometric_", "log_normal_", "cauchy_", "bernoulli", "bernoulli.out", "multinomial", "poisson", "binomial", "native_dropout",
+    "normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor", "randperm.generator_out", "rrelu_with_noise",
+    "_standard_gamma", "_sample_dirichlet",
+)  # fmt: skip
+"""Operators with a kernel for each device that draw from its generator."""
+_CONTROL = "cpu-rng"
+
+
+def cpu_rng(torch: Any, active: Any) -> None:
+    """Replace what draws on the accelerators that there are."""
+    kernels = Kernels(torch)
+    keys = accelerators(torch)
+    for key in keys:
+        _replace(kernels, active, key)
+    if "PrivateUse1" not in keys:
+        import_hook.when_imported("torch_npu", lambda _: _replace(kernels, active, "PrivateUse1"))
+    if not keys:
+        active.unavailable(_CONTROL, "nothing to do: this PyTorch draws on the CPU only")
+
+
+def _replace(kernels: Kernels, active: Any, key: str) -> None:
+    twins = _Twins(kernels.torch)
+    for name in OPERATORS:
+        packet, _, overload = name.partition(".")
+        try:
+            operator = getattr(getattr(kernels.torch.ops.aten, packet), overload or "default")
+            kernels.replace(name, key, _on_the_cpu(kernels.torch, active, operator, twins))
+        except Exception as error:
+            active.unavailable(_CONTROL, "%s on %s, torch %s: %r" % (name, key, kernels.torch.__version__, error))
+
+
+class _Twins:
+    """A generator of the CPU for each generator of a device that the script draws from by name, with its seed."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.known: Dict[int, Tuple[int, Any, Any]] = {}
+
+    def of(self, generator: Any) -> Any:
+        """The twin; a new one once the generator was seeded with something else."""
+        seed = generator.initial_seed()
+        known = self.known.get(id(generator))
+        if known is None or known[0] != seed:
+            known = self.known[id(generator)] = (seed, self.torch.Generator().manual_seed(seed), generator)
+        return known[1]
+
+
+def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
+    """The operator, run on copies of its tensors on the CPU; what it writes into is copied back, what it returns is moved."""
+    written = [argument.alias_info is not None and argument.alias_info.is_write for argument in operator._schema.arguments]
+    names = [argument.name for argument in operator._schema.arguments]
+    what, host, tensor_type = operator._schema.name, torch.device("cpu"), torch.Tensor
+
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        device, back = None, []
+
+        def moved(name: str, value: Any) -> Any:
+            nonlocal device
+            if isinstance(value, tensor_type) and value.device != host:
+                device = value.device
+                copy = torch.empty(value.shape, dtype=value.dtype) if written[names.index(name)] else value.cpu()
+                if written[names.index(name)]:
+                    back.append((value, copy))
+                return copy
+            if isinstance(value, torch.Generator) and value.device != host:
+                return twins.of(value)
+            return value
+
+        given = [moved(name, value) for name, value in zip(names, args)]
+        named = {name: moved(name, value) for name, value in kwargs.items()}
+        result = operator(*given, **named)
+        active.touched(_CONTROL, what, str(device))
+        for value, copy in back:
+            value.copy_(copy)
+        originals = {id(copy): value for value, copy in back}
+
+        def returned(value: Any) -> Any:
+            if isinstance(value, tensor_type):
+                return originals[id(value)] if id(value) in originals else value.to(device)
+            return value
+
+        return tuple(map(returned, result)) if isinstance(result, (tuple, list)) else returned(result)
+
+    return draw

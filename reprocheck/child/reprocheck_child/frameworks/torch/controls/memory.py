@@ -1,0 +1,154 @@
+"""`fill-memory` for PyTorch: what `torch.empty` and its kin hand out holds a fixed finite pattern instead of what the memory held.
+
+The kernels that allocate are replaced, so `new_empty`, `torch.Tensor(n)`, `to_empty`, UninitializedParameter and callers in C++ are
+reached; meta and fake tensors have other kernels and are left alone. On the CPU the bytes are written behind autograd's back.
+"""
+
+import ctypes
+from typing import Any, Callable, Optional, Tuple
+
+from .... import import_hook
+from .dispatch import Kernels, accelerators
+
+PATTERN = 0x3F
+"""Every byte of a floating-point or complex tensor: 0.747 in float32, 1.81 in float16, 0.746 in bfloat16, 4.8e-4 in float64."""
+FRESH = 1 << 30
+"""Allocations of so many bytes come from the system, which hands out zeros: they are left as they are, or all would be made resident."""
+_DEVICE_VALUE = 0.7470588088035583
+_WHAT = "aten::"
+_memset = ctypes.memset
+
+
+def fill_memory(torch: Any, active: Any) -> None:
+    """Replace the kernels that allocate, for the CPU and each accelerator."""
+    kernels = Kernels(torch)
+    host = _Host(torch, active)
+    for operator in ("empty.memory_format", "empty_strided", "resize_"):
+        original = kernels.original(operator, "CPU") or _fallback(torch, operator)
+        if original is None:
+            active.unavailable("fill-memory", "%s of torch %s" % (operator, torch.__version__))
+        else:
+            kernels.replace(operator, "CPU", host.wrap(operator, _quick(torch, operator, original)))
+    done = [_accelerator(kernels, active, key) for key in accelerators(torch) if key != "PrivateUse1"]
+    import_hook.when_imported("torch_npu", lambda _: done.append(_accelerator(kernels, active, "PrivateUse1")))
+
+
+def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
+    """`empty` by way of `empty_strided`, where torch does not hand out its kernels."""
+    if operator != "empty.memory_format":
+        return None
+    strided, last, last3d = torch.ops.aten.empty_strided.default, torch.channels_last, torch.channels_last_3d
+
+    def empty(size: Any, *, memory_format: Any = None, **options: Any) -> Any:
+        inner = [*range(2, len(size)), 1, 0] if memory_format in (last, last3d) else [*range(len(size))]
+        order = [0, *inner[:-1]] if memory_format in (last, last3d) else inner
+        strides, step = [1] * len(size), 1
+        for dimension in reversed(order):
+            strides[dimension] = step
+            step *= max(int(size[dimension]), 1)
+        return strided(size, strides, **options)
+
+    return empty
+
+
+def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The same memory without a way through the dispatcher, a tenth of the time, where torch has that and nothing special is asked for."""
+    allocate = getattr(getattr(getattr(torch._C, "_dynamo", None), "guards", None), "_empty_strided_cpu", None)
+    if allocate is None or operator == "resize_":
+        return original
+    strided, contiguous, default = torch.strided, torch.contiguous_format, torch.get_default_dtype
+
+    def empty(
+        size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None
+    ) -> Any:
+        if pin_memory or memory_format not in (None, contiguous) or layout not in (None, strided):
+            return original(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format)
+        strides, step = [], 1
+        for length in reversed(size):
+            strides.append(step)
+            step *= length or 1
+        return allocate(tuple(size), tuple(reversed(strides)), default() if dtype is None else dtype)
+
+    def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
+        if pin_memory or layout not in (None, strided):
+            return original(size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        return allocate(tuple(size), tuple(stride), default() if dtype is None else dtype)
+
+    return empty if operator == "empty.memory_format" else empty_strided
+
+
+class _Host:
+    """Tensors on the CPU, pinned or not."""
+
+    def __init__(self, torch: Any, active: Any) -> None:
+        self.active = active
+        self.tensor = torch.Tensor
+
+    def wrap(self, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The kernel, with the pattern written into what is new."""
+        what = _WHAT + operator.partition(".")[0]
+        if operator == "resize_":
+            return self._resize(what, original)
+        fill = self.fill
+
+        def allocate(*args: Any, **kwargs: Any) -> Any:
+            tensor = original(*args, **kwargs)
+            fill(what, tensor, 0)
+            return tensor
+
+        return allocate
+
+    def _resize(self, what: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        fill = self.fill
+
+        def resize_(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            before = tensor.untyped_storage().nbytes()
+            original(tensor, *args, **kwargs)
+            fill(what, tensor, before)
+            return tensor
+
+        return resize_
+
+    def fill(self, what: str, tensor: Any, start: int) -> None:
+        """Write the pattern into the storage of a fresh tensor from byte `start` on."""
+        try:
+            storage = tensor.untyped_storage()
+            size = storage.nbytes() - start
+            if 0 < size < FRESH:
+                kind = tensor.dtype
+                _memset(storage.data_ptr() + start, PATTERN if kind.is_floating_point or kind.is_complex else 0, size)
+                self.active.touched("fill-memory", what)
+        except Exception as error:
+            self.active.recorder.problem("controls: fill-memory", error)
+
+
+def _accelerator(kernels: Kernels, active: Any, key: str) -> Tuple[str, ...]:
+    """Fill what an accelerator allocates: by an operator of its own, below autograd."""
+    torch = kernels.torch
+    fill, below = torch.ops.aten.fill_.Scalar, torch._C._AutoDispatchBelowADInplaceOrView
+    done = []
+    for operator in ("empty.memory_format", "empty_strided"):
+        original = kernels.original(operator, key)
+        if original is None:
+            active.unavailable("fill-memory", "%s on %s, torch %s" % (operator, key, torch.__version__))
+            continue
+        what = _WHAT + operator.partition(".")[0] + " on " + key
+        kernels.replace(operator, key, _device_kernel(active, what, original, fill, below))
+        done.append(operator)
+    return tuple(done)
+
+
+def _device_kernel(active: Any, what: str, original: Callable[..., Any], fill: Any, below: Any) -> Callable[..., Any]:
+    def allocate(*args: Any, **kwargs: Any) -> Any:
+        tensor = original(*args, **kwargs)
+        try:
+            if tensor.numel():
+                kind = tensor.dtype
+                with below():
+                    fill(tensor, _DEVICE_VALUE if kind.is_floating_point or kind.is_complex else 0)
+                active.touched("fill-memory", what)
+        except Exception as error:  # a type without a kernel for it
+            active.unavailable("fill-memory", "%s of %s: %r" % (what, tensor.dtype, error))
+        return tensor
+
+    return allocate

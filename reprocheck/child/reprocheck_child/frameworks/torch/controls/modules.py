@@ -1,0 +1,82 @@
+"""`dropout-off` for modules that people write themselves: one whose class is named for it hands its input through, where that is safe.
+
+Safe means: it has no parameters, takes one tensor, and returns one of the same shape and type. What that cannot be said of is left as it
+is, and named.
+"""
+
+import re
+from typing import Any, Dict, Tuple
+
+from .dropout import in_place_of
+
+NAMED = re.compile(r"drop_?out|drop_?path|drop_?block|stochastic_?depth", re.I)
+_NOT_DROPPED = re.compile(r"no_?drop|config", re.I)
+
+
+def hand_written_dropout(torch: Any, active: Any) -> None:
+    """Change module classes as they are made, and those that a backend made before."""
+    module, wrap = torch.nn.Module, _Classes(torch, active).wrap
+
+    def named(owner: Any) -> bool:
+        return bool(NAMED.search(owner.__name__)) and not _NOT_DROPPED.search(owner.__name__)
+
+    def __init_subclass__(owner: Any, **kwargs: Any) -> None:  # noqa: N807
+        super(module, owner).__init_subclass__(**kwargs)
+        if named(owner):
+            wrap(owner)
+
+    known = [module]
+    for owner in known:
+        known += owner.__subclasses__()
+        if named(owner):
+            wrap(owner)
+    module.__init_subclass__ = classmethod(__init_subclass__)
+
+
+class _Classes:
+    def __init__(self, torch: Any, active: Any) -> None:
+        self.torch = torch
+        self.active = active
+        self.safe: Dict[Tuple[Any, ...], bool] = {}
+
+    def wrap(self, owner: Any) -> None:
+        """Put the identity in the place of `forward`, for calls of which it is safe."""
+        real = vars(owner).get("forward")
+        if not callable(real) or str(owner.__module__).partition(".")[0] == "torch" or not hasattr(real, "__globals__"):
+            return
+        identity, compiling = self.identity, getattr(self.torch.compiler, "is_compiling", bool)
+
+        def forward(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if not module.training or compiling():
+                return real(module, *args, **kwargs)
+            return args[0] if identity(module, real, args, kwargs) else real(module, *args, **kwargs)
+
+        owner.forward = in_place_of(forward, real)
+
+    def identity(self, module: Any, real: Any, args: Any, kwargs: Any) -> bool:
+        """Whether the identity may stand for this call. The first of each class and shape is made, on a copy, to see what it returns."""
+        try:
+            name = type(module).__qualname__
+            if len(args) != 1 or kwargs or not isinstance(args[0], self.torch.Tensor):
+                return self._left(name, "it is called with more than one tensor")
+            if next(iter(module.parameters()), None) is not None:
+                return self._left(name, "it has parameters")
+            key = (type(module), args[0].shape, args[0].dtype)
+            if key not in self.safe:
+                self.safe[key] = self._same(module, real, args[0])
+            if not self.safe[key]:
+                return self._left(name, "what it returns is not shaped as what it is given")
+            self.active.touched("dropout-off", name + ".forward")
+            return True
+        except Exception as error:
+            self.active.recorder.problem("controls: dropout-off", error)
+            return False
+
+    def _same(self, module: Any, real: Any, value: Any) -> bool:
+        with self.torch.no_grad():
+            output = real(module, value.detach().clone())
+        return isinstance(output, self.torch.Tensor) and output.shape == value.shape and output.dtype == value.dtype
+
+    def _left(self, name: str, why: str) -> bool:
+        self.active.unavailable("dropout-off", "the module %s: %s" % (name, why))
+        return False

@@ -1,0 +1,191 @@
+"""`deterministic`, `single-thread` and `no-compile` for PyTorch: settings made at the import, and what scripts set against them later."""
+
+import functools
+import sys
+from typing import Any, Callable
+
+from .... import import_hook
+
+
+def guarded(active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any) -> Callable[..., Any]:
+    """The setter `real(value)`: a value that contradicts the control stands and is reported, or is replaced in a trial arm."""
+
+    @functools.wraps(real)
+    def setter(value: Any, *args: Any, **kwargs: Any) -> Any:
+        if value == wanted:
+            return real(value, *args, **kwargs)
+        if active.override:
+            active.overridden(control, what, value, wanted)
+            return real(wanted, *args, **kwargs)
+        active.conflict(control, what, value, wanted)
+        return real(value, *args, **kwargs)
+
+    return setter
+
+
+# ---------------------------------------------------------------------------------------------------- deterministic
+
+
+def deterministic(torch: Any, active: Any) -> None:
+    """Deterministic algorithms on, an error where an operator has none; cuDNN deterministic and without benchmarks."""
+    _algorithms(torch, active)
+    _flag(torch, active, "cudnn", "deterministic", True)
+    _flag(torch, active, "cudnn", "benchmark", False)
+    if hasattr(torch._C, "_set_mkldnn_deterministic"):
+        _flag(torch, active, "mkldnn", "deterministic", True)
+    import_hook.when_imported("torch._inductor.config", lambda config: _inductor(active, config))
+    import_hook.when_imported("torch_npu", lambda module: _npu(torch, active, module))
+
+
+def _algorithms(torch: Any, active: Any) -> None:
+    """Without `torch.use_deterministic_algorithms`: it imports the compiler's settings, which takes seconds."""
+    core, what = torch._C, "torch.use_deterministic_algorithms"
+    real, fill = core._set_deterministic_algorithms, _filling(torch)
+
+    @functools.wraps(real)
+    def set_algorithms(mode: Any, *, warn_only: Any = False) -> Any:
+        said, wanted = _said(mode, warn_only), _said(True, False)
+        if said == wanted:
+            fill(True)  # the script asks for all that comes with it, as it would without the control
+            return real(True, warn_only=False)
+        if active.override:
+            active.overridden("deterministic", what, said, wanted)
+            return real(True, warn_only=False)
+        active.conflict("deterministic", what, said, wanted)
+        return real(mode, warn_only=warn_only)
+
+    real(True, warn_only=False)
+    fill(False)
+    core._set_deterministic_algorithms = set_algorithms
+    active.touched("deterministic", what, True)
+
+
+def _said(mode: Any, warn_only: Any) -> str:
+    return "%s, warn_only=True" % bool(mode) if mode and warn_only else str(bool(mode))
+
+
+def _filling(torch: Any) -> Callable[[bool], None]:
+    """Switches off that deterministic mode fills new memory with NaN, the work of another control; `fill(True)` gives it back, once.
+
+    A script that sets this itself has the last word.
+    """
+    core = torch._C
+    if not hasattr(core, "_set_deterministic_fill_uninitialized_memory"):
+        return lambda restore: None
+    real, before = core._set_deterministic_fill_uninitialized_memory, [core._get_deterministic_fill_uninitialized_memory()]
+
+    @functools.wraps(real)
+    def set_fill(mode: Any) -> Any:
+        before.clear()
+        return real(mode)
+
+    core._set_deterministic_fill_uninitialized_memory = set_fill
+
+    def fill(restore: bool) -> None:
+        if not restore:
+            real(False)
+        elif before:
+            real(before.pop())
+
+    return fill
+
+
+def _flag(torch: Any, active: Any, backend: str, name: str, wanted: bool) -> None:
+    """A flag of `torch.backends`: set, and guarded where the script sets it as an attribute or through `flags`."""
+    function, what = "_set_%s_%s" % (backend, name), "torch.backends.%s.%s" % (backend, name)
+    real = getattr(torch._C, function)
+    real(wanted)
+    setter = guarded(active, "deterministic", what, real, wanted)
+    setattr(torch._C, function, setter)
+    attribute = vars(type(getattr(torch.backends, backend))).get(name)
+    if getattr(attribute, "setter", None) is not None:
+        attribute.setter = setter
+    active.touched("deterministic", what, wanted)
+
+
+def _inductor(active: Any, config: Any) -> None:
+    try:
+        if hasattr(config, "deterministic") and not config.deterministic:
+            config.deterministic = True
+            active.touched("deterministic", "torch._inductor.config.deterministic", True)
+    except Exception as error:
+        active.unavailable("deterministic", "in compiled code: %r" % error)
+
+
+def _npu(torch: Any, active: Any, module: Any) -> None:
+    """torch_npu reads the flag of torch; its own levels switch that flag."""
+    try:
+        if not torch.are_deterministic_algorithms_enabled():
+            torch._C._set_deterministic_algorithms(True)
+        active.touched("deterministic", "torch.use_deterministic_algorithms, read by torch_npu", True)
+    except Exception as error:
+        active.unavailable("deterministic", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error))
+
+
+# ---------------------------------------------------------------------------------------------------- single-thread
+
+
+def single_thread(torch: Any, active: Any) -> None:
+    """One thread inside operators and one between them."""
+    torch.set_num_threads(1)
+    active.touched("single-thread", "torch.set_num_threads", 1)
+    setter = guarded(active, "single-thread", "torch.set_num_threads", torch.set_num_threads, 1)
+    torch.set_num_threads = torch._C.set_num_threads = setter
+    _between_operators(torch, active)
+
+
+def _between_operators(torch: Any, active: Any) -> None:
+    """PyTorch takes this number once a process: the script's own call would be an error after ours, so it is replaced, and said."""
+    what = "torch.set_num_interop_threads"
+    real = torch.set_num_interop_threads
+    try:
+        real(1)
+    except RuntimeError as error:
+        active.unavailable("single-thread", "between operators: %s" % error)
+        return
+    active.touched("single-thread", what, 1)
+
+    @functools.wraps(real)
+    def set_num_interop_threads(number: Any) -> None:
+        if number != 1:
+            active.overridden("single-thread", what, number, 1)
+
+    torch.set_num_interop_threads = torch._C.set_num_interop_threads = set_num_interop_threads
+
+
+# ---------------------------------------------------------------------------------------------------- no-compile
+
+
+def no_compile(torch: Any, active: Any) -> None:
+    """`torch.compile` leaves code as it is. The variable is set before the start; this holds where a script removed it."""
+    real = torch.compile
+
+    @functools.wraps(real)
+    def compile(*args: Any, **kwargs: Any) -> Any:
+        active.touched("no-compile", "torch.compile")
+        compiled = real(*args, **kwargs)
+        _still_off(torch, active)
+        return compiled
+
+    torch.compile = compile
+    import_hook.when_imported("torch._dynamo.config", lambda config: _switch_off(active, config))
+
+
+def _switch_off(active: Any, config: Any) -> None:
+    try:
+        config.disable = True
+        active.touched("no-compile", "torch._dynamo.config.disable", True)
+    except Exception as error:
+        active.unavailable("no-compile", repr(error))
+
+
+def _still_off(torch: Any, active: Any) -> None:
+    """Whether the script has switched the compiler on again by itself."""
+    config = sys.modules.get("torch._dynamo.config")
+    if config is None or getattr(config, "disable", True):
+        return
+    if active.override:
+        active.overridden("no-compile", "torch._dynamo.config.disable", False, True)
+        config.disable = True
+    else:
+        active.conflict("no-compile", "torch._dynamo.config.disable", False, True)

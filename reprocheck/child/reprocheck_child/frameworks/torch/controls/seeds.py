@@ -1,0 +1,93 @@
+"""`seed`, `private-rng` and `entropy` for PyTorch: default generators that nobody seeds, and generators that are seeded from the system.
+
+The line between them: a default generator whose first seed would come from the system is `seed`'s. A call that seeds again from the
+system (`torch.seed`, `torch.cuda.seed`, `Generator.seed` of any generator) is what `private-rng` and `entropy` answer.
+"""
+
+import ctypes
+import functools
+import gc
+import sys
+from typing import Any, Optional
+
+from .... import import_hook
+
+_SYSTEM_BITS = (1 << 53) - 1
+"""As many bits as PyTorch takes from the system."""
+_WHAT = "torch.Generator.seed"
+
+
+def seed(torch: Any, active: Any) -> None:
+    """Seed the default generators of all devices. What the script seeds later itself, wins."""
+    number = active.process_seed()
+    torch.manual_seed(number)
+    active.touched("seed", "torch.manual_seed", number)
+
+    def late(module: Any) -> None:
+        """A backend that is loaded after torch was not there to be seeded."""
+        try:
+            device = getattr(torch, "npu", None)
+            if device is not None and hasattr(device, "manual_seed_all"):
+                device.manual_seed_all(number)
+                active.touched("seed", "torch.npu.manual_seed_all", number)
+        except Exception as error:
+            active.unavailable("seed", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error))
+
+    if "torch_npu" not in sys.modules:
+        import_hook.when_imported("torch_npu", late)
+
+
+def reseeding(torch: Any, active: Any) -> None:
+    """Answer `Generator.seed()` from a fixed stream. The functions that seed default generators from the system all end there."""
+    _replace_seed(torch.Generator, active)
+    import_hook.when_imported("torch_npu", lambda _: _own_types(torch, active))
+
+
+def _own_types(torch: Any, active: Any) -> None:
+    """Generators of a backend that are of a type of their own."""
+    for generator in getattr(getattr(torch, "npu", None), "default_generators", ()):
+        if type(generator) is not torch.Generator:
+            _replace_seed(type(generator), active)
+
+
+def _replace_seed(kind: Any, active: Any) -> None:
+    real = kind.seed
+    if hasattr(real, "__wrapped__"):
+        return
+
+    def seed(generator: Any) -> Any:
+        """Seed from the system, or from the fixed stream where it is the user's code that asks."""
+        control = _responsible(active)
+        if control is None:
+            return real(generator)
+        number = active.number(control, _WHAT) & _SYSTEM_BITS
+        generator.manual_seed(number)
+        active.touched(control, _WHAT, number)
+        return number
+
+    _set_in_type(kind, "seed", functools.update_wrapper(seed, real))
+
+
+def _responsible(active: Any) -> Optional[str]:
+    """The control that answers: `private-rng` for every caller, `entropy` where the user's own code asks, by itself or through torch."""
+    if "private-rng" in active.names:
+        return "private-rng"
+    depth = 2
+    frame = sys._getframe(depth)
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torch_npu", "reprocheck_child"):
+        frame, depth = frame.f_back, depth + 1
+    return "entropy" if frame is not None and active.users_module(depth) else None
+
+
+def _set_in_type(kind: Any, name: str, value: Any) -> None:
+    """Set an attribute of a type of C, whose `__setattr__` refuses: in the dictionary behind it, and drop what is cached of it."""
+    try:
+        setattr(kind, name, value)
+        return
+    except TypeError:
+        pass
+    attributes = next(each for each in gc.get_referents(kind.__dict__) if type(each) is dict and name in each)
+    attributes[name] = value
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    if getattr(kind, name) is not value:
+        raise TypeError("the type %s keeps its own %s" % (kind.__name__, name))

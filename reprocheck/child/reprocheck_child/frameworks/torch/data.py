@@ -1,0 +1,280 @@
+"""What a `DataLoader` hands out: batches with their samples' indices and workers, and the order of samples of each epoch.
+
+The iterator of a loader is watched, not the loader: `_BaseDataLoaderIter` is the base of every iterator, also of trainers' own loaders.
+"""
+
+import functools
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import held as torch_held
+from . import order as torch_order
+from .names import variable
+
+
+def install(torch: Any, deep: Any) -> None:
+    """Record each batch, and each epoch's order, of every loader."""
+    Loaders(torch, deep).watch()
+
+
+class _Epoch:
+    """One pass over a loader."""
+
+    def __init__(self, place: str, keys: Dict[str, Any], before: Dict[str, bytes]) -> None:
+        self.place = place
+        self.keys = keys
+        """What is known of the epoch before it begins."""
+        self.moved: Dict[str, Tuple[bytes, bytes]] = {}
+        """Generators that moved while the epoch was made ready: their states before and after."""
+        self.before = before
+        """States before what is under way."""
+        self.begun = False
+        self.indices: Dict[int, Any] = {}  # number of a task -> the indices that a worker was given
+        self.last: Any = None  # indices that were drawn last
+        self.worker: Optional[int] = None
+        self.handed: Any = None  # indices of the batch that a worker has sent
+        self.chosen: Optional[List[Any]] = None  # of a subset: the indices that it takes
+
+
+class Loaders:
+    """Watches the iterators of all loaders of a process."""
+
+    def __init__(self, torch: Any, deep: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.base: Any = None
+        self.aside = torch._C.DisableTorchFunction
+        self.numbers: Dict[int, Tuple[Any, int]] = {}  # id of a loader -> (a reference, its number)
+        self.count = 0
+        self.places: Dict[int, Tuple[Any, str]] = {}
+        self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
+        self.held: Dict[int, Tuple[Any, Dict[str, str]]] = {}  # id of a loader -> (a reference, what its data set holds)
+
+    def watch(self) -> None:
+        """Wrap the making of loaders, and what their iterators do."""
+        from torch.utils.data import dataloader
+
+        self.base = dataloader._BaseDataLoaderIter
+        several = getattr(dataloader, "_MultiProcessingDataLoaderIter", None)
+        self._wrap(dataloader.DataLoader, "__init__", None, self.built)
+        self._wrap(self.base, "__init__", self.before_epoch, self.after_epoch)
+        self._wrap(self.base, "_reset", self.before_epoch, self.after_epoch)
+        self._wrap(self.base, "_next_index", self.before_index, self.after_index)
+        self._wrap(self.base, "__next__", self.before_batch, self.after_batch)
+        if several is not None:
+            self._wrap(several, "_process_data", self.from_worker, None)
+
+    def _wrap(self, owner: Any, name: str, before: Optional[Callable[..., None]], after: Optional[Callable[..., None]]) -> None:
+        real, record = getattr(owner, name), self._record
+
+        @functools.wraps(real)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if before is not None:
+                record(before, None, args, kwargs)
+            returned = real(*args, **kwargs)
+            if after is not None:
+                record(after, returned, args, kwargs)
+            return returned
+
+        setattr(owner, name, wrapper)
+
+    def _record(self, look: Callable[..., None], returned: Any, args: Any, kwargs: Any) -> None:
+        """Look at a call; not inside a worker, where each process would say the same again."""
+        try:
+            if self.torch.utils.data.get_worker_info() is None:
+                with self.aside():
+                    look(returned, *args, **kwargs)
+        except Exception as error:
+            self.deep.recorder.problem("watching a loader", error)
+
+    # ------------------------------------------------------------------------------------------------ names
+
+    def built(self, returned: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
+        """A loader was made: its number is its place among all."""
+        self._number(loader)
+
+    def _number(self, loader: Any) -> int:
+        identity = id(loader)
+        known = self.numbers.get(identity)
+        if known is None or known[0]() is not loader:
+            known = (weakref.ref(loader, lambda _: self._forget(identity)), self.count)
+            self.numbers[identity] = known
+            self.count += 1
+        return known[1]
+
+    def _forget(self, identity: int) -> None:
+        for known in (self.numbers, self.places, self.held):
+            known.pop(identity, None)
+
+    def place(self, loader: Any) -> str:
+        """`DataLoader[0]`, with the name of the variable that held the loader when it was first walked through."""
+        known = self.places.get(id(loader))
+        if known is None or known[0]() is not loader:
+            name = "%s[%d]" % (type(loader).__name__, self._number(loader))
+            held = variable(self.deep.frame(1), loader)
+            known = (weakref.ref(loader), "%s (%s)" % (name, held) if held else name)
+            self.places[id(loader)] = known
+        return known[1]
+
+    # ------------------------------------------------------------------------------------------------ epochs
+
+    def before_epoch(self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any) -> None:
+        """An iterator is made, or begins again."""
+        if loader is None:
+            return
+        known = self.epochs.get(iterator)
+        states = self.deep.states()
+        if known is not None and not known.begun:  # an iterator over workers is made, then begins
+            known.before = states
+            return
+        keys: Dict[str, Any] = {"dataset": _class_name(loader.dataset)}
+        private = self._private(loader)
+        if private:
+            keys["private"] = private
+        line = self.deep.source(2)
+        if line:
+            keys["l"] = line
+        keys.update(self._held(loader))
+        epoch = self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
+        epoch.chosen = torch_held.indices(self.torch, loader.dataset)
+
+    def _held(self, loader: Any) -> Dict[str, str]:
+        """What the data set of a loader holds, looked at once."""
+        known = self.held.get(id(loader))
+        if known is None or known[0]() is not loader:
+            facts = torch_held.facts(self.torch, self.deep.fingerprints, self.deep.hash_bytes, loader.dataset)
+            known = self.held[id(loader)] = (weakref.ref(loader), facts)
+        return known[1]
+
+    def after_epoch(self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any) -> None:
+        """It was made: what was drawn for that counts to the epoch."""
+        epoch = self.epochs.get(iterator)
+        if epoch is None or epoch.begun:
+            return
+        states = self.deep.states()
+        if loader is not None and self._only_base_seed(loader, epoch.before, states):
+            if iterator._num_workers:
+                epoch.keys["drawn_for"] = "workers"
+            else:
+                epoch.before = {**epoch.before, "torch": states["torch"]}
+        self._moved(epoch, states)
+        if iterator._num_workers:
+            epoch.keys["seed"] = iterator._base_seed
+
+    def _moved(self, epoch: _Epoch, states: Dict[str, bytes]) -> None:
+        for name, state in states.items():
+            before = epoch.before.get(name, state)
+            if before != state:
+                epoch.moved[name] = (epoch.moved.get(name, (before,))[0], state)
+        epoch.before = states
+
+    def _only_base_seed(self, loader: Any, before: Dict[str, bytes], after: Dict[str, bytes]) -> bool:
+        """Whether only the seed for workers was drawn from torch. Without workers it is drawn too, and nothing hangs on it."""
+        if loader.generator is not None or before.get("torch", b"") == after.get("torch", b""):
+            return False
+        torch = self.torch
+        copy = torch.Generator()
+        copy.set_state(torch.frombuffer(bytearray(before["torch"]), dtype=torch.uint8))
+        torch.empty((), dtype=torch.int64).random_(generator=copy)
+        return bool(copy.get_state().numpy().tobytes() == after["torch"])
+
+    def _private(self, loader: Any) -> Dict[str, str]:
+        """State of the generators that the loader and its samplers have of their own, by where they hang."""
+        found: Dict[str, str] = {}
+        owner, path = loader, ""
+        for _ in range(4):
+            attributes = getattr(owner, "__dict__", {})
+            generator = attributes.get("generator")
+            if isinstance(generator, self.torch.Generator) and generator is not self.torch.default_generator:
+                found[path + "generator"] = self.deep.hash_bytes(generator.get_state().numpy().tobytes())
+            name = "batch_sampler" if attributes.get("batch_sampler") is not None else "sampler"
+            owner, path = attributes.get(name), path + name + "."
+        return found
+
+    # ------------------------------------------------------------------------------------------------ indices
+
+    def before_index(self, returned: Any, iterator: Any) -> None:
+        """The sampler is asked for the indices of a batch."""
+        epoch = self.epochs.get(iterator)
+        if epoch is not None and not epoch.begun:
+            epoch.before = self.deep.states()
+
+    def after_index(self, indices: Any, iterator: Any) -> None:
+        """It has said them: of the first batch, the whole order may be known."""
+        epoch = self.epochs.get(iterator)
+        if epoch is None:
+            return
+        epoch.last = torch_order.plain(indices)
+        if hasattr(iterator, "_send_idx"):
+            epoch.indices[iterator._send_idx] = epoch.last
+        if not epoch.begun:
+            epoch.begun = True
+            states = self.deep.states()
+            if states != epoch.before:
+                epoch.keys.pop("drawn_for", None)
+            self._moved(epoch, states)
+            self._say_epoch(epoch, iterator)
+
+    def _say_epoch(self, epoch: _Epoch, iterator: Any) -> None:
+        keys = dict(epoch.keys)
+        if epoch.moved:
+            digest = self.deep.hash_bytes
+            keys["g"] = {name: digest(states[0]) for name, states in epoch.moved.items()}
+            keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
+        if epoch.last is not None:
+            order, whole = torch_order.epoch(iterator._sampler_iter, iterator._index_sampler, epoch.last)
+            order = torch_held.mapped(order, epoch.chosen)
+            if order is not None:
+                keys["idx"] = order[: torch_order.LIMIT]
+                keys["order"] = self.deep.hash_bytes(torch_order.content(order))
+                if not whole or len(order) > torch_order.LIMIT:
+                    keys["cut"] = True
+        self.deep.seen("epoch", epoch.place, **keys)
+
+    # ------------------------------------------------------------------------------------------------ batches
+
+    def before_batch(self, returned: Any, iterator: Any) -> None:
+        """The next batch is asked for."""
+        epoch = self.epochs.get(iterator)
+        if epoch is not None:
+            epoch.worker = epoch.handed = None
+            epoch.before = self.deep.states()
+
+    def from_worker(self, returned: Any, iterator: Any, data: Any, worker: Any = None, *args: Any, **kwargs: Any) -> None:
+        """A worker's batch is about to be handed out: its task is the one that is no longer waited for."""
+        epoch = self.epochs.get(iterator)
+        if epoch is not None:
+            epoch.worker = worker
+            done = [task for task in epoch.indices if task not in iterator._task_info and task < iterator._send_idx]
+            epoch.handed = epoch.indices[done[-1]] if done else None
+            for task in done:
+                del epoch.indices[task]
+
+    def after_batch(self, batch: Any, iterator: Any) -> None:
+        """A batch is handed out."""
+        epoch = self.epochs.get(iterator)
+        if epoch is None:
+            return
+        keys: Dict[str, Any] = self.deep.moved(epoch.before)
+        indices = epoch.last if epoch.worker is None else epoch.handed
+        if indices is not None:
+            keys["idx"] = torch_held.mapped(indices[: torch_order.LIMIT], epoch.chosen)
+        if epoch.worker is not None:
+            keys["w"] = epoch.worker
+        prints = self.deep.fingerprints
+        samples = prints.samples(batch)
+        if samples and (indices is None or len(samples) == len(indices)):
+            keys["n"] = samples
+        self.deep.seen("batch", epoch.place, out=prints.leaves(batch), dataset=epoch.keys["dataset"], **keys)
+
+
+def _class_name(dataset: Any) -> str:
+    """Name of the class of a data set; of one that wraps another, both."""
+    names: List[str] = []
+    for _ in range(4):
+        names.append(type(dataset).__name__)
+        inner = vars(dataset).get("dataset") if hasattr(dataset, "__dict__") else None
+        if inner is None:
+            break
+        dataset = inner
+    return " of ".join(names)

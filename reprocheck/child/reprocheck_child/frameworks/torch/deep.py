@@ -1,0 +1,151 @@
+"""PyTorch at the levels `module` and `op`: weights, batches, calls of modules, gradients and updates of the first iterations."""
+
+import functools
+import os
+import sys
+from typing import Any, Callable, Dict, List
+
+from ... import deep as deeper
+from ... import import_hook
+from .fingerprint import Fingerprints
+from .gradients import Gradients
+from .modules import Modules
+from .names import Names
+from .states import device_state, host_state
+
+
+def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
+    """Hook a freshly imported torch for the deeper levels; returns what became of each hook."""
+    deep = deeper.of(recorder)
+    deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), ""))
+    deep.generators["torch"] = host_state(torch)
+    deep.fingerprints = Fingerprints(torch, recorder, deep.unrecorded)
+    deep.finish = deep.fingerprints.finish
+    adapter.deep = _Deep(torch, deep, adapter)
+    hooks: Dict[str, str] = {}
+    steps: Dict[str, Callable[[], Any]] = {
+        "modules": adapter.deep.watch,
+        "compilers": adapter.deep.watch_compilers,
+        "data": lambda: _part("data").install(torch, deep),
+        "seeds": lambda: _part("seeds").install(torch, deep),
+    }
+    if recorder.level == "op":
+        steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
+    for name, step in steps.items():
+        try:
+            step()
+            hooks[name] = "ok"
+        except Exception as error:
+            hooks[name] = "not available in torch %s: %r" % (torch.__version__, error)
+    return hooks
+
+
+def _part(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module("." + name, __package__)
+
+
+class _Deep:
+    """What the adapter tells the recorders of the deeper levels. Nothing here raises."""
+
+    def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.adapter = adapter
+        self.names = Names(torch, deep)
+        self.gradients = Gradients(torch, deep, self.names, adapter)
+        self.modules = Modules(torch, deep, self.names, self.gradients)
+        self.modules.before_root.append(self.find_devices)
+        self.backends: List[Any] = []
+        for name in ("cuda", "xpu", torch._C._get_privateuse1_backend_name()):
+            self.backend(name)
+        import_hook.when_imported("torch_npu", lambda module: self.backend("npu"))
+
+    def watch(self) -> None:
+        """See modules being called and weights being made, and steps about to begin."""
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+        self.names.watch()
+        self.modules.watch()
+        register_optimizer_step_pre_hook(self.before_step)
+
+    def optimizer_built(self, optimizer: Any) -> None:
+        """An optimizer was built by the script."""
+        try:
+            self.gradients.optimizer_built(optimizer)
+        except Exception as error:
+            self.deep.recorder.problem("naming the tensors of an optimizer", error)
+
+    def before_backward(self, roots: List[Any], kind: str) -> None:
+        """A backward pass is about to start, not inside another."""
+        try:
+            self.find_devices()
+            self.gradients.before_backward(roots, kind)
+        except Exception as error:
+            self.deep.recorder.problem("looking at a loss", error)
+
+    def after_backward(self, args: Any, kwargs: Any, returned: Any) -> None:
+        """A backward pass has returned the gradients of its inputs: `autograd.grad`."""
+        try:
+            inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
+            self.gradients.returned(inputs, returned)
+        except Exception as error:
+            self.deep.recorder.problem("looking at gradients", error)
+
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Global pre-hook of `Optimizer.step`."""
+        try:
+            if not self.adapter.inside_step(sys._getframe(1)):
+                self.gradients.before_step(optimizer, self.adapter.index_of(optimizer), _closure(args, kwargs))
+        except Exception as error:
+            self.deep.recorder.problem("before an update", error)
+
+    def after_step(self, optimizer: Any, index: int, args: Any, kwargs: Any) -> None:
+        """An optimizer has stepped, not inside another step."""
+        try:
+            self.gradients.after_step(optimizer, index, _closure(args, kwargs))
+        except Exception as error:
+            self.deep.recorder.problem("looking at an update", error)
+
+    # ------------------------------------------------------------------------------------------------ generators of devices
+
+    def find_devices(self) -> None:
+        """Add the generator of the device in use. A backend that is not initialised is left alone."""
+        for backend, module in self.backends:
+            if module.is_initialized():
+                index = module.current_device()
+                name = "%s:%d" % (backend, index)
+                if name not in self.deep.generators:
+                    self.deep.generators[name] = device_state(module, index)
+
+    def backend(self, name: str) -> None:
+        """Look at the generators of a backend that is there, or was loaded later."""
+        module = getattr(self.torch, name, None)
+        if hasattr(module, "is_initialized") and all(name != known for known, _ in self.backends):
+            self.backends.append((name, module))
+
+    # ------------------------------------------------------------------------------------------------ compilers
+
+    def watch_compilers(self) -> None:
+        """Run what a script compiles as it is written: modules inside compiled code are not seen. Compilers are loaded by the first use."""
+        torch, recorder, real = self.torch, self.deep.recorder, self.torch.compile
+        done: List[bool] = []
+
+        @functools.wraps(real)
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            if not done:
+                done.append(True)
+                try:
+                    torch.compiler.set_stance("force_eager")
+                    recorder.note("eager", "compiled code was run as it is written (torch.compile): its values differ from those compiled")
+                except Exception as error:
+                    self.deep.unrecorded("torch.compile", "compiled code could not be opened: " + repr(error))
+            return real(*args, **kwargs)
+
+        torch.compile = compile
+
+
+def _closure(args: Any, kwargs: Any) -> bool:
+    """Whether a step, called with its optimizer first, computes its gradients itself."""
+    return any(callable(value) for value in (*args[1:], *kwargs.values()))

@@ -1,0 +1,386 @@
+"""Fingerprints of torch tensors: an exact hash of the bytes, a sketch, the norm. No tensor is changed and no generator read.
+
+On the host the bytes are hashed where they lie; sketches are finished many at a time: `finish`. On a device hash, sketch and norm are
+computed there and copied aside, without waiting. The work is done below autograd, autocast and every mode of dispatch, so that nothing
+of it is seen by them.
+"""
+
+import ctypes
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
+
+from ... import hashing, leaves, sketch
+from . import parts as torch_parts
+from . import rows
+from .memory import memory
+from .sketch import HostSketches, Tables, on_device
+from .sums import SUMS, WordSums
+
+_KEPT = 1024
+_SMALL = 16
+_LARGE = 1 << 17
+"""Elements from which on hash and sketch are made together, block by block."""
+
+Fingerprint = Dict[str, Any]
+Reading = Callable[[bool], Optional[Fingerprint]]
+
+
+class _Kind(NamedTuple):
+    """What is to be known of a dtype."""
+
+    name: str
+    quantized: bool
+    complex: bool
+    single: bool
+    numbers: bool
+
+
+class Fingerprints:
+    """Fingerprints of tensors and of nested values that hold tensors. Nothing here raises; do not change what is returned.
+
+    A fingerprint of a tensor on the host may lack its sketch and norm (`k`, `z`) until `finish` is called.
+    `unrecorded(where, why)` is told of tensors that cannot be read.
+    """
+
+    def __init__(self, torch: Any, recorder: Any, unrecorded: "Optional[Callable[[str, str], None]]" = None) -> None:
+        self.torch = torch
+        self.recorder = recorder
+        self.unrecorded = unrecorded
+        self.tables = Tables(torch)
+        self.sketches = HostSketches(torch, self.tables)
+        self.sums = WordSums(torch)
+        self.kinds: Dict[Any, _Kind] = {}
+        self.known: Dict[Any, Fingerprint] = {}  # by hash, dtype and shape: bytes seen again need no second sketch
+        self.tensor = torch.Tensor
+        self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.strided = torch.strided
+        self.below, self.functions, self.keys = torch._C._ExcludeDispatchKeyGuard, torch._C.DisableTorchFunction, _hidden(torch)
+        self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
+        self.announced = False
+        recorder.on_fork.append(self.forked)
+
+    # ------------------------------------------------------------------------------------------------ one tensor
+
+    def of(self, tensor: Any) -> Fingerprint:
+        """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
+        read = self.later(tensor)
+        self.finish()
+        return read if isinstance(read, dict) else read(True) or {"d": "", "s": [], "h": ""}
+
+    def later(self, tensor: Any, fresh: bool = False, sketched: bool = True) -> "Fingerprint | Reading":
+        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until it has arrived unless told to wait.
+
+        `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may have no sketch and no norm.
+        """
+        try:
+            if not self.announced:
+                self.announced = True
+                self.recorder.emit({"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME})
+            with self.functions():
+                if type(tensor) in self.plain and tensor.is_cpu and tensor.layout is self.strided and not tensor.is_nested:
+                    kind = self.kinds.get(tensor.dtype) or self._kind(tensor.dtype)
+                    if not kind.quantized:
+                        return self._host(tensor, kind, fresh, sketched)
+                with self.below(self.keys):
+                    return self._tensor(tensor)
+        except Exception as error:
+            return self._wrapped(tensor) or self._unread(tensor, error)
+
+    def finish(self) -> None:
+        """Complete the fingerprints that wait for their sketch and norm."""
+        if self.sketches.waiting:
+            try:
+                with self.functions(), self.below(self.keys):
+                    self.sketches.finish()
+            except Exception as error:
+                self._report("sketches", repr(error))
+
+    def _tensor(self, tensor: Any) -> "Fingerprint | Reading":
+        if type(tensor) not in self.plain:
+            if type(tensor).__module__.startswith(torch_parts.FAKES):
+                return {"h": "", "d": self._name(tensor.dtype), "s": [], "dev": "fake"}
+            inside = torch_parts.inside(tensor)
+            if isinstance(inside, list):
+                return self._combined(tensor, inside)
+            tensor = inside
+        if tensor.is_meta:
+            return {"h": "", "d": self._name(tensor.dtype), "s": list(tensor.shape), "dev": "meta"}
+        if tensor.layout is not self.strided or tensor.is_nested or tensor.is_quantized:
+            return self._combined(tensor, torch_parts.parts(self.torch, tensor))
+        return self._host(tensor, self._kind(tensor.dtype)) if tensor.is_cpu else self._elsewhere(tensor)
+
+    def _host(self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True) -> Fingerprint:
+        address = tensor.data_ptr()  # raises for what only looks like a tensor, before any work on it
+        size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
+        if tensor.is_neg() or (kind.complex and tensor.is_conj()) or not tensor.is_contiguous() or (size and not address):
+            with self.below(self.keys):
+                tensor = self._flat(tensor)
+            address = tensor.data_ptr()
+        if fresh and sketched and size >= _LARGE and kind.single:
+            found: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
+            with self.below(self.keys):
+                self.sketches.add_hashed(found, tensor, address)
+            self._remember((found["h"], dtype, shape), found)
+            return found
+        data = memory(address, size * tensor.element_size())
+        digest = hashing.digest(data)
+        key = (digest, dtype, shape)
+        known = self.known.get(key)
+        if known is not None:
+            return known
+        found = {"h": digest, "d": kind.name, "s": list(shape)}
+        if not size:
+            found["z"] = 0.0
+        elif kind.single and size <= sketch.ROW:
+            if size <= _SMALL:
+                found["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
+            if not self.sketches.room():
+                with self.below(self.keys):
+                    self.sketches.make_room()
+            self.sketches.add_short(found, address, size)
+        elif kind.numbers and (sketched or size <= sketch.ROW):
+            with self.below(self.keys):
+                self._numbers(tensor, kind, found)
+        elif kind.numbers:
+            return found
+        self._remember(key, found)
+        return found
+
+    def _remember(self, key: Any, found: Fingerprint) -> None:
+        while len(self.known) >= _KEPT:
+            self.known.pop(next(iter(self.known)), None)
+        self.known[key] = found
+
+    def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
+        """Sketch, norm and, of a small tensor, the values."""
+        real = self.torch.view_as_real(tensor) if kind.complex else tensor
+        if real.numel() <= _SMALL:
+            found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
+        self.sketches.add(found, real)
+
+    def _flat(self, tensor: Any) -> Any:
+        """Contiguous, its bits as they are."""
+        if tensor.is_neg() or tensor.is_conj():
+            tensor = tensor.resolve_conj().resolve_neg()
+        if not tensor.is_contiguous():
+            tensor = tensor.contiguous()
+        if tensor.is_cpu and tensor.numel() and not tensor.data_ptr():
+            if not tensor._is_zerotensor():
+                raise RuntimeError("the tensor has no memory")
+            tensor = self.torch.zeros_like(tensor)
+        return tensor
+
+    # ------------------------------------------------------------------------------------------------ tensors made of tensors
+
+    def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
+        """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the type of plain ones."""
+        try:
+            inner = torch_parts.unwrapped(self.torch, tensor)
+            with self.below(self.keys), self.functions():
+                return None if inner is None else self._tensor(inner)
+        except Exception:
+            return None
+
+    def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
+        """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with the hash of the others, the structure."""
+        name = self._name(tensor.dtype)
+        shape = [tensor.size(0)] if tensor.is_nested else [int(length) for length in tensor.shape]
+        reads = [self._tensor(part) for part in parts]
+        if not reads:
+            return {"h": hashing.digest(b""), "d": name, "s": shape}
+
+        def join(found: List[Fingerprint]) -> Fingerprint:
+            texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in found]
+            whole = {"h": hashing.digest("|".join(texts).encode()) if all(part["h"] for part in found) else "", "d": name, "s": shape}
+            values = found[0]
+            if "a" in values:
+                whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
+            whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+            if "k" in values and texts[1:] and isinstance(values["z"], float):
+                whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, hashing.digest("|".join(texts[1:]).encode()))
+            return whole
+
+        if all(isinstance(part, dict) for part in reads):
+            self.sketches.finish()
+            return join(reads)
+
+        def read(wait: bool) -> Optional[Fingerprint]:
+            for index, part in enumerate(reads):
+                if not isinstance(part, dict):
+                    found = part(wait)
+                    if found is None:
+                        return None
+                    reads[index] = found
+            self.finish()
+            return join(reads)
+
+        return read
+
+    # ------------------------------------------------------------------------------------------------ devices
+
+    def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
+        """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the host that is waited for."""
+        _refuse_capture(self.torch, tensor)
+        kind = (tensor.device.type, tensor.dtype)
+        if kind not in self.unable:
+            try:
+                return self._device(tensor)
+            except Exception:
+                self.unable.add(kind)
+        found = self._host(tensor.cpu(), self._kind(tensor.dtype))
+        self.sketches.finish()
+        return {**found, "dev": str(tensor.device)}
+
+    def _device(self, tensor: Any) -> Reading:
+        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers copied aside."""
+        torch = self.torch
+        shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
+        found: Fingerprint = {"h": "", "d": self._name(dtype), "s": shape, "dev": device, "a": SUMS}
+        if not tensor.numel():
+            found["h"], found["z"] = WordSums.text(0, 0, 0), 0.0
+            return lambda wait: found
+        tensor = self._flat(tensor)
+        packed = [self.sums.of(tensor.view(-1))]
+        kind, size = self._kind(dtype), tensor.numel() * tensor.element_size()
+        flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1) if kind.numbers else None
+        if flat is not None:
+            packed += [on_device(torch, self.tables, flat).view(torch.int64), self._device_norm(flat)]
+            if flat.numel() <= _SMALL:
+                packed.append(flat.to(torch.float64).view(torch.int64))
+        fetch = self._copy_aside(torch.cat(packed))
+        small = flat is not None and flat.numel() <= _SMALL
+        exact = flat is not None and not (dtype.is_floating_point or dtype.is_complex)
+
+        def read(wait: bool) -> Optional[Fingerprint]:
+            numbers = fetch(wait)
+            if numbers is not None and not found["h"]:
+                found["h"] = WordSums.text(*numbers[:2].tolist(), size)
+                if flat_known:
+                    end = 2 + sketch.SIZE // 2
+                    found["k"] = sketch.text(ctypes.string_at(numbers[2:end].data_ptr(), sketch.SIZE * 4))
+                    found["z"] = leaves.number(numbers[end : end + 1].view(torch.float64).item())
+                    if small:
+                        values = numbers[end + 1 :].view(torch.float64).tolist()
+                        found["v"] = [int(value) if exact else leaves.number(value) for value in values]
+            return None if numbers is None else found
+
+        flat_known = flat is not None
+        del tensor, flat
+        return read
+
+    def _device_norm(self, flat: Any) -> Any:
+        torch = self.torch
+        wide = torch.float64
+        try:
+            total = torch.zeros(1, dtype=wide, device=flat.device)
+            for start in range(0, flat.numel(), 1 << 24):
+                total += flat[start : start + (1 << 24)].to(wide).square().sum()
+        except Exception:  # no float64 there
+            total = flat.to(torch.float32).norm().view(1).to("cpu", wide).square().to(flat.device)
+        return total.sqrt().view(torch.int64)
+
+    def _copy_aside(self, packed: Any) -> "Callable[[bool], Any]":
+        try:
+            module = self.torch.get_device_module(packed.device)
+            copy = self.torch.empty(packed.shape, dtype=packed.dtype, pin_memory=True)
+            copy.copy_(packed, non_blocking=True)
+            event = module.Event()
+            event.record()
+        except Exception:
+            copy, event = packed, None
+
+        def fetch(wait: bool) -> Any:
+            if event is None:
+                return copy.cpu()
+            if not event.query():
+                if not wait:
+                    return None
+                event.synchronize()
+            return copy
+
+        return fetch
+
+    # ------------------------------------------------------------------------------------------------ values
+
+    def leaves(self, value: Any) -> "List[List[Any]]":
+        """[path, X] of each leaf of a nested value. X is a fingerprint, a plain value, or a reading of a tensor that is on a device."""
+        try:
+            if type(value) is self.tensor:
+                return [["", self.later(value)]]
+            return leaves.leaves(value, self._leaf)
+        except Exception as error:
+            self._report(leaves.type_name(value), repr(error))
+            return []
+
+    def state(self, value: Any) -> "List[List[Any]]":
+        """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are compared by their hash alone."""
+        return [["", self.later(value, False, False)]] if type(value) is self.tensor else self.leaves(value)
+
+    def _leaf(self, value: Any) -> Any:
+        return self.later(value) if isinstance(value, self.tensor) else None
+
+    def samples(self, value: Any) -> Optional[List[str]]:
+        """One hash for each sample of a batch on the host, labels included; None where the first dimension is no batch."""
+        try:
+            with self.below(self.keys), self.functions():
+                return rows.samples(self.tensor, value, self._flat)
+        except Exception as error:
+            self._report("samples of a batch", repr(error))
+            return None
+
+    # ------------------------------------------------------------------------------------------------
+
+    def _name(self, dtype: Any) -> str:
+        return self._kind(dtype).name
+
+    def _kind(self, dtype: Any) -> _Kind:
+        kind = self.kinds.get(dtype)
+        if kind is None:
+            name = str(dtype).replace("torch.", "")
+            numbers = not ("bits" in name or "x2" in name or name in ("int4", "uint4"))  # packed ones are none
+            kind = _Kind(name, name.startswith(("qint", "quint")), dtype.is_complex, dtype is self.torch.float32, numbers)
+            self.kinds[dtype] = kind
+        return kind
+
+    def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
+        found: Fingerprint = {"h": "", "d": "", "s": []}
+        try:
+            found["d"] = self._name(tensor.dtype)
+            found["s"] = [int(length) for length in tensor.shape]
+        except Exception:
+            pass
+        self._report("tensor of type " + leaves.type_name(tensor), repr(error))
+        return found
+
+    def forked(self) -> None:
+        """A forked process says again how its fingerprints are made; what waits here is finished by the other."""
+        self.announced = False
+        self.known.clear()
+        self.sketches.forked()
+
+    def _report(self, where: str, why: str) -> None:
+        try:
+            if self.unrecorded is not None:
+                self.unrecorded(where, why)
+            else:
+                self.recorder.problem("fingerprint: " + where, why)
+        except Exception:
+            pass
+
+
+def _refuse_capture(torch: Any, tensor: Any) -> None:
+    """Raise while a graph of device work is being captured: what is done for the record would become part of it."""
+    module = getattr(torch, tensor.device.type, None)
+    capturing = getattr(module, "is_current_stream_capturing", None)
+    if capturing is not None and capturing():
+        raise RuntimeError("a device graph is being captured")
+
+
+def _hidden(torch: Any) -> Any:
+    """The dispatch keys to leave out: autograd, autocast, functorch and every mode of dispatch."""
+    keys = torch._C.DispatchKey
+    hidden = torch._C.DispatchKeySet(keys.Python)
+    wanted = ("PythonTLSSnapshot", "PythonDispatcher", "PreDispatch", "ADInplaceOrView", "Functionalize")
+    for name in dir(keys):
+        if name in wanted or name.startswith(("Autocast", "FuncTorch")) or (name.startswith("Autograd") and "Functionality" not in name):
+            hidden = hidden | torch._C.DispatchKeySet(getattr(keys, name))
+    return hidden

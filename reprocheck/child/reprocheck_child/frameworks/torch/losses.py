@@ -1,0 +1,325 @@
+"""PyTorch and every backend that plugs into it (torch_npu, CUDA): losses where backward passes start, updates where optimizers step.
+
+The backward pass has one choke point, the engine object that every `backward`, `autograd.backward` and `autograd.grad` calls; optimizers
+have global step hooks; GradScaler is asked for the loss before scaling. No module hook, no change to any tensor.
+"""
+
+import functools
+import sys
+import weakref
+from _thread import get_ident
+from typing import Any, Dict, List, Optional, Tuple
+
+from ...iterations import BACKWARD, GRAD, LOG
+from .values import Values
+from .weights import GraphLeaves, StepWeights
+
+NAME = "torch"
+_TRACERS = ("torch._subclasses", "torch.fx")
+MINIMUM = (2, 1)
+
+
+def install(torch: Any, recorder: Any) -> Dict[str, str]:
+    """Hook a freshly imported torch."""
+    adapter = _Adapter(torch, recorder)
+    hooks: Dict[str, str] = {}
+    functions: List[Any] = []
+    for name in ("engine", "optimizers", "scaler"):
+        try:
+            functions += getattr(adapter, "hook_" + name)()
+            hooks[name] = "ok"
+        except Exception as error:
+            hooks[name] = "not available in torch %s: %r" % (torch.__version__, error)
+    try:
+        _keep_out_of_compilers(torch, functions)
+    except Exception as error:
+        hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
+    if recorder.level != "loss":
+        from . import deep
+
+        hooks.update(deep.install(torch, recorder, adapter))
+    recorder.find_rank.append(adapter.find_rank)
+    recorder.readers["torch"] = adapter.log
+    recorder.on_fork.append(adapter.forked)
+    return hooks
+
+
+class _Adapter:
+    def __init__(self, torch: Any, recorder: Any) -> None:
+        self.torch = torch
+        self.recorder = recorder
+        self.values = Values(torch)
+        self.leaves = GraphLeaves(torch)
+        self.steps = StepWeights(torch, self.values)
+        self.task = torch._C._current_graph_task_id
+        self.tensor = torch.Tensor
+        self.optimized = False  # whether an optimizer was ever built
+        self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
+        self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
+        self.index: Dict[int, Tuple[int, Any]] = {}  # id of a live optimizer -> (its index, a reference that ends the entry with it)
+        self.last_stepped = 0  # id of the optimizer that stepped last
+        self.deep: Any = None  # what records the deeper levels
+
+    # ------------------------------------------------------------------------------------------------ backward
+
+    def hook_engine(self) -> List[Any]:
+        """Put a proxy in the place of the autograd engine."""
+        variable = self.torch.autograd.Variable
+        engine = variable._execution_engine
+        run, watch, scaled = engine.run_backward, self.on_backward, self.values.unscaled
+        recorder, task, plain, adapter = self.recorder, self.task, self.torch.Tensor, self
+
+        class Engine:
+            """Forwards everything to the engine of torch."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(engine, name)
+
+            @staticmethod
+            def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                regular = recorder.regular
+                try:  # the bulk: one more scalar like the last, in a regular stretch. Each call here costs some µs, the caches are cold.
+                    root = tensors[0]
+                    seen = (
+                        regular is not None
+                        and root.dtype is regular.token
+                        and type(root) is plain
+                        and root.is_cpu
+                        and len(tensors) == 1
+                        and kwargs.get("accumulate_grad", False) is (regular.kind == BACKWARD)
+                        and task() == -1
+                        and not scaled
+                        and regular.loss(root.item())
+                    )
+                except Exception:  # no scalar: `watch` looks closer
+                    seen = False
+                if not seen:
+                    watch(tensors, args, kwargs)
+                returned = run(tensors, *args, **kwargs)
+                if returned and adapter.deep is not None:
+                    adapter.deep.after_backward(args, kwargs, returned)
+                return returned
+
+        variable._execution_engine = Engine()
+        return [Engine.run_backward, Engine.__getattr__, self.on_backward.__func__]
+
+    def on_backward(self, tensors: Any, args: Any, kwargs: Any) -> None:
+        """A backward pass is about to start from `tensors`."""
+        try:
+            if self.task() != -1:
+                return  # inside another backward pass: a reentrant checkpoint, a custom function
+            kind = BACKWARD if kwargs.get("accumulate_grad", False) else GRAD
+            root = tensors[0]
+            if self.deep is not None:
+                self.deep.before_backward(tensors, kind)
+            if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
+                if self.before is not None and self.recorder.watching():
+                    self._look_at_weights(tensors)
+                self.recorder.scalar(root.item(), self.values.dtype_name(root), kind, root.dtype)
+                return
+            roots = [tensor for tensor in tensors if isinstance(tensor, self.tensor)]
+            if not roots or any(type(root).__module__.startswith(_TRACERS) for root in roots):
+                return  # a compiler traces, nothing is computed
+            if self.recorder.watching():
+                self._look_at_weights(roots)
+            self._record(roots, args[0] if args else (), kind)
+        except Exception as error:
+            self.recorder.problem("reading a loss", error)
+
+    def _record(self, roots: List[Any], gradients: Any, kind: str) -> None:
+        gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
+        gradients += [None] * (len(roots) - len(gradients))
+        losses = [self.values.loss(root, gradient) for root, gradient in zip(roots, gradients)]
+        dtypes = [self.values.dtype_name(loss) for loss in losses]
+        numel = max(root.numel() for root in roots)
+        dtype: Any = dtypes[0] if len(set(dtypes)) == 1 else dtypes
+        if all(loss.is_cpu for loss in losses):
+            self.recorder.loss([loss.item() for loss in losses], dtype, kind, numel)
+        else:
+            self.recorder.later(len(losses), self.values.copy_aside(losses, dtype), kind, numel)
+
+    def _look_at_weights(self, roots: List[Any]) -> None:
+        """Before the first real update: did weights change since they were last seen, inside a step or by hand?"""
+        optimizer = self.steps.under_way.get(get_ident())
+        if optimizer is not None:
+            if self.steps.changed(optimizer):
+                self.recorder.moved()
+        elif not self.optimized:
+            changed = self.leaves.changed(roots)
+            if changed is not None:
+                (self.recorder.moved if changed else self.recorder.still)()
+
+    def log(self, value: Any) -> bool:
+        """`log_loss` of a torch tensor, also of one that lies on a device."""
+        if not isinstance(value, self.torch.Tensor):
+            return False
+        loss = self.values.loss(value, None)
+        dtype = self.values.dtype_name(loss)
+        if loss.is_cpu:
+            self.recorder.loss([loss.item()], dtype, LOG, value.numel())
+        else:
+            self.recorder.later(1, self.values.copy_aside([loss], dtype), LOG, value.numel())
+        return True
+
+    # ------------------------------------------------------------------------------------------------ updates
+
+    def hook_optimizers(self) -> List[Any]:
+        """Global step hooks, and the birth of each optimizer."""
+        from torch.optim import optimizer as module
+
+        self.watch_steps()
+        module.register_optimizer_step_post_hook(self.after_step)
+        real, adapter = module.Optimizer.__init__, self
+
+        @functools.wraps(real)
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            real(optimizer, *args, **kwargs)
+            try:
+                adapter.register(optimizer)
+                if adapter.deep is not None:
+                    adapter.deep.optimizer_built(optimizer)
+            except Exception as error:
+                adapter.recorder.problem("an optimizer was built", error)
+
+        module.Optimizer.__init__ = __init__
+        return [self.before_step.__func__, self.after_step.__func__, __init__, self.register.__func__]
+
+    def register(self, optimizer: Any) -> int:
+        """Give an optimizer its index: when it is built, or when one that skipped `__init__` (unpickled) steps first."""
+        index = int(self.recorder.optimizer(type(optimizer).__name__))
+        identity = id(optimizer)
+        self.index[identity] = (index, weakref.ref(optimizer, lambda _: self.index.pop(identity, None)))
+        self.optimized = True
+        wrapped = sum(getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__)
+        self.nesting = self.nesting or wrapped > 1 or index > 0
+        return index
+
+    def index_of(self, optimizer: Any) -> int:
+        """The index of an optimizer, registered or not."""
+        known = self.index.get(id(optimizer))
+        return self.register(optimizer) if known is None else known[0]
+
+    def inside_step(self, frame: Any) -> bool:
+        """Whether the step whose wrapper runs in `frame` was called by another step."""
+        return bool(self.nesting) and _is_inner(frame)
+
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Global pre-hook of `Optimizer.step`, there only until an update was seen to change weights."""
+        try:
+            if self.recorder.watching() and not _is_inner(sys._getframe(1)):
+                self.steps.keep(optimizer)
+        except Exception as error:
+            self.recorder.problem("before an update", error)
+
+    def watch_steps(self) -> None:
+        """Add the pre-hook where it is not there."""
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+        if self.before is None:
+            self.before = register_optimizer_step_pre_hook(self.before_step)
+
+    def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped optimizer, `super().step`) is part of it."""
+        try:
+            self.last_stepped = id(optimizer)
+            if self.nesting and _is_inner(sys._getframe(1)):
+                return
+            changed = None
+            if self.before is not None:
+                if self.recorder.watching():
+                    changed = self.steps.look(optimizer)
+                else:
+                    self.before.remove()
+                    self.before = None
+            index = self.index_of(optimizer)
+            if self.deep is not None:
+                self.deep.after_step(optimizer, index, args, kwargs)
+            regular = self.recorder.regular
+            if regular is None or changed is not None or not regular.update(index):
+                self.recorder.update(index, changed)
+        except Exception as error:
+            self.recorder.problem("after an update", error)
+
+    # ------------------------------------------------------------------------------------------------ loss scaling
+
+    def hook_scaler(self) -> List[Any]:
+        """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads inside `import torch`), and later ones."""
+        from torch.amp.grad_scaler import GradScaler
+
+        adapter = self
+
+        def __init_subclass__(owner: Any, **kwargs: Any) -> None:  # noqa: N807
+            super(GradScaler, owner).__init_subclass__(**kwargs)
+            adapter.wrap_scaler(owner)
+
+        owners = [GradScaler]
+        for owner in owners:
+            self.wrap_scaler(owner)
+            owners += owner.__subclasses__()
+        GradScaler.__init_subclass__ = classmethod(__init_subclass__)
+        return [self.values.remember_unscaled.__func__]
+
+    def wrap_scaler(self, owner: Any) -> None:
+        """Make a scaler class remember what it scaled, and report steps that it skips."""
+        scale, step = vars(owner).get("scale"), vars(owner).get("step")
+        if scale is not None and not hasattr(scale, "__wrapped__"):
+
+            @functools.wraps(scale)
+            def scale_and_remember(scaler: Any, outputs: Any) -> Any:
+                scaled = scale(scaler, outputs)
+                self.values.remember_unscaled(outputs, scaled)
+                return scaled
+
+            owner.scale = scale_and_remember
+            _keep_out_of_compilers(self.torch, [scale_and_remember])
+        if step is not None and not hasattr(step, "__wrapped__"):
+
+            @functools.wraps(step)
+            def step_and_look(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+                self.last_stepped = 0
+                answer = step(scaler, optimizer, *args, **kwargs)
+                if self.last_stepped != id(optimizer):
+                    self.recorder.skip()
+                return answer
+
+            owner.step = step_and_look
+
+    # ------------------------------------------------------------------------------------------------ the process
+
+    def find_rank(self) -> Optional[Tuple[int, int]]:
+        """(rank, number of ranks) once `torch.distributed` is initialised."""
+        distributed = self.torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        return None
+
+    def forked(self) -> None:
+        """A forked process begins with no weights seen, and watches its own."""
+        self.leaves = GraphLeaves(self.torch)
+        self.steps = StepWeights(self.torch, self.values)
+        self.watch_steps()
+
+
+def _is_inner(frame: Any) -> bool:
+    """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of torch is one code object for all."""
+    code, frame = frame.f_code, frame.f_back
+    while frame is not None:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
+    """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves, without importing it (1.6 s)."""
+    for function in functions:
+        function._torchdynamo_disable = True
+        function._torchdynamo_disable_msg = "recorder"
+    from torch._C._dynamo import eval_frame
+
+    for function in functions:
+        if hasattr(eval_frame, "set_code_exec_strategy"):
+            skip = eval_frame._FrameAction.SKIP
+            eval_frame.set_code_exec_strategy(function.__code__, eval_frame._FrameExecStrategy(skip, skip))
+        else:
+            eval_frame.skip_code(function.__code__)

@@ -1,0 +1,210 @@
+"""Calls of modules: what went in, what came out, which random generators moved meanwhile; before the first of them, the weights.
+
+`Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made of inputs and outputs, and errors.
+"""
+
+import functools
+import sys
+from _thread import _local
+from typing import Any, Callable, Iterator, List, Optional
+
+from ... import import_hook
+from . import sharded as torch_sharded
+
+_TRACERS = ("torch._subclasses", "torch.fx")
+_SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
+"""Modules that shard weights: the second is that of older versions, and loads the first in newer ones."""
+
+
+class Modules:
+    """Records the calls of every module of a process."""
+
+    def __init__(self, torch: Any, deep: Any, names: Any, gradients: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.prints = deep.fingerprints
+        self.later = deep.fingerprints.later
+        self.aside = torch._C.DisableTorchFunction
+        self.names = names
+        self.gradients = gradients
+        self.local = _local()
+        self.tensor = torch.Tensor
+        self.tracing = torch._C._get_tracing_state
+        self.transforming = torch._C._functorch.peek_interpreter_stack
+        self.task = torch._C._current_graph_task_id
+        self.before_root: List[Callable[[], None]] = []
+        """Called before each outermost call."""
+        self.after_root: List[Callable[[Any], None]] = []
+        """Called with the outermost module once it has returned."""
+        self.worker = torch.utils.data.get_worker_info
+        self.started = False
+        self.sequential = torch.nn.Sequential.forward.__code__
+        self.handed: Any = None
+        """The call whose module just called another, that one's output by id and version, and its fingerprint."""
+        deep.module_path = self.path
+
+    def watch(self) -> List[Any]:
+        """Wrap `Module.__call__`; returns the functions that compilers must leave alone."""
+        base, enter, leave = self.torch.nn.Module, self.enter, self.leave
+        real = base.__call__
+
+        @functools.wraps(real)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            stack = enter(self, args, kwargs)
+            if stack is None:
+                return real(self, *args, **kwargs)
+            output = _MISSING
+            try:
+                output = real(self, *args, **kwargs)
+                return output
+            finally:
+                leave(stack, output)
+
+        base.__call__ = __call__
+        sharded = torch_sharded.Sharded(self.deep, self.names, self.gradients)
+        for name in _SHARDING:
+            import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
+        return [__call__, enter.__func__, leave.__func__]
+
+    def path(self) -> str:
+        """Path of the module whose forward runs in this thread, "" outside of all."""
+        stack = getattr(self.local, "stack", None)
+        return stack[-1].path if stack else ""
+
+    def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
+        """A module is called: returns the calls under way in this thread, the new one on top, or None where nothing is recorded."""
+        try:
+            if self.deep.elsewhere() or self.tracing() is not None:
+                return None
+            if self.transforming() is not None:
+                self.deep.unrecorded("module " + type(module).__name__, "called inside a transformation of torch.func")
+                return None
+            stack: Optional[List[_Call]] = getattr(self.local, "stack", None)
+            if stack is None:
+                stack = self.local.stack = []
+            with self.aside():
+                if not stack and self.worker() is not None:
+                    return None  # a transformation in a worker of a loader: its batch is recorded where it is handed out
+                passed = self._passed(stack, args, kwargs) if stack else None
+                inputs = passed or self._inputs(args, kwargs)
+                if stack:
+                    path = self.names.path(module, (stack[-1].module, stack[-1].path))
+                else:
+                    self._enter_root(module, args, kwargs, inputs)
+                    path = self.names.path(module, None)
+                stack.append(_Call(module, path, inputs, self.deep.states()))
+            return stack
+        except Exception as error:
+            self.deep.recorder.problem("before a module's forward", error)
+            return None
+
+    def leave(self, stack: List["_Call"], output: Any) -> None:
+        """The call on top has returned, or has raised (then without an output)."""
+        try:
+            call = stack.pop()
+            if output is _MISSING:
+                return
+            with self.aside():
+                moved = self.deep.moved(call.states)
+                if self.names.uninitialised:
+                    self._record_weights(call.module)
+                plain = type(output) is self.tensor
+                out = [["", self._output(output)]] if plain else self.prints.leaves(output)
+                self.deep.seen("call", call.path, k=type(call.module).__name__, **{"in": call.inputs, "out": out}, **moved)
+                for tensor in (output,) if plain else self._tensors(output):
+                    self.gradients.watch_output(tensor, call.path)
+                if not stack:
+                    for callback in self.after_root:
+                        callback(call.module)
+        except Exception as error:
+            self.deep.recorder.problem("after a module's forward", error)
+
+    def _output(self, output: Any) -> Any:
+        found = self.later(output, True)
+        stack = self.local.stack
+        self.handed = (stack[-1], id(output), output._version, found) if stack and not output.is_inference() else None
+        return found
+
+    def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
+        """Inputs of a module inside `Sequential` that are what the module before has just returned: no other code ran between."""
+        handed, self.handed = self.handed, None
+        if handed is None or handed[0] is not stack[-1] or kwargs or len(args) != 1 or sys._getframe(3).f_code is not self.sequential:
+            return None
+        same = id(args[0]) == handed[1] and not args[0].is_inference() and args[0]._version == handed[2]
+        return [["0", handed[3]]] if same else None
+
+    def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
+        if not kwargs and len(args) < len(_INDICES):
+            for value in args:
+                if type(value) is not self.tensor:
+                    break
+            else:
+                return [[_INDICES[index], self.later(value)] for index, value in enumerate(args)]
+        return self.prints.leaves(args) + self.prints.leaves(kwargs)
+
+    # ------------------------------------------------------------------------------------------------ outermost calls
+
+    def _enter_root(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
+        names = self.names
+        for callback in self.before_root:
+            callback()
+        if not names.knows(module) or names.changed:
+            top = names.top(module)
+            names.adopt(top, None if names.knows(top) else self.deep.frame(2))
+            self._record_weights(top)
+        self.gradients.watch_thawed()
+        if self.task() == -1:
+            self.gradients.record_by_hand()
+            self._start(module, args, kwargs, inputs)
+
+    def _start(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
+        if not self.started:
+            self.started = True
+            self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
+        if self.deep.loaders or next(module.parameters(), None) is None:
+            return
+        given = (*args, *kwargs.values())
+        if any(tensor.requires_grad for tensor in self._tensors(given)):
+            return  # made by another module
+        samples = self.prints.samples(given[0] if len(given) == 1 else given)
+        keys = {"n": samples} if samples else {}
+        self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
+
+    def _record_weights(self, root: Any) -> None:
+        for weight in self.names.new_weights(root):
+            keys = {"b": True} if weight.buffer else {}
+            if weight.line:
+                keys["l"] = weight.line
+            if weight.generators:
+                keys["g"] = weight.generators
+            self.deep.seen("weights", weight.name, call=False, out=[["", self.prints.later(weight.tensor)]], **keys)
+            if not weight.buffer:
+                self.gradients.watch_weight(weight.tensor, weight.name)
+
+    def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
+        """The tensors in what a module returned, as far as gradients can flow through them."""
+        if isinstance(value, self.tensor):
+            if not type(value).__module__.startswith(_TRACERS):
+                yield value
+        elif depth < 6:
+            if isinstance(value, dict):
+                value = value.values()
+            elif hasattr(value, "__dataclass_fields__"):
+                value = [getattr(value, name, None) for name in value.__dataclass_fields__]
+            elif not isinstance(value, (list, tuple)):
+                return
+            for one in list(value)[:1000]:
+                yield from self._tensors(one, depth + 1)
+
+
+_MISSING = object()
+_INDICES = tuple(str(index) for index in range(16))
+
+
+class _Call:
+    """A call under way."""
+
+    __slots__ = ("inputs", "module", "path", "states")
+
+    def __init__(self, module: Any, path: str, inputs: Any, states: Any) -> None:
+        self.module, self.path, self.inputs, self.states = module, path, inputs, states

@@ -1,0 +1,296 @@
+"""Level `op`: each operator that runs, with its inputs and outputs, inside one module or everywhere from the first module to the loss.
+
+A dispatch mode sees operators below autograd, in the forward and, since the engine takes the modes of the calling thread along, in the
+backward pass. There the autograd node tells by its number which operator of the forward, of which module and line, it belongs to.
+"""
+
+import functools
+from _thread import _local
+from typing import Any, Callable, List, Optional
+
+from .calls import Call, Calls
+
+_NODES = 200_000
+
+
+def install(torch: Any, deep: Any, adapter: Any) -> None:
+    """Record operators of the module `recorder.inside`, or all of them."""
+    operators = Operators(torch, deep, adapter)
+    operators.watch()
+    deep.recorder.on_fork.append(operators.forked)
+
+
+class _Thread(_local):
+    """What a thread is in the middle of."""
+
+    def __init__(self) -> None:
+        self.mode: Any = None
+        self.depth = 0  # modules under way, of those that count
+        self.passes = 0  # backward passes under way
+        self.pushed: List[bool] = []  # for each of these, whether it takes the mode away in the end
+
+
+class Operators:
+    """Puts the mode in place and takes it away."""
+
+    def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.adapter = adapter
+        self.inside = deep.recorder.inside
+        self.calls = Calls(torch, deep)
+        self.kind = _mode_class(torch, self)
+        self.local = _Thread()
+        self.generation = 0
+        self.worker = torch.utils.data.get_worker_info
+        self.modes = torch._C._len_torch_dispatch_stack
+        self.top = torch._C._get_dispatch_stack_at
+
+    def watch(self) -> None:
+        """Wrap calls of modules, backward passes and updates."""
+        self._watch_modules()
+        self._watch_engine()
+        self._watch_optimizers()
+
+    def forked(self) -> None:
+        """A mode that the parent process had in place records nothing here."""
+        self.generation += 1
+        self.local = _Thread()
+
+    # ------------------------------------------------------------------------------------------------ the mode
+
+    def push(self) -> bool:
+        """Put the mode in place in this thread; False where it is there."""
+        local = self.local
+        if local.mode is not None or self.worker() is not None:
+            return False
+        mode = self.kind(self.generation)
+        mode.__enter__()
+        local.mode = mode
+        return True
+
+    def pop(self) -> None:
+        """Take the mode away, unless the script has put one on top that is still there: then later."""
+        local = self.local
+        if local.mode is not None and self.modes() and self.top(self.modes() - 1) is local.mode:
+            mode, local.mode = local.mode, None
+            mode.__exit__(None, None, None)
+
+    def _guard(self, step: Callable[..., None], *args: Any) -> None:
+        try:
+            step(*args)
+        except Exception as error:
+            self.deep.recorder.problem("watching operators", error)
+
+    # ------------------------------------------------------------------------------------------------ modules
+
+    def _watch_modules(self) -> None:
+        """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows the path by then."""
+        base, operators, guard = self.torch.nn.Module, self, self._guard
+        real = base._call_impl
+
+        @functools.wraps(real)
+        def _call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not operators.counts():
+                return real(self, *args, **kwargs)
+            guard(operators.enter)
+            returned = False
+            try:
+                output = real(self, *args, **kwargs)
+                returned = True
+                return output
+            finally:
+                guard(operators.leave, returned)
+
+        base._call_impl = _call_impl
+
+    def counts(self) -> bool:
+        """Whether the module that is called is one that operators are recorded in. Also true of what it calls."""
+        return self.local.depth > 0 or not self.inside or self.deep.module_path() == self.inside
+
+    def enter(self) -> None:
+        """A module that counts begins."""
+        local = self.local
+        local.depth += 1
+        pushed = False
+        if local.depth == 1:
+            pushed = self.push()
+            self.calls.begin()
+            if pushed and not self.inside and self._may_stay():
+                pushed = False
+        local.pushed.append(pushed)
+
+    def leave(self, returned: bool) -> None:
+        """It has returned, or raised: then no backward pass is to be waited for."""
+        local = self.local
+        local.depth -= 1
+        if local.pushed.pop() or not (returned or local.depth or local.passes or self._bare()):
+            self.pop()
+
+    def _may_stay(self) -> bool:
+        """Whether the mode can stay until the end of the backward pass: gradients are on, and no mode of the script lies below it."""
+        return bool(self.torch.is_grad_enabled() and self.modes() == 1 and self.local.passes == 0)
+
+    # ------------------------------------------------------------------------------------------------ backward
+
+    def _watch_engine(self) -> None:
+        variable, operators, guard = self.torch.autograd.Variable, self, self._guard
+        engine = variable._execution_engine
+        real = engine.run_backward
+
+        class Engine:
+            """Forwards everything to the engine that was there."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(engine, name)
+
+            @staticmethod
+            def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                handles: List[Any] = []
+                guard(operators.before_backward, tensors, handles)
+                try:
+                    return real(tensors, *args, **kwargs)
+                finally:
+                    guard(operators.after_backward, handles, kwargs.get("accumulate_grad", False))
+
+        variable._execution_engine = Engine()
+
+    def before_backward(self, tensors: Any, handles: List[Any]) -> None:
+        """A backward pass is about to start."""
+        local = self.local
+        local.passes += 1
+        local.pushed.append(self.push())
+        if local.passes == 1 and self.worker() is None:
+            self._watch_functions(tensors, handles)
+
+    def after_backward(self, handles: List[Any], accumulates: bool) -> None:
+        """It is over."""
+        local = self.local
+        local.passes -= 1
+        for handle in handles:
+            handle.remove()
+        pushed = local.pushed.pop()
+        outermost = not local.passes and not local.depth
+        if outermost:
+            self.calls.forget()
+        if outermost and self._bare():
+            return  # what follows has no module to begin with
+        if pushed or (outermost and accumulates and not self.inside):
+            self.pop()
+
+    def _watch_functions(self, tensors: Any, handles: List[Any]) -> None:
+        """Record what goes through the backward of each `autograd.Function` of the script: what it computes may be no operator."""
+        if not any(_of_the_script(kind) for kind in self.torch.autograd.Function.__subclasses__()):
+            return
+        nodes = [tensor.grad_fn for tensor in tensors if getattr(tensor, "grad_fn", None) is not None]
+        known = set(nodes)
+        while nodes:
+            node = nodes.pop()
+            function = getattr(type(node), "_forward_cls", None)
+            if function is not None and _of_the_script(function):
+                handles.append(node.register_hook(_Function(self.calls, node, function)))
+            if len(known) >= _NODES:
+                self.deep.unrecorded("backward", "the graph has more than %d nodes" % _NODES)
+                break
+            for follower, _ in node.next_functions:
+                if follower is not None and follower not in known:
+                    known.add(follower)
+                    nodes.append(follower)
+
+    # ------------------------------------------------------------------------------------------------ trainings without modules
+
+    def _watch_optimizers(self) -> None:
+        """Where no module holds the weights, operators are recorded between updates: from the making of the optimizer on."""
+        from torch.optim import optimizer as module
+
+        real, operators, guard = module.Optimizer.__init__, self, self._guard
+
+        @functools.wraps(real)
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            real(optimizer, *args, **kwargs)
+            guard(operators.begin_bare)
+
+        module.Optimizer.__init__ = __init__
+        module.register_optimizer_step_pre_hook(lambda *_: guard(operators.before_step))
+        module.register_optimizer_step_post_hook(lambda *_: guard(operators.begin_bare))
+
+    def begin_bare(self) -> None:
+        """An optimizer was built, or has stepped: record from here on, if the script has no module with weights."""
+        if self._bare() and not self.modes() and not self.local.depth:
+            self.push()
+            self.calls.begin()
+
+    def before_step(self) -> None:
+        """What an update computes is not recorded operator by operator. A closure's modules put the mode in place again."""
+        if not self.local.depth and not self.local.passes:
+            self.pop()
+
+    def _bare(self) -> bool:
+        return not self.inside and not self.adapter.deep.names.births
+
+    # ------------------------------------------------------------------------------------------------ operators
+
+    def before(self, generation: int, function: Any, types: Any, args: Any, kwargs: Any) -> Optional[Call]:
+        """An operator is about to run: what is to be kept of it, or None."""
+        try:
+            if generation != self.generation:
+                return None
+            return self.calls.before(function, types, args, kwargs, self.inside)
+        except Exception as error:
+            self.deep.recorder.problem("before an operator", error)
+            return None
+
+    def after(self, call: Call, output: Any) -> None:
+        """It has run."""
+        try:
+            self.calls.after(call, output)
+        except Exception as error:
+            self.deep.recorder.problem("after an operator", error)
+
+
+class _Function:
+    """A hook of the node of an `autograd.Function`, there for one backward pass."""
+
+    def __init__(self, calls: Calls, node: Any, function: Any) -> None:
+        self.calls = calls
+        self.name = node.name()
+        self.number = node._sequence_nr()
+        self.function = function
+
+    def __call__(self, returned: Any, given: Any) -> None:
+        try:
+            self.calls.backward(self.name, self.number, self.function, given, returned)
+        except Exception as error:
+            self.calls.deep.recorder.problem("a function's backward", error)
+
+
+def _of_the_script(function: Any) -> bool:
+    return not (function.__module__ or "").startswith("torch.")
+
+
+def _mode_class(torch: Any, operators: Operators) -> Any:
+    """The dispatch mode. Made here: its base class is torch's."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Recording(TorchDispatchMode):
+        """Hands each operator to `operators` before and after it runs."""
+
+        supports_higher_order_operators = True
+
+        def __init__(self, generation: int) -> None:
+            super().__init__()
+            self.generation = generation
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # to keep the mode out of compilers by torch's own means would import them
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            call = operators.before(self.generation, function, types, args, kwargs)
+            output = function(*args, **kwargs)
+            if call is not None:
+                operators.after(call, output)
+            return output
+
+    return Recording

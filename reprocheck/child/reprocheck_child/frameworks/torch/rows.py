@@ -1,0 +1,46 @@
+"""The samples of a batch: one hash for each, made of what all tensors and lists of the batch hold of it."""
+
+from typing import Any, Callable, List, Optional, Tuple
+
+from ... import leaves
+from .memory import memory
+
+Rows = Tuple[int, Callable[[int], Any]]
+
+
+def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
+    """One hash for each sample of a batch on the host, labels included; None where the first dimension is no batch.
+
+    `kind` is the class of tensors, `flat` makes one contiguous.
+    """
+    found: List[Rows] = []
+    _rows(kind, value, flat, found, 0)
+    return leaves.samples(found)
+
+
+def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], depth: int) -> None:
+    if isinstance(value, kind):
+        if type(value) is kind and value.is_cpu and str(value.layout) == "torch.strided" and value.dim():
+            found.append(_tensor_rows(flat(value)))
+        return
+    rows = leaves.array_rows(value)
+    if rows is not None:
+        found.append(rows)
+    elif depth < leaves.DEPTH and len(found) < leaves.COUNT:
+        if isinstance(value, (list, tuple)) and value and all(isinstance(part, (str, int, float)) for part in value):
+            found.append((len(value), lambda index: repr(value[index]).encode("utf-8", "surrogatepass")))
+        else:
+            for _, part in leaves.parts(value) or ():
+                _rows(kind, part, flat, found, depth + 1)
+
+
+def _tensor_rows(tensor: Any) -> Rows:
+    count = len(tensor)
+    size = tensor.numel() * tensor.element_size()
+    stride = size // count if count else 0
+    data = memory(tensor.data_ptr(), size)
+
+    def read(index: int, tensor: Any = tensor) -> Any:
+        return data[index * stride : (index + 1) * stride]  # as long as `tensor` is held
+
+    return count, read

@@ -1,0 +1,194 @@
+"""Where a script seeds generators and loads checkpoints: the call, its seed or its keys, and the script's line."""
+
+import functools
+import os
+import sys
+from _thread import _local
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ... import import_hook
+
+_NAMES = 200
+_WORKERS = "torch.utils.data._utils.worker"
+
+
+def install(torch: Any, deep: Any) -> None:
+    """Record calls that seed a default generator, `load_state_dict` and `torch.load`."""
+    seeds = _Seeds(deep)
+    seeds.watch(torch, "manual_seed", "torch", torch.random)
+    seeds.watch(torch, "seed", "torch", torch.random)
+    for backend in ("cuda", "xpu", "mps"):
+        seeds.watch_device(getattr(torch, backend, None), backend)
+    import_hook.when_imported("torch_npu", lambda module: seeds.watch_device(getattr(torch, "npu", None), "npu"))
+    import_hook.when_imported("random", lambda module: seeds.watch(module, "seed", "python"))
+    import_hook.when_imported("numpy.random", lambda module: seeds.watch(module, "seed", "numpy", getattr(module, "mtrand", None)))
+    _Loads(torch, deep).watch()
+
+
+class _Seeds:
+    """Wraps functions that seed. One that calls another of them (`torch.manual_seed` seeds the devices) counts as one."""
+
+    def __init__(self, deep: Any) -> None:
+        self.deep = deep
+        self.local = _local()
+        self.left: Dict[str, bytes] = {}
+        """Generator -> the state in which the last seed left it, at first that in which it was found."""
+
+    def watch_device(self, module: Any, name: str) -> None:
+        for function in ("manual_seed", "manual_seed_all", "seed", "seed_all"):
+            if module is not None and hasattr(module, function):
+                self.watch(module, function, name, getattr(module, "random", None))
+
+    def watch(self, module: Any, name: str, generator: str, *others: Any) -> None:
+        """Wrap a function of a module, and where other modules have the same one."""
+        try:
+            real = getattr(module, name)
+            self.left.setdefault(generator, self._state(generator))
+            wrapper = self._wrapper(real, generator)
+            for one in (module, *others):
+                if getattr(one, name, None) == real:  # bound methods are equal, not identical
+                    setattr(one, name, wrapper)
+        except Exception as error:
+            self.deep.unrecorded("seed of " + generator, repr(error))
+
+    def _wrapper(self, real: Callable[..., Any], generator: str) -> Callable[..., Any]:
+        local, record, state = self.local, self.record, self._state
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if getattr(local, "inside", False):
+                return real(*args, **kwargs)
+            before = state(generator)
+            local.inside = True
+            try:
+                returned = real(*args, **kwargs)
+            finally:
+                local.inside = False
+            record(generator, args, kwargs, returned, before)
+            return returned
+
+        functools.update_wrapper(wrapper, real)
+        if "." in wrapper.__qualname__:  # a method of a hidden instance, known by the name of the function
+            wrapper.__qualname__ = wrapper.__name__
+        return wrapper
+
+    def _state(self, generator: str) -> bytes:
+        """The state of a generator; b"" where it cannot be read."""
+        try:
+            return self.deep.generators[generator]() if generator in self.deep.generators else b""
+        except Exception:
+            return b""
+
+    def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
+        """A seed was set. Where something had drawn from the generator before, the state until then is said (`g`)."""
+        try:
+            if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
+                return  # each worker of a loader is seeded from the loader's own seed
+            seed = next(iter([*args, *kwargs.values()]), None)
+            if seed is None and type(returned) is int:
+                seed = returned  # torch.seed() says what it took from the system
+            keys: Dict[str, Any] = {"out": [["seed", _seed(self.deep, seed)]]}
+            line = self.deep.source(2)
+            if line:
+                keys["l"] = line
+            if before != self.left.get(generator, before):
+                keys["g"] = {generator: self.deep.hash_bytes(before)}
+            self.left[generator] = self._state(generator)
+            self.deep.seen("seed", generator, **keys)
+        except Exception as error:
+            self.deep.recorder.problem("a generator was seeded", error)
+
+
+def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
+    """A seed as the trace has it; None stands for a seed from the system."""
+    if seed is None or type(seed) in (int, float, str):
+        return {"v": seed} if not isinstance(seed, str) or len(seed) <= _NAMES else {"v": seed[:_NAMES]}
+    if hasattr(seed, "item") and getattr(seed, "size", None) == 1:
+        return {"v": seed.item()}
+    leaves = deep.fingerprints.leaves(seed)
+    value: Any = leaves[0][1] if len(leaves) == 1 else {"h": deep.hash_bytes(repr(seed).encode()), "d": type(seed).__name__}
+    return value(True) if callable(value) else value
+
+
+class _Loads:
+    """Wraps what reads checkpoints."""
+
+    def __init__(self, torch: Any, deep: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.local = _local()
+
+    def watch(self) -> None:
+        torch, local, loaded, read = self.torch, self.local, self.loaded, self.read
+        real = torch.nn.Module.load_state_dict
+
+        @functools.wraps(real)
+        def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            returned = real(module, state_dict, *args, **kwargs)
+            loaded(module, state_dict, args, kwargs, returned)
+            return returned
+
+        torch.nn.Module.load_state_dict = load_state_dict
+        real_load = torch.load
+
+        @functools.wraps(real_load)
+        def load(*args: Any, **kwargs: Any) -> Any:
+            if getattr(local, "inside", False):
+                return real_load(*args, **kwargs)
+            local.inside = True
+            try:
+                returned = real_load(*args, **kwargs)
+            finally:
+                local.inside = False
+            read(args, kwargs)
+            return returned
+
+        torch.load = torch.serialization.load = load
+
+    def loaded(self, module: Any, state: Any, args: Any, kwargs: Any, returned: Any) -> None:
+        """A module has taken a state."""
+        try:
+            missing, unexpected = _lists(returned)
+            found = [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
+            strict = kwargs.get("strict", args[0] if args else True)
+            found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state)}]]
+            self._seen(self._name(module), "load_state_dict", found)
+        except Exception as error:
+            self.deep.recorder.problem("a state was loaded", error)
+
+    def read(self, args: Any, kwargs: Any) -> None:
+        """A file was read by `torch.load`."""
+        try:
+            file = args[0] if args else kwargs.get("f")
+            path = getattr(file, "name", None) if not isinstance(file, (str, bytes, os.PathLike)) else os.fsdecode(file)
+            self._seen(self._relative(path) if isinstance(path, str) else type(file).__name__, "torch.load", [])
+        except Exception as error:
+            self.deep.recorder.problem("a file was loaded", error)
+
+    def _seen(self, place: str, kind: str, found: List[Any]) -> None:
+        keys: Dict[str, Any] = {"in": found} if found else {}
+        line = self.deep.source(3)
+        if line:
+            keys["l"] = line
+        self.deep.seen("load", place, k=kind, **keys)
+
+    def _relative(self, path: str) -> str:
+        recorder = self.deep.recorder
+        path, inside = os.path.abspath(path), os.path.join(recorder.workdir, "")
+        return path[len(inside) :] if recorder.workdir and path.startswith(inside) else str(recorder.masked(path))
+
+    def _name(self, module: Any) -> str:
+        from .names import variable
+
+        return variable(self.deep.frame(3), module) or type(module).__name__
+
+
+def _lists(returned: Any) -> "Tuple[Optional[List[str]], Optional[List[str]]]":
+    return getattr(returned, "missing_keys", None), getattr(returned, "unexpected_keys", None)
+
+
+def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
+    """Names as one text, cut."""
+    if keys is None:
+        return {"v": None}
+    text = ", ".join(map(str, keys[:50]))
+    return {"v": text if len(text) <= _NAMES and len(keys) <= 50 else text[: _NAMES - 20] + "… (%d)" % len(keys)}

@@ -1,0 +1,291 @@
+"""The sketch of torch tensors, on the host and on a device.
+
+On the host, the rows of a tensor are added up at once: that is what needs its bytes. The rest of the work is done for many tensors
+together, later: in a training step the caches are cold, and a call of an operator costs as much as the sketch of a small tensor.
+"""
+
+import math
+from _thread import RLock
+from ctypes import addressof, c_char, memmove, memset, string_at
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from ... import hashing, leaves, sketch
+from .memory import memory
+
+Fingerprint = Dict[str, Any]
+_SLOTS = 64
+"""Tensors whose sketches are finished together."""
+_BLOCK = 128
+"""Rows worked on at once: they stay in the cache between the hash and the sketch. It divides the rows of a cycle."""
+_DEVICE_BLOCK = 2048
+"""The same on a device: whole cycles."""
+_KEPT = 256
+_STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
+
+
+class Tables:
+    """The signs of the format, on each device that was asked of."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.made: Dict[Any, Tuple[Any, Any]] = {}
+        self.cuts: Dict[Tuple[int, int], Any] = {}
+        self.expanded: Dict[int, Any] = {}
+        self.flips: Any = None
+
+    def on(self, device: Any) -> Tuple[Any, Any]:
+        """ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns of a bucket, BUCKETS)."""
+        made = self.made.get(device)
+        if made is None:
+            rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
+            columns = _tensor(self.torch, sketch.column_signs()).view(sketch.VECTORS, -1, sketch.BUCKETS)
+            made = self.made[device] = (rows.to(device), columns.to(device))
+        return made
+
+    def rows(self, start: int, count: int) -> Any:
+        """The signs of `count` rows from the row `start` on, within one cycle, of the shape (GROUPS, 1, count); on the host."""
+        cycle, first = divmod(start, sketch.ROWS)
+        signs = self.cuts.get((first, count))
+        if signs is None:
+            signs = self.on("cpu")[0][:, first : first + count].contiguous().unsqueeze(1)
+            if len(self.cuts) < _KEPT:
+                self.cuts[first, count] = signs
+        return signs * self.flipped(cycle).view(sketch.GROUPS, 1, 1) if cycle else signs
+
+    def row(self, index: int) -> Any:
+        """The signs of the elements of one row; on the host."""
+        signs = self.expanded.get(index)
+        if signs is None:
+            signs = self.rows(index, 1).expand(sketch.GROUPS, 1, sketch.COLUMNS).reshape(sketch.ROW)
+            if len(self.expanded) < _KEPT:
+                self.expanded[index] = signs
+        return signs
+
+    def flipped(self, cycle: int) -> Any:
+        """The signs of the groups in a cycle, on the host."""
+        if self.flips is None:
+            self.flips = _tensor(self.torch, sketch.cycle_signs()).view(sketch.GROUPS, sketch.FLIPS)
+        return self.flips[:, cycle % sketch.FLIPS]
+
+
+class _Slot(NamedTuple):
+    """Room for one sketch under way: the sums of its whole rows, as a vector and as the result of a product, and its last row."""
+
+    vector: Any
+    result: Any
+    last: Any
+    address: int
+    """Of the last row."""
+    begin: int
+    """Address of the sums."""
+
+
+class HostSketches:
+    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them all.
+
+    To be called below autograd and all modes; `add_short` anywhere, where there is room.
+    """
+
+    def __init__(self, torch: Any, tables: Tables) -> None:
+        self.torch = torch
+        self.tables = tables
+        self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
+        self.lock = RLock()
+        self.waiting: List[Tuple[Fingerprint, Optional[float], int]] = []  # a fingerprint, its norm, the number of its last row
+        self.sums: Any = None
+        self.lasts: Any = None
+        self.slots: List[_Slot] = []
+
+    def forked(self) -> None:
+        """What waits belongs to the process that was forked."""
+        self.lock, self.waiting, self.slots = RLock(), [], []
+
+    def add(self, found: Fingerprint, tensor: Any) -> None:
+        """`found` gets `k` and `z` of a tensor, at the latest with `finish`."""
+
+        def fill(slot: _Slot) -> Optional[float]:
+            if tensor.dtype is self.torch.float64:
+                norm = self._norm(tensor)
+                self._sum(tensor, slot, not norm < sketch.HUGE, None)
+                return norm
+            self._sum(tensor, slot, False, None)
+            return self._checked(tensor, slot) if tensor.numel() > sketch.ROW else None
+
+        self._add(found, tensor.numel(), fill)
+
+    def add_short(self, found: Fingerprint, address: int, size: int) -> None:
+        """As `add`, of `size` float32 numbers in memory, a row at most."""
+        self._add(found, size, lambda slot: memmove(slot.address, address, size * 4) and None)
+
+    def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
+        """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are read from memory once."""
+
+        def fill(slot: _Slot) -> Optional[float]:
+            stream = hashing.stream()
+            self._sum(tensor, slot, False, lambda start, count: stream.update(memory(address + start * 4, count * 4)))
+            found["h"] = stream.hexdigest()
+            return self._checked(tensor, slot)
+
+        self._add(found, tensor.numel(), fill)
+
+    def room(self) -> bool:
+        """Whether one can be added without any work."""
+        return len(self.waiting) < len(self.slots)
+
+    def make_room(self) -> None:
+        """See to it that one can be added."""
+        with self.lock:
+            self.finish()
+            if not self.slots:
+                self._make()
+
+    def finish(self) -> None:
+        """Sketch and norm of all that were added."""
+        with self.lock:
+            waiting, self.waiting = self.waiting, []
+            if not waiting:
+                return
+            sums, lasts = self.sums[: len(waiting)], self.lasts[: len(waiting)]
+            if any(last for _, _, last in waiting):
+                lasts.mul_(self.torch.stack([self.tables.row(last) for _, _, last in waiting]))
+            sums.add_(lasts)
+            norms = self.torch.linalg.vector_norm(sums, dim=1, dtype=self.torch.float64).tolist()
+            for index, norm in enumerate(norms):
+                if not norm < sketch.HUGE:
+                    sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
+            data = self._folded(sums)
+            for first in self.slots[0][3:]:
+                memset(first, 0, len(waiting) * sketch.ROW * 4)
+        width = sketch.SIZE * 4
+        for index, (found, known, _) in enumerate(waiting):
+            found["k"] = sketch.text(data[index * width : (index + 1) * width])
+            found["z"] = leaves.number(norms[index] if known is None else known)
+
+    def _folded(self, sums: Any) -> bytes:
+        """The numbers of each sketch, by products of elements: no setting for products of matrices rounds them."""
+        shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
+        numbers = (sums.view(shape) * self.tables.on("cpu")[1]).sum(2)
+        return string_at(numbers.data_ptr(), numbers.numel() * 4)
+
+    # ------------------------------------------------------------------------------------------------ slots
+
+    def _add(self, found: Fingerprint, size: int, fill: "Callable[[_Slot], Optional[float]]") -> None:
+        with self.lock:
+            if not self.room():
+                self.make_room()
+            slot = self.slots[len(self.waiting)]
+            try:
+                norm = fill(slot)
+            except BaseException:
+                slot.vector.zero_()
+                slot.last.zero_()
+                raise
+            self.waiting.append((found, norm, size // sketch.ROW if size % sketch.ROW else 0))
+
+    def _make(self) -> None:
+        """Memory of our own: none of the allocator of the training."""
+        size = _SLOTS * sketch.ROW
+        room = bytearray(2 * size * 4 + 64)
+        offset = -addressof((c_char * 1).from_buffer(room)) % 64
+        both = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=2 * size).view(2, _SLOTS, sketch.ROW)
+        self.sums, self.lasts = both[0], both[1]
+        shape = (sketch.GROUPS, 1, sketch.COLUMNS)
+        self.slots = [_Slot(row, row.view(shape), last, last.data_ptr(), row.data_ptr()) for row, last in zip(self.sums, self.lasts)]
+
+    # ------------------------------------------------------------------------------------------------ sums of rows
+
+    def _sum(self, tensor: Any, slot: _Slot, clean: bool, before: "Optional[Callable[[int, int], None]]") -> None:
+        """The signed sum of the whole rows, and the last row. `before(start, count)` is called with each block of elements to be read."""
+        rows, rest = divmod(tensor.numel(), sketch.ROW)
+        offset = tensor.storage_offset()
+        plain = tensor.dtype is self.torch.float32 and not clean
+        fast = plain and self.full_precision() == "highest"
+        for start in range(0, rows, _BLOCK):
+            count = min(_BLOCK, rows - start)
+            if before is not None:
+                before(start * sketch.ROW, count * sketch.ROW)
+            signs = self.tables.rows(start, count)
+            matrix = tensor.as_strided((sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW)
+            if not plain:
+                matrix = _plain(self.torch, matrix, clean)
+            if not fast:
+                self._slow_product(slot.result, signs, matrix)
+            elif start:
+                slot.result.baddbmm_(signs, matrix)
+            else:
+                self.torch.bmm(signs, matrix, out=slot.result)
+        if rest:
+            if before is not None:
+                before(rows * sketch.ROW, rest)
+            if plain:
+                memmove(slot.address, tensor.data_ptr() + rows * sketch.ROW * 4, rest * 4)
+            else:
+                tail = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
+                slot.last[:rest].copy_(_plain(self.torch, tail, clean))
+
+    def _slow_product(self, result: Any, signs: Any, matrix: Any) -> None:
+        if self.full_precision() == "highest":
+            result.baddbmm_(signs, matrix)
+        else:
+            result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
+
+    def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
+        """None where the sums say the norm. Else, of elements that are huge, vanish or are no numbers, the norm; they are left out."""
+        square = self.torch.dot(slot.vector, slot.vector).item()
+        if 1e-20 < square < 1e36:
+            return None
+        norm = self._norm(tensor)
+        if not norm < sketch.HUGE:
+            slot.vector.zero_()
+            self._sum(tensor, slot, True, None)
+        return norm
+
+    def _norm(self, tensor: Any) -> float:
+        flat, total = tensor.view(-1), 0.0
+        for start in range(0, flat.numel(), 1 << 18):
+            part = flat[start : start + (1 << 18)].to(self.torch.float64)
+            total += self.torch.dot(part, part).item()
+        return math.sqrt(total)
+
+
+def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
+    """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix products rounds; all values cleaned."""
+    rows, columns = tables.on(flat.device)
+    whole, rest = divmod(flat.numel(), sketch.ROW)
+    total = torch.zeros(sketch.GROUPS, sketch.COLUMNS, dtype=torch.float32, device=flat.device)
+    for start in range(0, whole, _DEVICE_BLOCK):
+        count = min(_DEVICE_BLOCK, whole - start)
+        values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(count, sketch.GROUPS, sketch.COLUMNS)
+        total += (values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0)
+    if rest:
+        tail = _part(torch, flat, whole * sketch.ROW, rest)
+        signs = _signs(tables, rows, whole, 1).expand(sketch.GROUPS, sketch.COLUMNS).reshape(sketch.ROW)
+        total.view(sketch.ROW)[:rest] += tail * signs[:rest]
+    return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
+
+
+def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
+    """The signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the first on, or of one piece of a cycle."""
+    found = []
+    while count:
+        cycle, first = divmod(start, sketch.ROWS)
+        taken = min(count, sketch.ROWS - first)
+        signs = rows[:, first : first + taken]
+        found.append(signs * tables.flipped(cycle).to(rows.device).unsqueeze(1) if cycle else signs)
+        start, count = start + taken, count - taken
+    return found[0] if len(found) == 1 else tables.torch.cat(found, 1)
+
+
+def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
+    return _plain(torch, flat.narrow(0, start, length), True)
+
+
+def _plain(torch: Any, values: Any, clean: bool) -> Any:
+    """Values as float32; without those that are no part of a sketch where that is said."""
+    if values.dtype is not torch.float32:
+        values = values.to(torch.float32)
+    return values.masked_fill((values.abs() < sketch.HUGE).logical_not(), 0.0) if clean else values
+
+
+def _tensor(torch: Any, numbers: Any) -> Any:
+    return torch.frombuffer(numbers, dtype=torch.float32)

@@ -1,0 +1,102 @@
+"""Fingerprints of the weights around the first updates: an update that changes none makes the check after it prove nothing."""
+
+import weakref
+from _thread import get_ident
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+
+from ... import fingerprint
+
+
+class StepWeights:
+    """The weights of an optimizer before its step, to compare with after it."""
+
+    def __init__(self, torch: Any, values: Any) -> None:
+        self.torch = torch
+        self.values = values
+        self.before: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self.under_way: Dict[int, Any] = {}  # thread -> the optimizer that steps in it
+
+    def keep(self, optimizer: Any) -> None:
+        """Take the fingerprints; called before a step."""
+        self.under_way[get_ident()] = optimizer
+        host, device = self._weights(optimizer)
+        self.before[optimizer] = (fingerprint.checksums(host), fingerprint.device_sums(self.torch, device) if device else None)
+
+    def changed(self, optimizer: Any) -> bool:
+        """Whether weights on the host changed since `keep`; for a look while the step is under way."""
+        kept = self.before.get(optimizer)
+        return kept is not None and fingerprint.first_change(self._weights(optimizer)[0], kept[0])
+
+    def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
+        """Whether weights changed since `keep`; for weights on a device a reading that says so once it has arrived."""
+        self.under_way.pop(get_ident(), None)
+        kept = self.before.pop(optimizer, None)
+        host, device = self._weights(optimizer)
+        if kept is None or not (host or device):
+            return None
+        if fingerprint.first_change(host, kept[0]):
+            return True
+        if not device:
+            return False
+        different = (fingerprint.device_sums(self.torch, device) != kept[1]).any()
+        read = self.values.copy_aside([different], "bool")
+
+        def changed(wait: bool) -> Optional[bool]:
+            reading = read(wait)
+            return None if reading is None else bool(reading[0][0])
+
+        return changed
+
+    @staticmethod
+    def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
+        """(tensors on the host, tensors on a device) that an optimizer updates; those without a gradient do not change."""
+        host: List[Any] = []
+        device: List[Any] = []
+        for group in optimizer.param_groups:
+            for weight in group["params"]:
+                if weight.is_meta:
+                    continue
+                (host if fingerprint.on_host(weight) else device).append(weight)
+        return host, device
+
+
+class GraphLeaves:
+    """The leaves of the graphs of successive backward passes, for trainings that update their weights without an optimizer."""
+
+    LIMIT = 200_000
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.before: Optional[Dict[int, Tuple[Any, int]]] = None
+
+    def changed(self, roots: List[Any]) -> Optional[bool]:
+        """Whether leaves changed since the backward pass before; None the first time, and where the two have no leaf in common.
+
+        Leaves are matched by identity; leaves that are new tensors each time (functional updates) by order and shape.
+        """
+        leaves = [leaf for leaf in self._leaves(roots) if fingerprint.on_host(leaf)]
+        now = {id(leaf): (tuple(leaf.shape), fingerprint.checksum(leaf)) for leaf in leaves}
+        before, self.before = self.before, now
+        if before is None or not now:
+            return None
+        common = [leaf for leaf in now if leaf in before]
+        if common:
+            return any(now[leaf] != before[leaf] for leaf in common)
+        if [shape for shape, _ in now.values()] != [shape for shape, _ in before.values()]:
+            return None
+        return list(now.values()) != list(before.values())
+
+    def _leaves(self, roots: List[Any]) -> List[Any]:
+        found: List[Any] = []
+        nodes = [root.grad_fn for root in roots if root.grad_fn is not None]
+        seen = set(nodes)
+        while nodes and len(seen) < self.LIMIT:
+            node = nodes.pop()
+            variable = getattr(node, "variable", None)
+            if isinstance(variable, self.torch.Tensor):
+                found.append(variable)
+            for follower, _ in node.next_functions:
+                if follower is not None and follower not in seen:
+                    seen.add(follower)
+                    nodes.append(follower)
+        return found
