@@ -1,4 +1,4 @@
-"""Every planted case for PyTorch and MindSpore gives the verdict, the rung, the place and the control that `cases.toml` asks for."""
+"""Every planted case gives the verdict, the rung, the place and the control that `cases.toml` asks for."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ import pytest
 from tests.conftest import Outcome, check, mindspore_python, reprocheck
 
 HERE = Path(__file__).parent
-CASES = [
-    case
-    for case in tomllib.loads((HERE / "cases.toml").read_text())["case"]
-    if case.get("script", case.get("command", [""])[-1]).startswith(("torch/", "mindspore/"))
-]
+CASES = tomllib.loads((HERE / "cases.toml").read_text())["case"]
 
 
 def name(case: dict[str, Any]) -> str:
@@ -127,6 +123,8 @@ CAUSES = {
     "torch/atomic_gradient.py": ["RC701"],
     "mindspore/unseeded_weights.py": ["RC301"],
     "mindspore/unseeded_dropout.py": ["RC401", "RC301"],
+    "keras/unseeded_fit.py": ["RC301"],
+    "jax/clock_key.py": ["RC403"],
 }
 """Codes that are right as the first cause."""
 
@@ -160,7 +158,7 @@ def test_case(case: dict[str, Any], workdir: Path) -> None:
         assert loss is not None and low <= loss <= high
     if "fixed_by" in case:
         assert_confirmed(case, outcome)
-    if "rung" in case:
+    if name(case) in CAUSES:
         assert_why(case, outcome)
     else:
         assert (outcome.report["ladder"], outcome.report["causes"]) == (None, [])
@@ -190,7 +188,7 @@ def assert_why(case: dict[str, Any], outcome: Outcome) -> None:
     rung = first_rung(outcome)
     assert rung["status"] == "differs"
     if (rung["rung"], rung["place"]) != ALSO_RIGHT.get(name(case)):
-        assert rung["rung"] in allowed(case["rung"]), outcome.report["ladder"]["sentence"]
+        assert "rung" not in case or rung["rung"] in allowed(case["rung"]), outcome.report["ladder"]["sentence"]
         if "place" in case:
             assert_place(case, rung)
     if name(case) in DETAILS:
@@ -205,8 +203,8 @@ def test_every_failing_case_has_a_cause_and_a_check_of_its_detail() -> None:
     assert {name(case) for case in failing if "detail" in case} <= set(DETAILS)
 
 
-def test_all_cases_of_both_frameworks_are_covered() -> None:
-    scripts = {str(path.relative_to(HERE)) for folder in ("torch", "mindspore") for path in (HERE / folder).glob("*.py")}
+def test_every_script_is_a_case() -> None:
+    scripts = {str(path.relative_to(HERE)) for path in HERE.glob("*/*.py")}
     assert scripts == {case.get("script", case.get("command", [""])[-1]) for case in CASES}
 
 
