@@ -173,12 +173,16 @@ def plan(
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """The command; in a copy, an absolute path of the script within the working directory leads into the copy."""
+    """The command; in a copy, a path of the script leads into the copy from anywhere within the working directory, else to where it led."""
     if workdir == cwd or entry.kind != "script":
         return entry.command
     python, script, *args = entry.command
-    inside = Path(script).is_absolute() and Path(os.path.normpath(script)).is_relative_to(cwd)
-    return (python, str(workdir / Path(os.path.normpath(script)).relative_to(cwd)) if inside else script, *args)
+    place = Path(os.path.normpath(cwd / script))
+    if not place.is_relative_to(cwd):
+        script = str(place)
+    elif Path(script).is_absolute():
+        script = str(workdir / place.relative_to(cwd))
+    return (python, script, *args)
 
 
 def _output(settings: Settings, output: Output | None) -> Output | None:

@@ -124,7 +124,7 @@ CAUSES = {
     "mindspore/unseeded_weights.py": ["RC301"],
     "mindspore/unseeded_dropout.py": ["RC401", "RC301"],
     "keras/unseeded_fit.py": ["RC301"],
-    "jax/clock_key.py": ["RC403"],
+    "jax/clock_key.py": ["RC402"],
 }
 """Codes that are right as the first cause."""
 

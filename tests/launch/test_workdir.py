@@ -128,6 +128,19 @@ def test_an_absolute_script_path_leads_into_the_copy(place: Place) -> None:
     assert not (place.path / "beside").exists()
 
 
+def test_a_relative_script_path_leads_out_of_the_copy(place: Place) -> None:
+    from reprocheck import launch
+    from reprocheck.settings import Settings
+
+    script = place.path.parent / "elsewhere.py"
+    script.write_text("import os; print(os.path.abspath(__file__), os.getcwd())")
+    entry = launch.entry_point(script="../elsewhere.py")
+    launch.check(entry, Settings(workdir="copy"), launch.prepare(place.path / "reports", entry.name), place.heard)
+    folder = (place.path / "reports" / "latest").resolve()
+    said = [(folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)]
+    assert [found for found, _ in said] == [str(script)] * 2 and all(cwd != str(place.path) for _, cwd in said)
+
+
 def test_runs_side_by_side(place: Place) -> None:
     result = place.check("import os; open('made', 'x').close(); print(os.getcwd())", workdir="copy", jobs=2, runs=3)
     assert [run.number for run in result.runs] == [1, 2, 3]

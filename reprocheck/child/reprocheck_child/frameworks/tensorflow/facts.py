@@ -1,0 +1,130 @@
+"""What the deeper levels of TensorFlow and of Keras share: names of weights, where they were made, and the facts around an update."""
+
+import os
+import sys
+import tempfile
+import weakref
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+from ... import deep as deeper
+from ..torch.names import variable as variable_of
+from .fingerprint import Prints, concrete
+
+_facts: List["Facts"] = []
+
+Birth = Tuple[Any, str, Dict[str, str]]
+
+
+def of(recorder: Any) -> "Facts":
+    """The one of this process."""
+    if not _facts:
+        _facts.append(Facts(recorder))
+    return _facts[0]
+
+
+class Facts:
+    """Writes facts on weights, losses, gradients and updates. Weights are variables of TensorFlow or of Keras."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.deep = deeper.of(recorder)
+        self.prints = Prints(self.deep)
+        self.names: Dict[int, Tuple[Any, str]] = {}  # key of a weight -> (it, its name); keeps it, so that keys stay theirs
+        self.taken: Dict[str, int] = {}
+        self.births: Dict[int, Birth] = {}
+        self.begun = False
+        for name in ("tensorflow", "keras"):
+            self.foreign(name)
+        self.deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
+
+    def foreign(self, name: str) -> None:
+        """The code of a package is not the user's."""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        folder = os.path.join(os.path.dirname(os.path.abspath(file)), "") if file else ""
+        if folder and folder not in self.deep.foreign:
+            self.deep.foreign.append(folder)
+
+    # ------------------------------------------------------------------------------------------------ weights
+
+    def born(self, weight: Any, line: str, states: Dict[str, str]) -> None:
+        """A weight was made: the line of the script, and the states that its values were drawn from."""
+        self.births[id(weight)] = (weakref.ref(weight), line, states)
+
+    def begin(self, weights: Iterable[Any], root: str = "", frame: Any = None) -> None:
+        """Record the first values of weights that were not recorded yet; at the very first, states of generators."""
+        for weight in weights:
+            if key(weight) in self.names or not concrete(weight):
+                continue
+            name = self.name(weight, root, frame)
+            keys = self._birth(weight)
+            if not getattr(weight, "trainable", True):
+                keys["b"] = True
+            self.deep.seen("weights", name, call=False, out=[["", self.prints.of(weight)]], **keys)
+        if not self.begun:
+            self.begun = True
+            self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
+
+    def _birth(self, weight: Any) -> Dict[str, Any]:
+        for one in (weight, getattr(weight, "_value", None)):
+            reference, line, states = self.births.get(id(one), (None, "", {}))
+            if reference is not None and reference() is one:
+                return {**({"l": line} if line else {}), **({"g": states} if states else {})}
+        return {}
+
+    def name(self, weight: Any, root: str = "", frame: Any = None) -> str:
+        """The name of a weight: that of Keras, the one that it was given, or the variable that holds it in the script."""
+        known = self.names.get(key(weight))
+        if known is not None:
+            return known[1]
+        wanted = dotted(weight.path, root) if hasattr(weight, "path") else _own_name(weight)
+        if not wanted:
+            wanted = (variable_of(frame or self.deep.frame(1), weight) if not hasattr(weight, "path") else "") or "variable"
+        number = self.taken[wanted] = self.taken.get(wanted, 0) + 1
+        name = wanted if number == 1 else "%s (%d)" % (wanted, number)
+        self.names[key(weight)] = (weight, name)
+        return name
+
+    # ------------------------------------------------------------------------------------------------ around an update
+
+    def root(self, losses: Sequence[Any]) -> None:
+        """What is differentiated, as numpy values."""
+        for loss in losses:
+            self.deep.seen("root", "loss", out=[["", self.prints.of(loss)]])
+
+    def gradients(self, kind: str, weights: Sequence[Any], gradients: Sequence[Any], index: Optional[int] = None) -> None:
+        """Gradients of weights, the last first: nearer to the order of the backward pass, which hands out all at once."""
+        keys = {} if index is None else {"o": index}
+        for weight, gradient in reversed(list(zip(weights, gradients))):
+            if gradient is not None:
+                self.deep.seen(kind, weight if isinstance(weight, str) else self.name(weight), out=[["", self.prints.of(gradient)]], **keys)
+
+    def updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
+        """Weights and states of an optimizer after an update."""
+        keys = {} if index is None else {"o": index}
+        for name, value in named:
+            self.deep.seen("update", name, out=[["", self.prints.of(value)]], **keys)
+
+    def batch(self, place: str, batch: Any) -> None:
+        """A batch that a loader has handed out, or that was given."""
+        samples = self.prints.samples(batch)
+        found = self.prints.leaves(batch)
+        self.deep.seen("batch", place, out=found, **({} if samples is None else {"n": samples}))
+
+
+def key(weight: Any) -> int:
+    """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as either."""
+    inner = getattr(weight, "_value", None)
+    return id(inner) if inner is not None and hasattr(inner, "assign") else id(weight)
+
+
+def dotted(path: str, root: str = "") -> str:
+    """`dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
+    path = path.replace(":0", "")
+    if root and path.startswith(root + "/"):
+        path = path[len(root) + 1 :]
+    return path.replace("/", ".")
+
+
+def _own_name(weight: Any) -> str:
+    name = str(getattr(weight, "name", "") or "").split(":")[0]
+    return "" if name.startswith("Variable") else name.replace("/", ".")

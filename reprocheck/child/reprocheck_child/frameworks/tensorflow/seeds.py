@@ -1,0 +1,119 @@
+"""Where a script seeds generators, and where TensorFlow's global generator stands.
+
+Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed themselves from the system and show no state:
+a number that no two processes share stands for it then.
+"""
+
+import functools
+import os
+import sys
+import time
+from typing import Any, Callable, Dict, List, Tuple
+
+from ... import leaves
+
+UNSEEDED = "unseeded"
+
+
+class Seeds:
+    """Watches the functions that seed a generator: Python's, numpy's and TensorFlow's."""
+
+    def __init__(self, deep: Any) -> None:
+        self.deep = deep
+        self.last: Dict[str, Tuple[Any, str]] = {}  # generator -> (fingerprint of the seed that the script set last, its line)
+        self.left: Dict[str, bytes] = {}  # generator -> the state in which the last seed left it, at first that in which it was found
+
+    def hook(self) -> None:
+        """Watch `seed` of the modules random and numpy.random, where no other adapter has done so."""
+        for generator, name in (("python", "random"), ("numpy", "numpy.random")):
+            module = sys.modules.get(name)
+            seed = getattr(module, "seed", None)
+            if seed is not None:
+                self.watch(generator, [module], "seed", silent=hasattr(seed, "__wrapped__"))
+
+    def watch(self, generator: str, owners: List[Any], name: str, silent: bool = False) -> None:
+        """Wrap a function of modules. `silent`: another adapter writes the fact."""
+        real = getattr(owners[0], name)
+        self.left.setdefault(generator, self._state(generator))
+
+        @functools.wraps(real)
+        def seed(*args: Any, **named: Any) -> Any:
+            before = self._state(generator)
+            returned = real(*args, **named)
+            try:
+                self._said(generator, next(iter((*args, *named.values())), None), before, silent)
+            except Exception as error:
+                self.deep.recorder.problem("a seed", error)
+            return returned
+
+        for owner in owners:
+            if getattr(owner, name, None) is real or getattr(owner, name, None) == real:
+                setattr(owner, name, seed)
+
+    def _said(self, generator: str, value: Any, before: bytes, silent: bool) -> None:
+        leaf, line = leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}, self.deep.source(2)
+        self.last[generator] = (leaf, line)
+        keys: Dict[str, Any] = {"l": line} if line else {}
+        if before and before != self.left.get(generator, before):
+            keys["g"] = {generator: self.deep.hash_bytes(before)}
+        self.left[generator] = self._state(generator)
+        if not silent:
+            self.deep.seen("seed", generator, call=False, out=[["seed", leaf]], **keys)
+
+    def _state(self, generator: str) -> bytes:
+        try:
+            return bytes(self.deep.generators[generator]()) if generator in self.deep.generators else b""
+        except Exception:
+            return b""
+
+
+class Global:
+    """TensorFlow's global generator: its seed and how many operators have taken a seed from it."""
+
+    def __init__(self, tensorflow: Any, deep: Any) -> None:
+        self.tensorflow = tensorflow
+        self.deep = deep
+        self.draws = 0
+        self.token = b"%d %d" % (os.getpid(), time.time_ns())
+        self.before: bytes = b""
+        """State before the first draw since a weight was made."""
+        self.traced: Callable[[], None] = lambda: None
+        """Called when an operator of a function that is being traced takes a seed."""
+
+    def hook(self, seeds: Seeds) -> None:
+        """See seeds being set, and operators that take one."""
+        from tensorflow.python.framework import random_seed
+
+        self.deep.generators["tensorflow"] = self.state
+        seeds.watch("tensorflow", [self.tensorflow.random, random_seed], "set_seed")
+        real = random_seed.get_seed
+
+        @functools.wraps(real)
+        def get_seed(op_seed: Any) -> Any:
+            if op_seed is None:
+                self._drawn()
+            return real(op_seed)
+
+        random_seed.get_seed = get_seed
+
+    def state(self) -> bytes:
+        """The seed and the number of draws; what no other process has, where no seed was set."""
+        from tensorflow.python.eager import context
+
+        seed = context.global_seed()
+        return b"%s %d" % (self.token if seed is None else b"%d" % seed, self.draws)
+
+    def _drawn(self) -> None:
+        try:
+            if not self.before:
+                self.before = self.state()
+            self.draws += 1
+            if not self.tensorflow.executing_eagerly():
+                self.traced()
+        except Exception as error:
+            self.deep.recorder.problem("a draw of tensorflow", error)
+
+    def taken(self) -> Dict[str, str]:
+        """The state that a weight's values were drawn from, if any were since the weight before."""
+        before, self.before = self.before, b""
+        return {"tensorflow": self.deep.hash_bytes(before)} if before else {}
