@@ -1,7 +1,8 @@
 """reprocheck says whether two runs of a training script agree: `reprocheck run train.py`.
 
 `load(folder)` reads a recorded check, `log_loss(value)` names the loss where no hook can see it, `seed_all(seed, mode)` fixes the
-randomness of a script that calls it. All are imported on first use.
+randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `MindSporeCallback` and `TransformersCallback` say the losses
+of a trainer in code. All are imported on first use.
 """
 
 from __future__ import annotations
@@ -9,15 +10,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Seeded", "__version__", "load", "log_loss", "seed_all"]
+__all__ = [
+    "KerasCallback",
+    "LightningCallback",
+    "MindSporeCallback",
+    "Seeded",
+    "TransformersCallback",
+    "__version__",
+    "load",
+    "log_loss",
+    "seed_all",
+]
 
 if TYPE_CHECKING:
     from reprocheck.check import load
+    from reprocheck.child.reprocheck_child.callbacks import KerasCallback, LightningCallback, MindSporeCallback, TransformersCallback
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
     from reprocheck.log import log_loss
 
 _SEEDING = "reprocheck.child.reprocheck_child.seed_all"
-_HOMES = {"Seeded": _SEEDING, "load": "reprocheck.check", "log_loss": "reprocheck.log", "seed_all": _SEEDING}
+_CALLBACKS = "reprocheck.child.reprocheck_child.callbacks"
+_HOMES = {
+    "KerasCallback": _CALLBACKS,
+    "LightningCallback": _CALLBACKS,
+    "MindSporeCallback": _CALLBACKS,
+    "Seeded": _SEEDING,
+    "TransformersCallback": _CALLBACKS,
+    "load": "reprocheck.check",
+    "log_loss": "reprocheck.log",
+    "seed_all": _SEEDING,
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from _thread import RLock, get_ident
 from ctypes import c_char, string_at
 
 from . import hashing, jsontext
+from .reached import Reached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ class Deep:
         self._digests: dict[str, tuple[str, bytes]] = {}  # of each generator, the state that was hashed last
         self._gathered: list[dict[str, Any] | str] = []
         self._lock = RLock()
+        self._reached: Reached | None = Reached(self._name_of)
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
+        recorder.on_end.append(self._reach_end)
 
     # ------------------------------------------------------------------------------------------------ facts
 
@@ -153,6 +156,7 @@ class Deep:
 
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
         iteration = len(self.grouping.ends) + 1
+        self._reach(r, iteration)
         event = {"e": "seen", "r": r, "i": iteration, "p": place}
         if call:
             if iteration != self._iteration:
@@ -164,6 +168,24 @@ class Deep:
                 event["c"] = index
         event.update(keys)
         return event
+
+    def _reach(self, r: str, iteration: int) -> None:
+        """Before a fact: which code of the user's has run since the last one."""
+        reached = self._reached
+        if reached is None:
+            return
+        try:
+            news = reached.news(r, sys._getframe(2))
+        except Exception as error:
+            self._reached = None
+            self.recorder.problem("seeing what code has run", error)
+            return
+        if news:
+            with self._lock:
+                self._gathered.append({"e": "ran", "i": iteration, **news})
+
+    def _reach_end(self) -> None:
+        self._reach("end", len(self.grouping.ends) + 1)
 
     def _defer(self, event: dict[str, Any]) -> None:
         for name in ("in", "out"):
@@ -238,11 +260,18 @@ class Deep:
             file = frame.f_code.co_filename
             name = names.get(file)
             if name is None:
-                name = names[file] = self._user_file(file)
+                name = self._name_of(file)
             if name:
                 return frame
             frame = frame.f_back
         return None
+
+    def _name_of(self, file: str) -> str:
+        """The name of a file in the trace, "" where it is not the user's."""
+        name = self._names.get(file)
+        if name is None:
+            name = self._names[file] = self._user_file(file)
+        return name
 
     def _user_file(self, file: str) -> str:
         if file.startswith("<"):

@@ -2,13 +2,15 @@
 
 from reprocheck_child.events import log_loss
 
-__all__ = ["Seeded", "log_loss", "seed_all"]  # noqa: F822
+__all__ = ["log_loss"]
 __version__ = "recorder"
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
-    if name not in ("Seeded", "seed_all"):
-        raise AttributeError("module 'reprocheck' has no attribute %r" % name)
-    from reprocheck_child import seed_all
+    from reprocheck_child import callbacks, seed_all
 
-    return getattr(seed_all, name)
+    if name in ("Seeded", "seed_all"):
+        return getattr(seed_all, name)
+    if name in callbacks.NAMES:
+        return getattr(callbacks, name)
+    raise AttributeError("module 'reprocheck' has no attribute %r" % name)

@@ -1,4 +1,4 @@
-"""Training through a library's loop, two loader workers alive: `python trainers.py lightning|transformers|accelerate`.
+"""Training through a library's loop, two loader workers alive: `python trainers.py lightning|transformers|accelerate [CALLBACK]`.
 
 8 updates of two losses each. Each worker of the loader leaves its process number in the folder WORKERS.
 """
@@ -39,6 +39,12 @@ class Model(nn.Module):
         return nn.functional.cross_entropy(self.layers(input_ids).flatten(0, 1), labels.flatten())
 
 
+def callbacks():
+    import reprocheck
+
+    return [getattr(reprocheck, name)() for name in sys.argv[2:]]
+
+
 def lightning():
     import lightning
 
@@ -63,6 +69,7 @@ def lightning():
         enable_checkpointing=False,
         enable_progress_bar=False,
         enable_model_summary=False,
+        callbacks=callbacks(),
     ).fit(Module(), DataLoader(Counting(), batch_size=BATCH, shuffle=True, num_workers=2, persistent_workers=True))
 
 
@@ -91,7 +98,7 @@ def transformers():
             logging_strategy="no",
             disable_tqdm=True,
         )
-        Trainer(model=Returning(), args=arguments, train_dataset=Counting()).train()
+        Trainer(model=Returning(), args=arguments, train_dataset=Counting(), callbacks=callbacks()).train()
 
 
 def accelerate():

@@ -1,6 +1,5 @@
 """Planted: noise is added to the inputs from a generator of its own, which takes its seed from the operating system."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax

@@ -1,6 +1,5 @@
 """The fix of private_noise: noise is added to the inputs from a generator that has a seed."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax

@@ -18,9 +18,16 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported keras."""
     adapter = _Adapter(keras, recorder)
     hooks: Dict[str, str] = {}
-    for name in ("trainer", "callbacks", "optimizers"):
+    steps = {name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")}
+    if recorder.level != "loss":
+        from .deep import Watcher
+
+        adapter.deep = Watcher(keras, recorder, lambda: adapter.training > 0)
+        adapter.deep.updates.index_of = adapter.of_optimizer
+        steps.update(adapter.deep.hooks())
+    for name, step in steps.items():
         try:
-            getattr(adapter, "hook_" + name)()
+            step()
             hooks[name] = "ok"
         except Exception as error:
             hooks[name] = "not available in keras %s: %r" % (getattr(keras, "__version__", "?"), error)
@@ -33,6 +40,8 @@ class _Adapter:
         self.recorder = recorder
         self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.training = 0  # how many batches of a trainer are under way
+        self.deep: Any = None
+        """What records the deeper levels, at those levels."""
 
     # ------------------------------------------------------------------------------------------------ batches
 
@@ -57,7 +66,7 @@ class _Adapter:
 
         @functools.wraps(real)
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
-            adapter.begin(model)
+            adapter.begin(model, (*args, *kwargs.values()))
             try:
                 returned = real(model, *args, **kwargs)
             finally:
@@ -107,11 +116,13 @@ class _Adapter:
         except Exception as error:
             self.recorder.problem("setting steps_per_execution", error)
 
-    def begin(self, model: Any) -> None:
-        """A batch begins."""
+    def begin(self, model: Any, given: Any = None) -> None:
+        """A batch begins; `given` to `train_on_batch`."""
         self.training += 1
         try:
             self.of_model(model)
+            if self.deep is not None:
+                self.deep.begin(model, given)
         except Exception as error:
             self.recorder.problem("a batch of keras", error)
 
@@ -120,6 +131,8 @@ class _Adapter:
         try:
             if self.keras.backend.backend() == "jax":
                 sys.modules["jax"].effects_barrier()
+            if self.deep is not None:
+                self.deep.end(model, self.of_model(model))
             self.recorder.update(self.of_model(model), None)
         except Exception as error:
             self.recorder.problem("a batch of keras", error)
@@ -159,7 +172,12 @@ class _Adapter:
 
         @functools.wraps(real)
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            updates = adapter.deep.updates if adapter.deep is not None else None
+            if updates is not None:
+                updates.before(optimizer, *_given(*args, **kwargs))
             returned = real(optimizer, *args, **kwargs)
+            if updates is not None:
+                updates.after(optimizer)
             if not adapter.training:
                 adapter.applied(optimizer)
             return returned
@@ -207,6 +225,11 @@ class _Adapter:
             return scaled
 
         owner.scale_loss = scale_loss
+
+
+def _given(grads: Any, trainable_variables: Any = None) -> Any:
+    """Gradients and weights of a call of `apply`."""
+    return grads, trainable_variables
 
 
 def _trainers(keras: Any) -> List[Any]:

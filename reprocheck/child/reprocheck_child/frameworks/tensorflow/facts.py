@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ... import deep as deeper
 from ..torch.names import variable as variable_of
-from .fingerprint import Prints, concrete
+from .fingerprint import Prints, array, concrete
 
 _facts: List["Facts"] = []
 
@@ -32,6 +32,7 @@ class Facts:
         self.names: Dict[int, Tuple[Any, str]] = {}  # key of a weight -> (it, its name); keeps it, so that keys stay theirs
         self.taken: Dict[str, int] = {}
         self.births: Dict[int, Birth] = {}
+        self.roots: Dict[str, str] = {}  # name of a model that is called by the script -> what its parts' paths begin with
         self.begun = False
         for name in ("tensorflow", "keras"):
             self.foreign(name)
@@ -50,12 +51,18 @@ class Facts:
         """A weight was made: the line of the script, and the states that its values were drawn from."""
         self.births[id(weight)] = (weakref.ref(weight), line, states)
 
-    def begin(self, weights: Iterable[Any], root: str = "", frame: Any = None) -> None:
+    def root(self, name: str) -> str:
+        """What the paths in a model begin with: the first that is called needs nothing, others their names."""
+        if name not in self.roots:
+            self.roots[name] = name if self.roots else ""
+        return self.roots[name]
+
+    def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
         """Record the first values of weights that were not recorded yet; at the very first, states of generators."""
         for weight in weights:
             if key(weight) in self.names or not concrete(weight):
                 continue
-            name = self.name(weight, root, frame)
+            name = self.name(weight, frame)
             keys = self._birth(weight)
             if not getattr(weight, "trainable", True):
                 keys["b"] = True
@@ -71,22 +78,30 @@ class Facts:
                 return {**({"l": line} if line else {}), **({"g": states} if states else {})}
         return {}
 
-    def name(self, weight: Any, root: str = "", frame: Any = None) -> str:
+    def name(self, weight: Any, frame: Any = None) -> str:
         """The name of a weight: that of Keras, the one that it was given, or the variable that holds it in the script."""
         known = self.names.get(key(weight))
         if known is not None:
             return known[1]
-        wanted = dotted(weight.path, root) if hasattr(weight, "path") else _own_name(weight)
-        if not wanted:
-            wanted = (variable_of(frame or self.deep.frame(1), weight) if not hasattr(weight, "path") else "") or "variable"
+        if hasattr(weight, "path"):
+            wanted = self.dotted(weight.path)
+        else:
+            wanted = _own_name(weight) or variable_of(frame or self.deep.frame(1), weight) or "variable"
         number = self.taken[wanted] = self.taken.get(wanted, 0) + 1
         name = wanted if number == 1 else "%s (%d)" % (wanted, number)
         self.names[key(weight)] = (weight, name)
         return name
 
+    def dotted(self, path: str) -> str:
+        """`dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
+        first, _, rest = path.partition("/")
+        if rest and first in self.roots:
+            path = self.roots[first] + "/" + rest if self.roots[first] else rest
+        return path.replace("/", ".")
+
     # ------------------------------------------------------------------------------------------------ around an update
 
-    def root(self, losses: Sequence[Any]) -> None:
+    def differentiated(self, losses: Sequence[Any]) -> None:
         """What is differentiated, as numpy values."""
         for loss in losses:
             self.deep.seen("root", "loss", out=[["", self.prints.of(loss)]])
@@ -104,6 +119,11 @@ class Facts:
         for name, value in named:
             self.deep.seen("update", name, out=[["", self.prints.of(value)]], **keys)
 
+    @staticmethod
+    def prints_bytes(value: Any) -> bytes:
+        """The bytes of a small tensor."""
+        return bytes(array(value).tobytes())
+
     def batch(self, place: str, batch: Any) -> None:
         """A batch that a loader has handed out, or that was given."""
         samples = self.prints.samples(batch)
@@ -115,14 +135,6 @@ def key(weight: Any) -> int:
     """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as either."""
     inner = getattr(weight, "_value", None)
     return id(inner) if inner is not None and hasattr(inner, "assign") else id(weight)
-
-
-def dotted(path: str, root: str = "") -> str:
-    """`dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
-    path = path.replace(":0", "")
-    if root and path.startswith(root + "/"):
-        path = path[len(root) + 1 :]
-    return path.replace("/", ".")
 
 
 def _own_name(weight: Any) -> str:

@@ -20,9 +20,12 @@ def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported tensorflow."""
     adapter = of(tensorflow, recorder)
     hooks: Dict[str, str] = {}
-    for name in ("tape", "functions"):
+    steps = {"tape": adapter.hook_tape, "functions": adapter.hook_functions}
+    if adapter.deep is not None:
+        steps.update(adapter.deep.hooks())
+    for name, step in steps.items():
         try:
-            getattr(adapter, "hook_" + name)()
+            step()
             hooks[name] = "ok"
         except Exception as error:
             hooks[name] = "not available in tensorflow %s: %r" % (getattr(tensorflow, "__version__", "?"), error)
@@ -50,6 +53,12 @@ class Adapter:
         self.weights: Optional[List[int]] = None
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}
         self.lock = threading.RLock()
+        self.deep: Any = None
+        """What records the deeper levels, at those levels."""
+        if recorder.level != "loss":
+            from .deep import Watcher
+
+            self.deep = Watcher(tensorflow, recorder, self.in_xla)
 
     # ------------------------------------------------------------------------------------------------ hooks
 
@@ -62,13 +71,18 @@ class Adapter:
 
         @functools.wraps(real)
         def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            nested = False
             try:
                 nested = not tape._recording and not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
                 with tape.stop_recording() if tape._recording else _nothing():
                     adapter.seen(target, sources, GRAD if nested else BACKWARD)
             except Exception as error:
                 adapter.recorder.problem("reading the target of a gradient tape", error)
-            return real(tape, target, sources, *args, **kwargs)
+            gradients = real(tape, target, sources, *args, **kwargs)
+            if adapter.deep is not None:
+                flatten = adapter.tensorflow.nest.flatten
+                adapter.deep.after_gradient(flatten(sources), flatten(gradients), not nested)
+            return gradients
 
         backprop.GradientTape.gradient = gradient
 
@@ -76,10 +90,12 @@ class Adapter:
         """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the outermost one has returned."""
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
-        real, calls, returned = polymorphic_function.Function.__call__, self.calls, self.returned
+        real, calls, returned, adapter = polymorphic_function.Function.__call__, self.calls, self.returned, self
 
         @functools.wraps(real)
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if adapter.deep is not None and not calls.compiled:
+                adapter.deep.called(function, args, kwargs)
             calls.compiled.append(bool(getattr(function, "_jit_compile", False)))
             try:
                 value = real(function, *args, **kwargs)
@@ -97,6 +113,8 @@ class Adapter:
         """A gradient of `target` is about to be computed, or traced."""
         tf = self.tensorflow
         losses = [self.scalar(each) for each in tf.nest.flatten(target)]
+        if self.deep is not None:
+            self.deep.before_gradient(tf.nest.flatten(sources), kind == BACKWARD)
         weights = tf.nest.flatten(sources) if kind == BACKWARD and self.recorder.watching() else []
         if tf.executing_eagerly():
             self.record(kind, [loss.numpy() for loss in losses], [int(each) for each in self.checksums(weights)])
@@ -108,12 +126,17 @@ class Adapter:
 
     def stream(self, kind: str, losses: List[Any], checksums: List[Any]) -> None:
         """Let each execution of the function that is being traced hand its values out."""
-        count = len(losses)
+        count, end = len(losses), len(losses) + len(checksums)
+        names, states, draws = [], [], []
+        if self.deep is not None:
+            (names, states), draws = self.deep.states(), self.deep.take_draws()
 
         def arrived(*values: Any) -> None:
-            self.record(kind, [value.numpy() for value in values[:count]], [int(value) for value in values[count:]])
+            if self.deep is not None:
+                self.deep.drew(draws, names, [value.numpy() for value in values[end:]])
+            self.record(kind, [value.numpy() for value in values[:count]], [int(value) for value in values[count:end]])
 
-        self.tensorflow.py_function(arrived, [*losses, *checksums], [])
+        self.tensorflow.py_function(arrived, [*losses, *checksums, *states], [])
 
     def returned(self) -> None:
         """The outermost function has returned: read what it left in variables."""
@@ -125,6 +148,8 @@ class Adapter:
     def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
         """One evaluation. May end the process."""
         with self.lock:
+            if self.deep is not None:
+                self.deep.facts.differentiated(losses)
             if checksums and self.recorder.watching():
                 before, self.weights = self.weights, checksums
                 if before is not None and len(before) == len(checksums):

@@ -1,0 +1,190 @@
+"""Where random numbers come from: keys of `jax.random` as they are made, and the default generators of Python and numpy.
+
+A key has no state to watch. Each line of the script that makes one from a number stands for a generator: its state is what it was made
+from, and keys that are split off or folded keep the name of the line. Draws advance nothing; a computation that is given a key draws.
+"""
+
+import functools
+import sys
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ... import hashing, import_hook, leaves
+
+NAME = "jax"
+_MOST = 65536
+_SEEDERS = (("random", "python"), ("numpy.random", "numpy"))
+
+
+class Keys:
+    """Knows of each key, by its numbers, which line it comes from."""
+
+    def __init__(self, jax: Any, deep: Any, prints: Any, say: Callable[..., None]) -> None:
+        self.jax = jax
+        self.deep = deep
+        self.prints = prints
+        self.say = say
+        self.origins: Dict[bytes, str] = {}  # numbers of a key -> name of its line
+        self.lines: Dict[str, str] = {}  # line -> name
+        self.states: Dict[str, str] = {}
+        """Name -> hash of all numbers that keys were made from there."""
+        self.inside = False
+
+    def hook(self) -> None:
+        """See keys being made and derived."""
+        random = self.jax.random
+        for name in ("key", "PRNGKey", "wrap_key_data"):
+            if hasattr(random, name):
+                setattr(random, name, self._making(getattr(random, name)))
+        for name in ("split", "fold_in", "clone"):
+            if hasattr(random, name):
+                setattr(random, name, self._deriving(getattr(random, name)))
+
+    def _making(self, real: Any) -> Any:
+        @functools.wraps(real)
+        def make(*args: Any, **kwargs: Any) -> Any:
+            outermost, self.inside = not self.inside, True
+            try:
+                made = real(*args, **kwargs)
+            finally:
+                self.inside = not outermost
+            if outermost:
+                self._made(made, args, kwargs)
+            return made
+
+        return make
+
+    def _made(self, made: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        try:
+            if isinstance(made, self.jax.core.Tracer):
+                return
+            line = self.deep.source(2)
+            name = self.lines.get(line)
+            if name is None:
+                name = self.lines[line] = NAME if not self.lines else "%s (%s)" % (NAME, line or "made elsewhere")
+            self._keep(made, name)
+            numbers = b"".join(self._numbers(made))
+            self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
+            seed = next(iter([*args, *kwargs.values()]), None)
+            self.say("seed", name, call=False, out=[["seed", self._seed(seed)]], **({"l": line} if line else {}))
+        except Exception as error:
+            self.deep.recorder.problem("a key that was made", error)
+
+    def _seed(self, seed: Any) -> Dict[str, Any]:
+        if getattr(seed, "ndim", None) == 0 and not isinstance(seed, self.jax.core.Tracer):
+            seed = seed.item()
+        found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
+        return found
+
+    def _deriving(self, real: Any) -> Any:
+        @functools.wraps(real)
+        def derive(key: Any, *args: Any, **kwargs: Any) -> Any:
+            made = real(key, *args, **kwargs)
+            try:
+                if self.origins and not isinstance(made, self.jax.core.Tracer):
+                    name = self.origin(key)
+                    if name is not None:
+                        self._keep(made, name)
+            except Exception as error:
+                self.deep.recorder.problem("a key that was derived", error)
+            return made
+
+        return derive
+
+    def origin(self, key: Any) -> Optional[str]:
+        """The name of the line that a key comes from; None where that is not known."""
+        if isinstance(key, self.jax.core.Tracer):
+            return None
+        rows = self._numbers(key)
+        return self.origins.get(rows[0]) if rows else None
+
+    def named(self, key: Any, name: str) -> None:
+        """A key that a compiled program has returned in the place of another keeps its name."""
+        self._keep(key, name)
+
+    def is_key(self, leaf: Any, path: str = "") -> bool:
+        """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are called like one."""
+        if self.prints.is_key(leaf):
+            return True
+        if str(getattr(leaf, "dtype", "")) != "uint32" or not leaf.ndim or leaf.shape[-1] not in (2, 4):
+            return False
+        if self.origin(leaf) is not None:
+            return True
+        return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
+
+    def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
+        """`g` and `g2` of a computation that is given these keys. One of unknown origin may be of any line."""
+        before: Dict[str, str] = {}
+        for key in found:
+            digest = hashing.digest(b"".join(self._numbers(key)))
+            name = self.origin(key)
+            for one in [name] if name is not None else list(self.states) or [NAME]:
+                before[one] = hashing.digest((before.get(one, "") + digest).encode())
+        return used(before)
+
+    def _keep(self, made: Any, name: str) -> None:
+        for numbers in self._numbers(made):
+            if len(self.origins) < _MOST:
+                self.origins[numbers] = name
+
+    def _numbers(self, key: Any) -> List[bytes]:
+        """The numbers of a key, of each where there are several."""
+        host = self.prints.host(key)
+        if not host.ndim or not host.size:
+            return []
+        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:4096]]
+
+
+class Defaults:
+    """The default generators of Python and numpy: where they stood when last looked at or seeded, and whether they moved since."""
+
+    def __init__(self, deep: Any, say: Callable[..., None]) -> None:
+        self.deep = deep
+        self.say = say
+        self.before: Dict[str, bytes] = {}
+
+    def hook(self) -> None:
+        """See seeds being set, where no other adapter does."""
+        self.before = deep_states(self.deep)
+        for module, generator in _SEEDERS:
+            import_hook.when_imported(module, functools.partial(self._watch, generator))
+
+    def _watch(self, generator: str, module: Any) -> None:
+        real = getattr(module, "seed", None)
+        if real is None:
+            return
+        says = not hasattr(real, "__wrapped__")  # another adapter has not hooked it before
+
+        @functools.wraps(real)
+        def seed(*args: Any, **kwargs: Any) -> Any:
+            returned = real(*args, **kwargs)
+            try:
+                self.before.update((name, state) for name, state in deep_states(self.deep).items() if name == generator)
+                if says:
+                    given = next(iter([*args, *kwargs.values()]), None)
+                    found = leaves.plain(given) or {"h": hashing.digest(repr(given).encode()), "d": leaves.type_name(given)}
+                    self.say("seed", generator, call=False, out=[["seed", found]], l=self.deep.source(1))
+            except Exception as error:
+                self.deep.recorder.problem("a seed", error)
+            return returned
+
+        for owner in (module, sys.modules.get("numpy.random.mtrand") if generator == "numpy" else None):
+            if owner is not None and getattr(owner, "seed", None) == real:
+                setattr(owner, "seed", seed)  # noqa: B010
+
+    def moved(self) -> Dict[str, Dict[str, str]]:
+        """`g` and `g2` of those that moved since the last look."""
+        now = deep_states(self.deep)
+        before, self.before = self.before, now
+        names = [name for name, state in now.items() if name in before and before[name] != state]
+        digest = hashing.digest
+        return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
+
+
+def deep_states(deep: Any) -> Dict[str, bytes]:
+    """States of the generators of Python and numpy as they stand."""
+    return {name: state for name, state in deep.states().items() if name in ("python", "numpy")}
+
+
+def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
+    """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that is not the one before."""
+    return {"g": before, "g2": {name: hashing.digest(state.encode()) for name, state in before.items()}} if before else {}

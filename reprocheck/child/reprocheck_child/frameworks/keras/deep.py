@@ -1,0 +1,202 @@
+"""Levels `module` and `op` for Keras 3: weights, seed generators, batches, layers where they run eagerly, gradients and updates.
+
+On TensorFlow a compiled step hands out what lies in memory anyway, see `frameworks.tensorflow.deep`. What XLA or JAX compiles is looked at
+from outside, between batches. On PyTorch layers, batches and gradients are seen by the adapter of PyTorch.
+"""
+
+import functools
+import sys
+import weakref
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from ..tensorflow.facts import of
+from ..tensorflow.fingerprint import concrete, flat, is_tensor
+from ..tensorflow.seeds import Seeds
+from .births import Births
+from .layers import Layers
+from .updates import Updates
+
+JAX = "its steps are compiled: what layers take and return and the gradients are hidden; batches, draws, losses, updates are not"
+
+
+class Private:
+    """A seed generator, and the layer that draws from it."""
+
+    def __init__(self, generator: Any, place: str, kind: str) -> None:
+        self.reference = weakref.ref(generator)
+        self.place = place
+        self.kind = kind
+        self.last = b""
+
+    def handle_of(self) -> Any:
+        """The variable of the backend that holds the state."""
+        generator = self.reference()
+        return None if generator is None else generator.state._value
+
+
+class Watcher:
+    """What the adapter of Keras tells the deeper levels. Nothing here raises."""
+
+    def __init__(self, keras: Any, recorder: Any, training: Callable[[], bool]) -> None:
+        self.keras = keras
+        self.recorder = recorder
+        self.training = training
+        self.facts = of(recorder)
+        self.facts.foreign("keras")
+        self.deep = self.facts.deep
+        self.backend = keras.backend.backend()
+        self.graphs: Any = None  # what watches TensorFlow, on that backend
+        self.private: Dict[str, Private] = {}
+        self.known: Dict[str, bytes] = {}
+        if self.backend == "tensorflow":
+            from ..tensorflow import losses
+
+            self.graphs = losses.of(sys.modules["tensorflow"], recorder).deep
+            self.graphs.training = training
+            self.private, self.known = self.graphs.private, self.graphs.known
+        self.seeds = self.graphs.seeds if self.graphs is not None else Seeds(self.deep)
+        self.births = Births(self.facts, self.seeds)
+        self.layers = Layers(self)
+        self.updates = Updates(self)
+        self._watched: Dict[int, Any] = {}  # id of a seed generator -> a reference to it
+        self._drawing: List[Callable[[], None]] = []
+
+    def hooks(self) -> Dict[str, Callable[[], None]]:
+        """The hooks by name, in the order in which to run them."""
+        hooks = {
+            "default seeds": self.births.hook_default_seed,
+            "initializers": self.births.hook_initializers,
+            "seed generators": self.births.hook_generators,
+            "variables": self.births.hook_variables,
+        }
+        if self.graphs is None:
+            hooks["seeds"] = self.seeds.hook
+        if self.backend != "torch":
+            hooks.update({"layers": self.layers.hook, "losses": self.layers.hook_losses})
+        if self.backend == "jax":
+            hooks["batches"] = self.hook_batches
+        return hooks
+
+    # ------------------------------------------------------------------------------------------------ batches
+
+    def hook_batches(self) -> None:
+        """See what the trainer of JAX is given."""
+        iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
+        real = iterators._get_iterator
+
+        @functools.wraps(real)
+        def _get_iterator(held: Any) -> Any:
+            return self._batches(real(held))
+
+        iterators._get_iterator = _get_iterator
+
+    def _batches(self, iterator: Any) -> Iterator[Any]:
+        for batch in iterator:
+            self._batch("fit" if self.training() else "evaluate", batch)
+            yield batch
+
+    def _batch(self, place: str, batch: Any) -> None:
+        try:
+            self.facts.batch(place, batch)
+        except Exception as error:
+            self.recorder.problem("a batch of keras", error)
+
+    def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
+        """A batch of a trainer begins; `given` to `train_on_batch`."""
+        try:
+            self.facts.root(model.name)
+            self.register(model)
+            self.facts.begin(model.weights)
+            if given is not None and self.backend != "torch":
+                self._batch("train_on_batch", [one for one in given if one is not None])
+            outside = self.backend == "jax" or (self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile))
+            if outside:
+                self.deep.unrecorded(type(model).__name__, JAX)
+                self._draws_follow()
+            self.updates.begin(model.optimizer, outside)
+        except Exception as error:
+            self.recorder.problem("a batch of keras begins", error)
+
+    def end(self, model: Any, index: int) -> None:
+        """A batch of a trainer has ended, and is about to be counted."""
+        try:
+            if self.backend == "jax":
+                model.jax_state_sync()
+            for draw in self._drawing:
+                draw()
+            self._drawing.clear()
+            self.updates.end(model.optimizer, index)
+        except Exception as error:
+            self.recorder.problem("a batch of keras ends", error)
+
+    # ------------------------------------------------------------------------------------------------ seed generators
+
+    def register(self, layer: Any, path: str = "") -> None:
+        """Watch the seed generators of a layer and of the layers in it."""
+        todo = [(layer, path)]
+        for one, place in todo:
+            for generator in getattr(one, "_seed_generators", ()):
+                if id(generator) not in self._watched:
+                    self._watched[id(generator)] = generator
+                    self._register(generator, place, type(one).__name__)
+            if len(todo) < 10_000:
+                todo += [(inner, place + "." + inner.name if place else inner.name) for inner in getattr(one, "_layers", ())]
+
+    def _register(self, generator: Any, place: str, kind: str) -> None:
+        base = name = "keras:" + (place or kind)
+        number = 1
+        while name in self.private:
+            number += 1
+            name = "%s (%d)" % (base, number)
+        private = self.private[name] = Private(generator, place, kind)
+        self.deep.generators[name] = lambda: self.state(private)
+        self.known[name] = self.state(private)
+        seed = self.births.seed_of(generator)
+        if seed is not None:
+            self.deep.seen("seed", name, call=False, out=[["seed", seed[0]]], **({"l": seed[1]} if seed[1] else {}))
+
+    def state(self, private: Private) -> bytes:
+        """The state of a seed generator; that seen last where it cannot be read now, as while its program runs."""
+        try:
+            value = private.handle_of()
+            if concrete(value) and value is not None:
+                with self._outside_of_graphs():
+                    private.last = self.facts.prints_bytes(value)
+        except Exception:  # donated to a program, or of a graph
+            pass
+        return private.last
+
+    def _outside_of_graphs(self) -> Any:
+        if self.backend == "tensorflow":
+            return sys.modules["tensorflow"].init_scope()
+        from contextlib import nullcontext
+
+        return nullcontext()
+
+    def _draws_follow(self) -> None:
+        """What draws in a program that is about to run is known when it has returned; its line stands here, before the loss."""
+        for name, private in self.private.items():
+            self._draw_follows(name, private, self.state(private))
+
+    def _draw_follows(self, name: str, private: Private, before: bytes) -> None:
+        found: List[Dict[str, Any]] = []
+
+        def ready() -> None:
+            now, digest = self.state(private), self.deep.hash_bytes
+            self.known[name] = now
+            found.append({"g": {name: digest(before)}, "g2": {name: digest(now)}} if now != before else {})
+
+        def read(wait: bool) -> Optional[Dict[str, Any]]:
+            if wait and not found:
+                found.append({})
+            return {"k": private.kind, **found[0]} if found else None
+
+        self._drawing.append(ready)
+        self.deep.seen_later("call", private.place, read)
+
+    # ------------------------------------------------------------------------------------------------ what is concrete
+
+    @staticmethod
+    def concrete(values: Any) -> bool:
+        """Whether all tensors in a nested value hold values."""
+        return all(concrete(one) for one in flat(values) if is_tensor(one))

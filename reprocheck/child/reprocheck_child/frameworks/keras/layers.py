@@ -1,0 +1,129 @@
+"""Calls of layers and losses of Keras where they run eagerly; in a function that is being traced only which layer it is."""
+
+import functools
+import threading
+from typing import Any, List, Tuple
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.calls: List[Tuple[str, str]] = []
+        self.losses = 0
+
+
+class Layers:
+    """Watches `Layer.__call__` and `Loss.__call__`."""
+
+    def __init__(self, watcher: Any) -> None:
+        self.watcher = watcher
+        self.facts = watcher.facts
+        self.deep = watcher.deep
+        self.stack = _Stack()
+
+    def hook(self) -> None:
+        """See each call of a layer, and know which layer draws."""
+        from keras.src.backend.common.symbolic_scope import in_symbolic_scope
+        from keras.src.layers.layer import Layer
+
+        if self.watcher.graphs is not None:
+            self.watcher.graphs.where = lambda: self.stack.calls[-1] if self.stack.calls else None
+        real, stack = Layer.__call__, self.stack
+
+        @functools.wraps(real)
+        def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            if in_symbolic_scope():
+                return real(layer, *args, **named)
+            depth = len(stack.calls)
+            before = self._enter(layer, args, named)
+            try:
+                out = real(layer, *args, **named)
+                if before is not None:
+                    self._leave(layer, args, named, out, before)
+            finally:
+                del stack.calls[depth:]
+            return out
+
+        Layer.__call__ = __call__
+
+    def _enter(self, layer: Any, args: Any, named: Any) -> Any:
+        """States of generators before the call; None where nothing of it is recorded."""
+        calls = self.stack.calls
+        try:
+            path = self._path(layer)
+            calls.append((path, type(layer).__name__))
+            if self.deep.elsewhere() or not self._eager(args, named):
+                return None
+            if len(calls) == 1:
+                self.watcher.register(layer, path)
+                self._inputs(layer, args, named)
+            return self.deep.states()
+        except Exception as error:
+            self.deep.recorder.problem("before a layer", error)
+            return None
+
+    def _path(self, layer: Any) -> str:
+        """Names from the outermost layer inwards; a model that is called by the script has the name of a root."""
+        calls = self.stack.calls
+        if calls:
+            return calls[-1][0] + "." + layer.name if calls[-1][0] else str(layer.name)
+        return str(self.facts.root(layer.name) if isinstance(layer, self.watcher.keras.Model) else layer.name)
+
+    def _eager(self, args: Any, named: Any) -> bool:
+        graphs = self.watcher.graphs
+        if graphs is not None and not graphs.tensorflow.executing_eagerly():
+            return False
+        return bool(self.watcher.concrete([args, named]))
+
+    def _inputs(self, layer: Any, args: Any, named: Any) -> None:
+        if getattr(layer, "built", False):
+            self.facts.begin(layer.weights)
+        if not self.deep.loaders and not self.watcher.training() and layer.weights:
+            given = [one for one in (*args, *named.values()) if hasattr(one, "shape")]
+            if given:
+                self.facts.batch("inputs of " + type(layer).__name__, given)
+
+    def _leave(self, layer: Any, args: Any, named: Any, out: Any, before: Any) -> None:
+        try:
+            path, kind = self.stack.calls[-1]
+            moved = self.deep.moved(before)
+            self._keep(moved)
+            prints = self.facts.prints
+            self.deep.seen("call", path, k=kind, **{"in": prints.arguments(args, named), "out": prints.leaves(out)}, **moved)
+        except Exception as error:
+            self.deep.recorder.problem("after a layer", error)
+
+    def _keep(self, moved: Any) -> None:
+        """What has drawn here did not draw inside a compiled function."""
+        for name in moved.get("g2", ()):
+            if name in self.watcher.private:
+                self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
+
+    # ------------------------------------------------------------------------------------------------ losses
+
+    def hook_losses(self) -> None:
+        """See each loss that is taken, the outermost alone."""
+        from keras.src.losses.loss import Loss
+
+        real, stack = Loss.__call__, self.stack
+
+        @functools.wraps(real)
+        def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            stack.losses += 1
+            try:
+                out = real(loss, y_true, y_pred, *args, **named)
+            finally:
+                stack.losses -= 1
+            if not stack.losses:
+                self._loss(loss, y_true, y_pred, out)
+            return out
+
+        Loss.__call__ = __call__
+
+    def _loss(self, loss: Any, y_true: Any, y_pred: Any, out: Any) -> None:
+        try:
+            if self._eager([y_true, y_pred, out], {}) and not self.deep.elsewhere():
+                prints, kind = self.facts.prints, type(loss).__name__
+                given = prints.leaves({"y_true": y_true, "y_pred": y_pred})
+                self.deep.seen("call", kind, k=kind, **{"in": given, "out": prints.leaves(out)})
+        except Exception as error:
+            self.deep.recorder.problem("a loss", error)

@@ -1,0 +1,173 @@
+"""Updates by optimizers of Keras: hyper-parameters before, gradients as they come in, weights and states after."""
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ... import leaves
+
+SCHEDULE = "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
+Named = List[Tuple[str, Any]]
+
+
+class Updates:
+    """Describes updates. Eagerly, out of a function that TensorFlow compiles, or between the batches of a trainer."""
+
+    def __init__(self, watcher: Any) -> None:
+        self.watcher = watcher
+        self.facts = watcher.facts
+        self.deep = watcher.deep
+        self.index_of: Any = None
+        """Gives the recorder's index of an optimizer; set by the adapter."""
+        self._described = False  # an update was described since the batch began
+        self._hyper: Optional[Named] = None
+
+    # ------------------------------------------------------------------------------------------------ one update
+
+    def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
+        """An optimizer is about to be applied."""
+        try:
+            gradients = list(gradients)
+            weights = list(weights) if weights is not None else list(optimizer._trainable_variables)
+            if len(gradients) != len(weights):
+                return
+            given = [(weight, gradient) for weight, gradient in zip(weights, gradients) if gradient is not None]
+            graphs = self.watcher.graphs
+            if graphs is not None:
+                graphs.begin(weights)
+                graphs.optimized()
+                if not graphs.tensorflow.executing_eagerly():
+                    if not graphs.in_xla():
+                        self._before_in_graph(graphs, optimizer, given)
+                    return
+            if self.watcher.concrete(gradients):
+                self.facts.begin(weights)
+                self.say(optimizer, [self.facts.name(weight) for weight, _ in given], [one for _, one in given], self.hyper(optimizer))
+        except Exception as error:
+            self.deep.recorder.problem("before an update", error)
+
+    def say(self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named) -> None:
+        """Generators, hyper-parameters and gradients just before an update."""
+        index = self.index_of(optimizer)
+        self.deep.seen("rng", "before update", g=self.deep.rng())
+        self.say_hyper(optimizer, hyper)
+        self.facts.gradients("reduced", names, gradients, index)
+
+    def say_hyper(self, optimizer: Any, hyper: Named) -> None:
+        """Hyper-parameters just before an update."""
+        index = self.index_of(optimizer)
+        found = [[name, leaves.plain(value) or self.facts.prints.of(value)] for name, value in hyper]
+        self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
+
+    def after(self, optimizer: Any) -> None:
+        """An optimizer was applied."""
+        try:
+            graphs = self.watcher.graphs
+            named = self.states(optimizer)
+            if graphs is not None and not graphs.tensorflow.executing_eagerly():
+                if not graphs.in_xla():
+                    self._after_in_graph(graphs, optimizer, named)
+            elif self.watcher.concrete([value for _, value in named]):
+                self._described = True
+                self.facts.updated(named, self.index_of(optimizer))
+        except Exception as error:
+            self.deep.recorder.problem("after an update", error)
+
+    def states(self, optimizer: Any) -> Named:
+        """Weights and states as `dense.kernel`, `dense.kernel:momentum`."""
+        weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
+        keys = [
+            ((getattr(weight, "path", None) or str(weight.name).replace(":", "_")).replace("/", "_") + "_", name)
+            for name, weight in weights
+        ]
+        keys.sort(key=lambda pair: -len(pair[0]))
+        found = list(weights)
+        for state in optimizer.variables:
+            if state.name in ("iteration", "learning_rate"):
+                continue
+            owner = next(((prefix, name) for prefix, name in keys if state.name.startswith(prefix)), None)
+            if owner is not None:
+                found.append((owner[1] + ":" + state.name[len(owner[0]) :], state))
+        return found
+
+    # ------------------------------------------------------------------------------------------------ inside TensorFlow's functions
+
+    def _before_in_graph(self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]) -> None:
+        tf = graphs.tensorflow
+        dense = [(self.facts.name(weight), gradient) for weight, gradient in given if isinstance(gradient, tf.Tensor)]
+        for weight, gradient in given:
+            if not isinstance(gradient, tf.Tensor):
+                self.deep.unrecorded(self.facts.name(weight), "its gradient is sparse: not recorded in a compiled function")
+        names = [name for name, _ in dense]
+        rate = self._rate(optimizer)
+        inputs = [] if rate is None else [tf.convert_to_tensor(optimizer.iterations if _is_schedule(rate) else rate)]
+        others = self._others(optimizer)
+
+        def arrived(*values: Any) -> None:
+            hyper = list(others)
+            if inputs:
+                hyper.insert(0, ("learning_rate", rate(values[0]) if _is_schedule(rate) else values[0]))
+            self.say(optimizer, names, values[len(inputs) :], hyper)
+
+        graphs.stream(arrived, [*inputs, *[gradient for _, gradient in dense]])
+
+    def _after_in_graph(self, graphs: Any, optimizer: Any, named: Named) -> None:
+        names, index = [name for name, _ in named], self.index_of(optimizer)
+
+        def arrived(*values: Any) -> None:
+            self._described = True
+            self.facts.updated(list(zip(names, values)), index)
+
+        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
+
+    # ------------------------------------------------------------------------------------------------ between batches
+
+    def begin(self, optimizer: Any, outside: bool) -> None:
+        """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
+        self._described = False
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        self._hyper = self.hyper(optimizer) if outside and optimizer is not None else None
+
+    def end(self, optimizer: Any, index: int) -> None:
+        """A batch of a trainer has ended: describe the update where it was not seen."""
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        if self._described or self._hyper is None or optimizer is None:
+            return
+        self.deep.seen("rng", "after update", g=self.deep.rng())
+        self.say_hyper(optimizer, self._hyper)
+        self.facts.updated(self.states(optimizer), index)
+
+    # ------------------------------------------------------------------------------------------------ hyper-parameters
+
+    def hyper(self, optimizer: Any) -> Named:
+        """The hyper-parameters that hold now."""
+        rate = self._rate(optimizer)
+        if rate is None:
+            return self._others(optimizer)
+        if _is_schedule(rate):
+            rate = rate(optimizer.iterations)
+        return [("learning_rate", self._number(rate)), *self._others(optimizer)]
+
+    def _rate(self, optimizer: Any) -> Any:
+        """The learning rate: a variable, or a schedule of Keras'."""
+        rate = getattr(optimizer, "_learning_rate", None)
+        if rate is not None and not hasattr(rate, "assign") and not _is_schedule(rate):
+            self.deep.unrecorded("learning_rate", SCHEDULE)
+            return None
+        return rate
+
+    def _number(self, value: Any) -> Any:
+        from ..tensorflow.fingerprint import array
+
+        return array(value)
+
+    @staticmethod
+    def _others(optimizer: Any) -> Named:
+        held: Dict[str, Any] = vars(optimizer)
+        return [
+            (name, value)
+            for name, value in held.items()
+            if not name.startswith("_") and isinstance(value, (bool, int, float)) and name != "built"
+        ]
+
+
+def _is_schedule(rate: Any) -> bool:
+    return type(rate).__module__.startswith("keras.") and not hasattr(rate, "assign")

@@ -1,0 +1,235 @@
+"""Levels `module` and `op` for TensorFlow: batches of `tf.data`, first values of variables, what tapes differentiate, seeds, draws.
+
+Eager values are read where they are made. In a function that is being traced `tf.py_function` hands out what lies there in memory anyway
+(batches, losses, variables), so that the graph computes what it computes unrecorded; gradients on their way to an optimizer of Keras are
+handed out too. In programs compiled by XLA nothing is added: weights are read when the outermost function returns.
+"""
+
+import functools
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from .facts import Facts, of
+from .fingerprint import concrete
+from .seeds import Global, Seeds
+
+OPERATORS = "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run eagerly"
+HIDDEN = "runs as a compiled function: what its layers take and return is hidden; batches, draws, losses and weights are not"
+BY_HAND = "gradients inside a compiled function are recorded only where an optimizer of Keras takes them"
+XLA = "compiled by XLA: gradients inside are hidden, as whatever is handed out could change how the program rounds"
+
+Draw = Tuple[str, str]
+"""Place and class of what draws inside a function that was traced."""
+
+
+class Watcher:
+    """What the hooks of level `loss` tell the deeper levels. Nothing here raises, but what the hooks are installed by."""
+
+    def __init__(self, tensorflow: Any, recorder: Any, in_xla: Callable[[], bool]) -> None:
+        self.tensorflow = tensorflow
+        self.recorder = recorder
+        self.in_xla = in_xla
+        self.facts: Facts = of(recorder)
+        self.facts.foreign("tensorflow")
+        self.deep = self.facts.deep
+        self.seeds = Seeds(self.deep)
+        self.generator = Global(tensorflow, self.deep)
+        self.generator.traced = self._traced
+        self.where: Callable[[], Optional[Draw]] = lambda: None
+        """The layer that is called, while it is; set by the adapter of Keras."""
+        self.training: Callable[[], bool] = lambda: False
+        """Whether a batch of a trainer is under way; set by the adapter of Keras."""
+        self.private: Dict[str, Any] = {}
+        """Name of a generator -> its state, place and class of its layer; filled by the adapter of Keras."""
+        self.known: Dict[str, bytes] = {}
+        self._draws: List[Draw] = []
+        self._places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        self._counts: Dict[str, int] = {}
+        self._by_hand: Dict[int, str] = {}  # key of a weight -> hash when it was differentiated last
+        if recorder.level == "op":
+            self.deep.unrecorded("operators", OPERATORS)
+
+    def hooks(self) -> Dict[str, Callable[[], None]]:
+        """The hooks by name, in the order in which to run them."""
+        return {
+            "seeds": self.seeds.hook,
+            "generator": lambda: self.generator.hook(self.seeds),
+            "variables": self.hook_variables,
+            "batches": self.hook_batches,
+        }
+
+    # ------------------------------------------------------------------------------------------------ variables
+
+    def hook_variables(self) -> None:
+        """See variables being made."""
+        from tensorflow.python.ops import resource_variable_ops
+
+        kind = resource_variable_ops.ResourceVariable
+        real = kind.__init__
+
+        @functools.wraps(real)
+        def __init__(variable: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            real(variable, *args, **named)
+            try:
+                states = self.generator.taken() or {
+                    name: self.deep.hash_bytes(state) for name, state in self.deep.states().items() if ":" not in name
+                }
+                self.facts.born(variable, self.deep.source(1), states)
+            except Exception as error:
+                self.recorder.problem("a new variable", error)
+
+        kind.__init__ = __init__
+
+    def begin(self, variables: Sequence[Any]) -> None:
+        """Record the first values of what is differentiated or updated; in a function that is traced, before it runs."""
+        frame = self.deep.frame(1)
+        try:
+            with self.tensorflow.init_scope():
+                self.facts.begin([one for one in variables if hasattr(one, "assign")], frame)
+        except Exception as error:
+            self.deep.unrecorded("initial weights", "they could not be read before the first update: %r" % error)
+
+    # ------------------------------------------------------------------------------------------------ batches
+
+    def hook_batches(self) -> None:
+        """See what iterators of `tf.data` hand out."""
+        from tensorflow.python.data.ops import iterator_ops
+
+        kind = iterator_ops.OwnedIterator
+        real = kind._next_internal
+
+        @functools.wraps(real)
+        def _next_internal(iterator: Any) -> Any:
+            batch = real(iterator)
+            try:
+                self._batch(self._place(iterator), batch)
+            except Exception as error:
+                self.recorder.problem("a batch", error)
+            return batch
+
+        kind._next_internal = _next_internal
+
+    def _place(self, iterator: Any) -> str:
+        """`fit` inside a trainer; else the class of the dataset and a number."""
+        if self.training():
+            return "fit"
+        dataset = getattr(iterator, "_dataset", None)
+        if dataset is None:
+            return "tf.data"
+        place = self._places.get(dataset)
+        if place is None:
+            name = type(dataset).__name__.lstrip("_")
+            number = self._counts[name] = self._counts.get(name, -1) + 1
+            place = self._places[dataset] = "%s[%d]" % (name, number)
+        return place
+
+    def _batch(self, place: str, batch: Any) -> None:
+        tf = self.tensorflow
+        if tf.executing_eagerly():
+            self.facts.batch(place, batch)
+        elif not self.in_xla():
+            flat = tf.nest.flatten(batch)
+            if all(isinstance(one, tf.Tensor) for one in flat):
+                self._hand_out(lambda *values: self.facts.batch(place, tf.nest.pack_sequence_as(batch, values)), flat)
+
+    def called(self, function: Any, args: Any, named: Any) -> None:
+        """A `tf.function` of the script's is called from outside of all others: what it is given is a batch where no loader made one."""
+        try:
+            python = getattr(function, "python_function", None)
+            code = getattr(python, "__code__", None)
+            if self.deep.loaders or code is None or not self.tensorflow.executing_eagerly() or not self.deep._user_file(code.co_filename):
+                return
+            given = [one for one in (*args, *named.values()) if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")]
+            if given:
+                self.facts.batch("inputs of " + python.__name__, given)
+        except Exception as error:
+            self.recorder.problem("the inputs of a function", error)
+
+    # ------------------------------------------------------------------------------------------------ draws inside graphs
+
+    def _traced(self) -> None:
+        """An operator that draws from the global generator is being traced."""
+        graph = str(getattr(self.tensorflow.compat.v1.get_default_graph(), "name", ""))
+        where = self.where() or (None if graph.startswith("Dataset") else (graph, "tf.function"))
+        if where is not None and where not in self._draws:
+            self._draws.append(where)
+
+    def take_draws(self) -> List[Draw]:
+        """What was found to draw since the last loss was traced."""
+        draws, self._draws = self._draws, []
+        return draws
+
+    def states(self) -> Tuple[List[str], List[Any]]:
+        """The private generators and their states, as inputs of what hands them out."""
+        found = [(name, state.handle_of()) for name, state in list(self.private.items())]
+        return [name for name, _ in found], [self.tensorflow.convert_to_tensor(state) for _, state in found]
+
+    def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
+        """A function has run: who drew from the global generator, and from the private ones as far as these have moved."""
+        for place, kind in draws:
+            before = self.generator.state()
+            self.generator.draws += 1
+            self._call(place, kind, "tensorflow", before, self.generator.state())
+        for name, state in zip(names, states):
+            now, before = state.tobytes(), self.known.get(name)
+            self.known[name] = now
+            if before is not None and before != now:
+                self._call(self.private[name].place, self.private[name].kind, name, before, now)
+
+    def _call(self, place: str, kind: str, generator: str, before: bytes, after: bytes) -> None:
+        digest = self.deep.hash_bytes
+        self.deep.seen("call", place, k=kind, g={generator: digest(before)}, g2={generator: digest(after)})
+
+    # ------------------------------------------------------------------------------------------------ losses and gradients
+
+    def before_gradient(self, sources: Sequence[Any], outermost: bool) -> None:
+        """A tape is about to be asked for gradients of `sources`."""
+        try:
+            if self.tensorflow.executing_eagerly():
+                if outermost:
+                    self._moved_by_hand(sources)
+            elif not self.in_xla():
+                self.deep.unrecorded("tf.function", HIDDEN)
+            self.begin(sources)
+        except Exception as error:
+            self.recorder.problem("before gradients", error)
+
+    def _moved_by_hand(self, sources: Sequence[Any]) -> None:
+        """Weights that changed since they were differentiated, without an optimizer that was seen to do it."""
+        for weight in sources:
+            known = self._by_hand.get(id(weight))
+            if known is not None and (now := self.facts.prints.of(weight))["h"] != known:
+                self.deep.seen("update", self.facts.name(weight), out=[["", now]])
+        self._by_hand.clear()
+
+    def after_gradient(self, sources: Sequence[Any], gradients: Sequence[Any], outermost: bool) -> None:
+        """A tape has given gradients."""
+        try:
+            if self.tensorflow.executing_eagerly():
+                weights = [one for one in sources if hasattr(one, "assign")]
+                if len(weights) == len(sources) == len(gradients) and outermost:
+                    self.facts.gradients("gradient", weights, gradients)
+                    self._by_hand = {id(weight): self.facts.prints.of(weight)["h"] for weight in weights}
+            elif self.in_xla():
+                self.deep.unrecorded("tf.function", XLA)
+            else:
+                self.deep.unrecorded("gradients", BY_HAND)
+        except Exception as error:
+            self.recorder.problem("gradients", error)
+
+    def optimized(self) -> None:
+        """An optimizer describes what it does to the weights."""
+        self._by_hand.clear()
+
+    def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
+        """Let each execution of the function that is being traced hand values out, as numpy arrays."""
+        self._hand_out(lambda *found: arrived(*[one.numpy() for one in found]), values)
+
+    def _hand_out(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
+        def each(*found: Any) -> None:
+            try:
+                arrived(*found)
+            except Exception as error:
+                self.recorder.problem("values of a compiled function", error)
+
+        self.tensorflow.py_function(each, list(values), [])

@@ -1,0 +1,196 @@
+"""Which of the user's functions have run, and how far those that are under way have come.
+
+What is under way lies on the stack when a fact is recorded. What came and went between two facts is known where the interpreter counts: up
+to 3.11, CPython counts the first executions of each code object, to know what is worth making faster. Where such a counter proves to be
+there it is read from memory: no trace function is set, nothing is replaced, and the program cannot tell.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from ctypes import c_int16, c_int32, sizeof, string_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any, Callable, Iterator
+
+    Counter = tuple[Any, int, int]
+    # how wide it is, where it lies in a code object, and what it holds in one that was never executed
+
+_HEADER, _LOOKED_AT = object.__basicsize__, 160
+_CALLS = 3
+"""Calls that must show in a counter, one by one."""
+_DEPTH = 4
+"""How far decorators and partial functions are looked through."""
+_MOST_CODES = 20_000
+_MOST_AT_EACH_FACT = 400
+"""Functions not entered yet above which they are looked at with each batch, loss and update only, not with each fact."""
+_SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
+_TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
+"""Packages whose decorators are looked through."""
+
+
+class Reached:
+    """Says with `news` what was reached since it was last asked. `name_of` gives the name of a user's file, "" for others."""
+
+    def __init__(self, name_of: Callable[[str], str]) -> None:
+        self.counts = counter()
+        self._name_of = name_of
+        self._waiting: list[tuple[Any, CodeType]] = []  # a counter, and the code that it counts
+        self._known: set[int] = set()
+        self._modules = 0
+        self._files: set[str] = set()
+        self._furthest: dict[int, int] = {}  # id of code that was seen on the stack -> the furthest line
+        self._running: dict[int, CodeType] = {}
+        self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
+
+    def news(self, kind: str, frame: Any) -> dict[str, Any] | None:
+        """What a fact of this kind shows that was not said before; None where that is nothing.
+
+        f  files that were imported                    l  lines (`file:line`) that are under way
+        d  functions (by their first lines) that were entered and have been left
+        """
+        found: dict[str, Any] = {}
+        if len(sys.modules) != self._modules:
+            found["f"] = self._look_around()
+        running, found["l"] = self._stack(frame)
+        left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
+        self._running = running
+        if len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM:
+            left.update((id(code), code) for code in self._entered() if id(code) not in running and id(code) not in self._done)
+        self._done.update(left)
+        found["d"] = [self._place(code, code.co_firstlineno) for code in left.values()]
+        return {name: value for name, value in found.items() if value} or None
+
+    def _stack(self, frame: Any) -> tuple[dict[int, CodeType], list[str]]:
+        """The user's code on the stack, and the lines there that are further than any before."""
+        running: dict[int, CodeType] = {}
+        lines: list[str] = []
+        furthest = self._furthest
+        while frame is not None:
+            code = frame.f_code
+            if self._name_of(code.co_filename):
+                running[id(code)] = code
+                line = frame.f_lineno or 0
+                if line > furthest.get(id(code), 0):
+                    furthest[id(code)] = line
+                    lines.append(self._place(code, line))
+            frame = frame.f_back
+        return running, lines
+
+    def _place(self, code: CodeType, line: int) -> str:
+        return "%s:%d" % (self._name_of(code.co_filename), line)
+
+    def _entered(self) -> list[CodeType]:
+        if self.counts is None or not self._waiting:
+            return []
+        fresh = self.counts[2]
+        entered = [code for cell, code in self._waiting if cell.value != fresh]
+        if entered:
+            self._waiting = [one for one in self._waiting if one[0].value == fresh]
+        return entered
+
+    def _look_around(self) -> list[str]:
+        """Files of the user's that were imported meanwhile; the functions in them are waited for."""
+        modules = list(sys.modules.items())
+        self._modules = len(modules)
+        fresh: list[str] = []
+        for name, module in modules:
+            file = getattr(module, "__file__", None)
+            known = isinstance(file, str) and file.endswith(".py") and (name == "__main__" or os.path.isabs(file))
+            shown = self._name_of(str(file)) if known else ""
+            if not shown or shown in self._files:
+                continue
+            if getattr(getattr(module, "__spec__", None), "_initializing", False):
+                self._modules = -1  # it is under way: look again
+                continue
+            self._files.add(shown)
+            self._add(module, os.path.abspath(str(file)))
+            if name != "__main__":
+                fresh.append(shown)
+        return fresh
+
+    def _add(self, module: Any, file: str) -> None:
+        if self.counts is None:
+            return
+        width, offset, _ = self.counts
+        for code in _codes(module, file):
+            if id(code) not in self._known and len(self._known) < _MOST_CODES:
+                self._known.add(id(code))
+                self._waiting.append((width.from_address(id(code) + offset), code))
+
+
+def counter() -> Counter | None:
+    """How this interpreter counts executions; None where no such counter can be found."""
+    if sys.implementation.name != "cpython":
+        return None
+    names: dict[str, Any] = {}
+    exec(compile("def probe():\n    pass\n", "<probe>", "exec"), names)  # noqa: S102 - a constant, to have a function that never ran
+    probe = names["probe"]
+    code = probe.__code__
+    size = min(_LOOKED_AT, code.__sizeof__())
+    looks = [string_at(id(code), size)]
+    for _ in range(_CALLS):
+        probe()
+        looks.append(string_at(id(code), size))
+    for width in (c_int16, c_int32):
+        found = list(_rising(looks, width))
+        if len(found) == 1:
+            return width, *found[0]
+    return None
+
+
+def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
+    """(offset, value before the first call) of the numbers that rise by one with each call."""
+    size = sizeof(width)
+    for offset in range(_HEADER, len(looks[0]) - size + 1, size):
+        values = [int.from_bytes(look[offset : offset + size], sys.byteorder, signed=True) for look in looks]
+        if values == list(range(values[0], values[0] + len(values))):
+            yield offset, values[0]
+
+
+def _codes(module: Any, file: str) -> Iterator[CodeType]:
+    """The code objects of the functions and methods that a module made from its own file, those nested in others too."""
+    for value in list(vars(module).values()):
+        own = issubclass(type(value), type) and value.__module__ == module.__name__
+        members = list(vars(value).values()) if own else [value]
+        for member in members:
+            for code in _unwrapped(member):
+                if os.path.abspath(code.co_filename) == file:
+                    yield from _with_nested(code)
+
+
+def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
+    """The code behind a function, a method, a property, a partial or what a decorator made of one."""
+    code = _attribute(value, "__code__")
+    if hasattr(code, "co_firstlineno"):
+        yield code
+    if depth:
+        for name in ("__func__", "__wrapped__", "fget", "func", "python_function"):
+            inner = _attribute(value, name)
+            if callable(inner):
+                yield from _unwrapped(inner, depth - 1)
+        for cell in _attribute(value, "__closure__") or ():
+            inner = _attribute(cell, "cell_contents")
+            if hasattr(type(inner), "__code__"):
+                yield from _unwrapped(inner, depth - 1)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute that an object or its class holds; nothing that would be computed by code of the user's."""
+    if type(value).__module__.partition(".")[0] not in _TRANSPARENT:
+        return None
+    try:
+        return object.__getattribute__(value, name)
+    except Exception:
+        return None
+
+
+def _with_nested(code: CodeType) -> Iterator[CodeType]:
+    waiting = [code]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += [constant for constant in one.co_consts if hasattr(constant, "co_firstlineno")]
