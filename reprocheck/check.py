@@ -66,10 +66,23 @@ def explained(check: Check, folder: Path) -> Check:
         check = replace(check, causes=tuple(explain.causes(check, folder)))
         if (result := explain.searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
+        check = _with_scan(check, folder)
     except Exception as error:
         line = f"The reason of the difference could not be worked out: {type(error).__name__}: {error}".rstrip(": ")
         check = replace(check, coverage=(*check.coverage, line))
     return check
+
+
+def _with_scan(check: Check, folder: Path) -> Check:
+    """The check with what the scan says of its files; what it says alone becomes a cause only where there is no other."""
+    from reprocheck import explain
+
+    try:
+        check = replace(check, scan=explain.scanned(check, folder))
+        return replace(check, causes=check.causes or explain.suspected(check))
+    except Exception as error:
+        line = f"The source could not be scanned: {type(error).__name__}: {error}".rstrip(": ")
+        return replace(check, coverage=(*check.coverage, line))
 
 
 def _whole(pair: DeeperPair) -> bool:

@@ -8,6 +8,7 @@ from reprocheck.cli.terminal import Stream
 
 if TYPE_CHECKING:
     from reprocheck.model import Cause, Check, Ladder
+    from reprocheck.model.static import StaticScan
     from reprocheck.report.why import Row
 
 NAME, STATUS, LABEL = 21, 14, 10
@@ -38,6 +39,16 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
         others = ", ".join(cause.code for cause in check.causes[shown : shown + 5]) + (", …" if hidden > 5 else "")
         out.labelled("also", f"{others} (-v prints them; the report has them, too)", "dim", indent=2, label_width=LABEL)
         out.line()
+
+
+def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
+    """How much the scan finds and what of it ran; the places where `every`."""
+    from reprocheck.report import static
+
+    out.labelled("scan", static.sentence(scan), "dim", indent=2, label_width=LABEL)
+    for one, (code, place, message, state) in zip(scan.findings, static.rows(scan), strict=True) if every else ():
+        out.labelled("", f"{place} {code}, {one.severity}, {state}: {message}", indent=2, label_width=LABEL)
+    out.line()
 
 
 def _print_cause(cause: Cause, out: Stream) -> None:

@@ -28,7 +28,7 @@ HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
 def print_verdict(check: Check, console: Console) -> None:
     """Prints the verdict and its numbers to the console's `out`."""
     from reprocheck.cli.proof import print_controls, print_search
-    from reprocheck.cli.reasons import print_causes, print_ladder
+    from reprocheck.cli.reasons import print_causes, print_ladder, print_scan
     from reprocheck.report import text, why
 
     out = console.out
@@ -46,6 +46,8 @@ def print_verdict(check: Check, console: Console) -> None:
     if check.ladder is not None:
         print_ladder(check.ladder, out)
         print_causes(check, out, every=console.verbose)
+    if check.scan is not None:
+        print_scan(check.scan, out, every=console.verbose)
     print_search(check, out, every=console.verbose)
     print_controls(check, out)
     _print_checks(check, out, every=console.verbose)

@@ -1,5 +1,6 @@
 """Where two runs first part, and why: `ladder(check, folder)`, then `causes(check, folder)`, and what a search over controls confirms.
 
+scanned(check, folder)   what the scan finds in its files, and what of it ran; `suspected(check)` the causes that follow from that alone
 question(check, folder)  the runs that the search needs next      searched(check, folder)  what it has come to, and the confirmed cause
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 from reprocheck.explain.cause import causes
 from reprocheck.explain.confirm import PATCH, patch_holds, question, searched
 from reprocheck.explain.rungs import ladder
+from reprocheck.explain.scanned import scanned, suspected
 from reprocheck.explain.search_order import removes
 
-__all__ = ["PATCH", "causes", "ladder", "patch_holds", "question", "removes", "searched"]
+__all__ = ["PATCH", "causes", "ladder", "patch_holds", "question", "removes", "scanned", "searched", "suspected"]

@@ -21,8 +21,8 @@ def causes(check: Check, folder: str | Path) -> tuple[Cause, ...]:
 
     Without a ladder: what the error of a failed script says, and files that run 1 left for run 2.
     """
-    frameworks = _frameworks(check)
     code = UserCode(check, Path(folder))
+    frameworks = _frameworks(check, code)
     found: dict[str, Cause] = {}
     for cause in (_cause(suspect, frameworks, code) for suspect in _suspects(check, frameworks, code)):
         found[cause.code] = _joined(found[cause.code], cause) if cause.code in found else cause
@@ -67,7 +67,8 @@ def _joined(first: Cause, again: Cause) -> Cause:
     return replace(first, evidence=tuple(dict.fromkeys((*first.evidence, *again.evidence))))
 
 
-def _frameworks(check: Check) -> tuple[str, ...]:
-    """Frameworks of run 1, those that record losses first."""
+def _frameworks(check: Check, code: UserCode) -> tuple[str, ...]:
+    """Frameworks of run 1, those first that the user's files import: frameworks import each other. Then those that record losses."""
     names = [name for run in check.runs[:1] for trace in run.traces for name in trace.frameworks]
-    return tuple(dict.fromkeys([*names, *(name for run in check.runs[:1] for name in run.frameworks)]))
+    names += [name for run in check.runs[:1] for name in run.frameworks]
+    return tuple(sorted(dict.fromkeys(names), key=lambda name: name not in code.imports))

@@ -54,7 +54,8 @@ def ladder(check: Check, folder: Path) -> Ladder | None:
         ranks = [replace(rank, findings={name: _following(one, first) for name, one in rank.findings.items()}) for rank in ranks]
     found = {name: finding for name in RUNGS if (finding := _earliest(ranks, name))}
     if first is not None and lead is not None:
-        found[first.rung] = first = _refined(check, folder, first, lead)
+        first = _refined(check, folder, first, lead)
+        found[first.rung] = first = replace(first, facts={**first.facts, **_recorded_at(first, lead.pair)})
     rungs = [_rung(name, found.get(name), ranks) for name in RUNGS]
     files, environment = _files(check, first, lead), _environment(check)
     later = _later(check, main, first)
@@ -173,6 +174,14 @@ def _refined(check: Check, folder: Path, first: Finding, lead: _Rank) -> Finding
 
 
 # ---------------------------------------------------------------------------------------------------------------- rungs
+
+
+def _recorded_at(first: Finding, pair: Pair) -> dict[str, object]:
+    """The trace of run 1 and the offset in it by which the first difference was recorded."""
+    numbers = [difference.step.number for difference in pair.differences if difference.rung == first.rung]
+    number = numbers[0] if first.number < 0 and numbers else first.number
+    steps = [step.first for step in pair.steps[: pair.position(number) + 1] if step.first is not None and step.first.at >= 0]
+    return {"trace": pair.first.path.name, "at": steps[-1].at if steps else 0}
 
 
 def _rung(name: RungName, finding: Finding | None, ranks: Sequence[_Rank]) -> Rung:

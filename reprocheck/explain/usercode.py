@@ -86,6 +86,11 @@ class UserCode:
         return found
 
     @cached_property
+    def imports(self) -> frozenset[str]:
+        """The packages that the files import, by their first names."""
+        return frozenset(name.partition(".")[0] for tree in self._files.values() for name in _modules(tree))
+
+    @cached_property
     def _files(self) -> dict[str, ast.Module]:
         """Name -> syntax tree, the files named first and then the script and what it imports."""
         found: dict[str, ast.Module] = {}

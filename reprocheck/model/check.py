@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reprocheck.model.controls import Search
 from reprocheck.model.record import CheckRecord
+from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
 from reprocheck.model.why import Cause, Ladder
@@ -28,6 +29,8 @@ class Check:
     causes: tuple[Cause, ...] = ()
     """Best first."""
     search: Search | None = None
+    scan: StaticScan | None = None
+    """What the source shows, beside what ran of it."""
 
     @property
     def stopped_early(self) -> int | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reprocheck.model import Check, Run, SourceLine
-from reprocheck.report import controls, tables, why, words
+from reprocheck.report import controls, static, tables, why, words
 from reprocheck.report.tables import Table
 from reprocheck.report.text import line, moment, tail
 
@@ -52,6 +52,8 @@ def _lines(check: Check) -> Iterator[str]:
     yield from ("", *(prose(sentence) for sentence in words.meaning(check)), "")
     yield from _table(_numbers(check))
     yield from _why(check)
+    if check.scan is not None:
+        yield from _folded(prose(static.sentence(check.scan)), [static.MEANS, "", *_table(tables.scanned(check.scan))])
     yield from _controls(check)
     table = tables.checks(check)
     yield from _section(table, "", f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())

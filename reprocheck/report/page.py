@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import charts, controls, tables, why, words
+from reprocheck.report import charts, controls, static, tables, why, words
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -46,6 +46,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         words=words,
         why=why,
         controls=controls,
+        static=static,
         tables=tables,
         tone=tone,
         sign=sign,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reprocheck.model import Check, Ladder, Run, Search, Trace
-from reprocheck.report import controls, why, words
+from reprocheck.model.static import StaticScan
+from reprocheck.report import controls, static, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import count, fact, line, loss, number, ulps
@@ -163,6 +164,12 @@ def ladder(found: Ladder) -> Table:
         marked=frozenset(index for index, row in enumerate(table) if row.first),
         strong=1,
     )
+
+
+def scanned(found: StaticScan) -> Table:
+    """What the scan finds, a row for each place."""
+    marked = frozenset(index for index, one in enumerate(found.findings) if one.precedes)
+    return Table(title="What the source shows", heads=("rule", "place", "what", "ran"), rows=static.rows(found), marked=marked, strong=3)
 
 
 def controls_on(check: Check) -> Table:

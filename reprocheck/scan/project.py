@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reprocheck.scan.entry import is_entry
 from reprocheck.scan.index import Index
 from reprocheck.scan.names import Names
-from reprocheck.scan.source import Source, parse
+from reprocheck.scan.source import Source, UnreadableError, parse
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution import Body
@@ -225,12 +225,11 @@ class Expansion:
         self._pairs.discard(self._pair)
 
 
-class Resolver:
+class Resolver(Protocol):
     """How a project finds the module of an import."""
 
     def find(self, name: str, importer: Module) -> Module | None:
         """The module, or None."""
-        raise NotImplementedError
 
 
 class ByName(Resolver):
@@ -242,6 +241,42 @@ class ByName(Resolver):
     def find(self, name: str, importer: Module) -> Module | None:
         """The module of that name."""
         return next((module for module in self._project if module.name == name), None)
+
+
+class Beside(Resolver):
+    """Modules by their paths, looked for beside the file that imports them, beside the program and in the folder that paths start from."""
+
+    def __init__(self, project: Project, program: Path) -> None:
+        self._project, self._program = project, program
+
+    def find(self, name: str, importer: Module) -> Module | None:
+        """The module of that name."""
+        parts = name.split(".")
+        if not all(parts):
+            return None
+        for folder in dict.fromkeys((importer.source.path.parent, self._program.parent, Path())):
+            path = folder.joinpath(*parts)
+            found = self._project.modules.get(path.with_name(f"{path.name}.py")) or self._project.modules.get(path / "__init__.py")
+            if found is not None:
+                return found
+        return None
+
+
+def of_program(files: Mapping[str, str], script: str) -> Project:
+    """A project of the texts of a program, by path, of which `script` is executed. What cannot be parsed is left out."""
+    project = Project()
+    project.resolver = Beside(project, Path(script))
+    for name, text in files.items():
+        path = Path(name)
+        parts = path.with_suffix("").parts
+        package = parts[-1] == "__init__"
+        try:
+            source = parse(path, name, text.encode("utf-8", "replace"))
+        except UnreadableError:
+            continue
+        dotted = ".".join(parts[:-1] if package else parts)
+        project.modules[path] = Module(name=dotted, source=source, project=project, package=package, single=name == script)
+    return project
 
 
 def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:

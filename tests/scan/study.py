@@ -1,7 +1,7 @@
-"""Programs written from a list of causes, without sight of the rules: 30 wrong ones, with the lines that are to blame, and 30 right ones.
+"""Programs written from a list of causes, without sight of the rules: wrong ones, with the lines that are to blame, and right ones.
 
-A file of `study/` holds programs: `=== NAME` begins one, `--- PATH` begins a file of it. A line to blame ends in `# <<`. In a notebook, `%%%`
-stands between two cells.
+A file of `study/` holds programs: `=== NAME` begins one, `--- PATH` begins a file of it. A line to blame ends in `# <<`. In a notebook,
+`%%%` stands between two cells.
 """
 
 from __future__ import annotations

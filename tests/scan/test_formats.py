@@ -13,6 +13,7 @@ from reprocheck.scan.formats import NAMES, render, sarif, text
 from tests.scan.samples import CELL, EMPTY, RESULT, SEED
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif.schema.json").read_text(encoding="utf-8"))
+"""The JSON schema of SARIF 2.1.0, as the package `@microsoft/sarif-multitool` 5.7.0 holds it (MIT licence, copyright Microsoft)."""
 
 
 def test_text_shows_the_line_with_a_caret() -> None:
@@ -51,7 +52,11 @@ def test_json_holds_everything() -> None:
 
 @pytest.mark.parametrize("result", [RESULT, EMPTY, Result(findings=(SEED, SEED))])
 def test_sarif_is_valid(result: Result) -> None:
-    jsonschema.Draft7Validator(SCHEMA).validate(json.loads(render(result, "sarif")))
+    validator = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
+    log = json.loads(render(result, "sarif"))
+    validator.validate(log)
+    log["runs"][0]["results"].append({"message": {}})
+    assert not validator.is_valid(log), "the schema is one that finds mistakes"
 
 
 def test_sarif_is_what_code_scanning_takes() -> None:

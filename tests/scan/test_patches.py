@@ -42,7 +42,7 @@ def test_the_rules_that_say_that_they_can_be_patched_are_those_with_a_patch() ->
 def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -> None:
     before = entry.bad.rstrip("\n") + BESIDE
     wrong = [one for one in found(before) if one.code == entry.code]
-    assert wrong
+    assert wrong and all(one.patchable for one in wrong)
     after = patch(before, wrong)
     ast.parse(after)
     assert [one.code for one in found(after)] == []
@@ -53,6 +53,31 @@ def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -
     assert after.endswith(BESIDE)
     assert patch(after, found(after)) == after
     assert patch(after, wrong) == after
+
+
+UNTOUCHED = {
+    "futures in a set have no order": """
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+        pool = ThreadPoolExecutor()
+        futures = {pool.submit(pow, base, 2) for base in range(8)}
+        samples = [done.result() for done in as_completed(futures)]
+        """,
+    "futures from elsewhere": """
+        from concurrent.futures import as_completed
+        def samples(futures):
+            return [done.result() for done in as_completed(futures)]
+        """,
+    "a function that takes no number": "import torch\ntorch.seed\n",
+    "a state, and no number": "import torch\ntorch.set_rng_state\n",
+    "nothing that a seed could be": "import numpy\nnumpy.random.seed = None\n",
+}
+"""Findings that no patch can mend."""
+
+
+@pytest.mark.parametrize("text", UNTOUCHED.values(), ids=UNTOUCHED)
+def test_what_cannot_be_mended_is_not_offered(text: str) -> None:
+    wrong = found(shown(text))
+    assert wrong and not any(one.patchable for one in wrong)
 
 
 @pytest.mark.parametrize("entry", [entry for entry in MENDED if entry.code not in RUN_ELSEWHERE], ids=lambda entry: entry.code)

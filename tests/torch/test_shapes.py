@@ -2,54 +2,97 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Outcome, check, clean_environment
+from reprocheck.model import Run, RunRecord
+from reprocheck.trace import read_run
+from tests.conftest import check, clean_environment
+from tests.controls.torch_runs import Start
 
 SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
 FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_step": 2}
-SHAPES = [line.split("(")[0][4:] for line in SCRIPT.read_text().splitlines() if line.startswith("def ")]
-SHAPES = [shape for shape in SHAPES if shape not in ("data", "say")]
+SHAPES = [name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"]
 
-pytestmark = pytest.mark.torch
-
-
-def printed(text: str) -> list[list[float]]:
-    """The losses that the script printed, iteration by iteration."""
-    return [[float.fromhex(word) for word in line.split()[1:]] for line in text.splitlines() if line.startswith("losses")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("shapes")]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_recorded_losses_are_those_of_the_plain_run_bit_for_bit(shape: str, workdir: Path) -> None:
-    outcome = check("--steps", "all", SCRIPT, shape, cwd=workdir)
-    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
-    plain = subprocess.run(
-        [sys.executable, SCRIPT, shape], cwd=workdir, env=clean_environment(), capture_output=True, text=True, check=True, timeout=200
-    )
-    expected = printed(plain.stdout)
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What one way to train printed, iteration by iteration, and the process that it trained in."""
+
+    printed: list[list[float]]
+    pid: int
+
+
+def shapes(output: str) -> dict[str, Shape]:
+    """The parts of what the script printed, by the name of the shape."""
+    found = {}
+    for part in output.split("shape ")[1:]:
+        first, *lines = part.splitlines()
+        name, pid = first.split()
+        losses = [[float.fromhex(word) for word in line.split()[1:]] for line in lines if line.startswith("losses")]
+        found[name] = Shape(printed=losses, pid=int(pid))
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shapes")
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> dict[str, Shape]:
+    """All shapes as they are."""
+    command = [sys.executable, SCRIPT, *SHAPES]
+    environment = clean_environment(TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"))
+    return shapes(subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=400).stdout)
+
+
+@pytest.fixture(scope="module")
+def recorded(plain: dict[str, Shape], folder: Path) -> tuple[dict[str, Shape], Path]:
+    """All shapes with the recorder, and the folder of their traces."""
+    started = Start(SCRIPT, folder / "recorded", steps=None, arguments=tuple(SHAPES), TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"))
+    run = started.end()
+    assert run.status == 0, run.errors
+    return shapes(run.output), started.trace
+
+
+def read(trace: Path, pid: int) -> Run:
+    """The run of one process."""
+    mine = trace.parent / str(pid)
+    mine.mkdir()
+    for file in trace.glob("*.jsonl"):
+        if json.loads(file.read_text().partition("\n")[0].rstrip("\0"))["pid"] == pid:
+            shutil.copy(file, mine)
+    paths = {"trace": mine.name, "stdout": "stdout.log", "stderr": "stderr.log"}
+    return read_run(mine.parent, RunRecord(number=1, ended="completed", exit_status=0, started="", seconds=1.0, **paths))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_recorded_losses_are_those_of_the_plain_run_bit_for_bit(
+    name: str, plain: dict[str, Shape], recorded: tuple[dict[str, Shape], Path]
+) -> None:
+    shape, expected = recorded[0][name], plain[name].printed
     assert len(expected) >= 3
-    assert outcome.losses() == expected
-    assert printed(outcome.log()) == expected
-    assert not [line for line in outcome.report["coverage"] if "hook" in line or "reading" in line], outcome.report["coverage"]
-    assert count_forward(outcome) == FORWARD_LOSSES.get(shape, 1)
-
-
-def count_forward(outcome: Outcome) -> int:
-    """How many losses the forward check took."""
-    import reprocheck
-
-    assert outcome.folder is not None
-    forward = reprocheck.load(outcome.folder).runs[0].traces[0].forward
-    assert forward is not None
-    return forward.end - forward.start
+    assert shape.printed == expected
+    run = read(recorded[1], shape.pid)
+    (trace,) = run.traces
+    assert [list(trace.losses.losses(iteration)) for iteration in range(1, len(trace.losses) + 1)] == expected
+    assert not run.problems
+    assert trace.forward is not None
+    assert trace.forward.end - trace.forward.start == FORWARD_LOSSES.get(name, 1)
 
 
 def test_early_stop_leaves_the_recorded_iterations_equal(workdir: Path) -> None:
     outcome = check("--steps", "2", SCRIPT, "accumulation", cwd=workdir)
     assert outcome.report["stopped_early"] == 2
     assert len(outcome.losses()) == 2
-    assert len(printed(outcome.log())) == 2
+    assert len(shapes(outcome.log())["accumulation"].printed) == 2

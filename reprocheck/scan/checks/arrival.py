@@ -11,7 +11,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant
+from reprocheck.scan.values import Constant, Items
 
 _ARRIVES = frozenset(
     {"concurrent.futures.as_completed", "asyncio.as_completed", "ray.wait", "ray.util.as_completed", "dask.distributed.as_completed"}
@@ -35,7 +35,8 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
             if call.name in _ARRIVES or (call.method in _ARRIVES_BY_METHOD and not call.own):
                 use = sequences.decided(order, call.result)
                 if use is not None and not sequences.is_blindly_used(call.node, call):
-                    yield hit("RC508", call, f"`{call.method}` gives results as they arrive, and {use.how}", patchable=False)
+                    message = f"`{call.method}` gives results as they arrive, and {use.how}"
+                    yield hit("RC508", call, message, patchable=_has_order(call))
             elif call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
                 yield hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
             elif (
@@ -48,6 +49,17 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
             off = isinstance(store.value, Constant) and store.value.value is False
             if off and store.name.startswith("tensorflow.") and store.name.endswith(("deterministic", "experimental_deterministic")):
                 yield hit("RC508", store, "with this option the data pipeline hands out elements as they are ready")
+
+
+def _has_order(call: Call) -> bool:
+    """Whether what it waits for has an order of its own: `imap` keeps that, and futures in a list can be gone over as they are."""
+    if call.method == "imap_unordered":
+        return isinstance(call.node, ast.Call) and isinstance(call.node.func, ast.Attribute)
+    parent = call.module.parent(call.node)
+    if call.name != "concurrent.futures.as_completed" or not isinstance(parent, ast.For | ast.comprehension) or len(call.arguments) != 1:
+        return False
+    futures = call.argument(0)
+    return isinstance(futures, Items) and futures.kind in ("list", "tuple", "dict") and not call.keywords
 
 
 @check("RC509")

@@ -93,16 +93,14 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         for store in order.stores():
             if store.name in table:
-                yield hit(
-                    "RC409", store, f"this replaces the function `{store.name}` and seeds nothing; call it", patchable=_is_simple(store)
-                )
+                message = f"this replaces the function `{store.name}` and seeds nothing; call it"
+                yield hit("RC409", store, message, patchable=_is_simple(store))
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
             name = module.names.of(node.value)
             if name is not None and name in table and "." in name and not name.startswith("builtins"):
-                yield Hit(
-                    code="RC409", module=module, node=node, message=f"`{name}` is named and not called: nothing is seeded", patchable=False
-                )
+                message = f"`{name}` is named and not called: nothing is seeded"
+                yield Hit(code="RC409", module=module, node=node.value, message=message, patchable=_takes_a_number(name, table.get(name)))
 
 
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
@@ -113,8 +111,16 @@ def _is_number(call: Call, place: int, words: tuple[str, ...]) -> bool:
     return value is not None and streams.spelt(value) not in ("0", "None")
 
 
+def _takes_a_number(name: str, known: tables.Seeds | None) -> bool:
+    return known is not None and bool(known.keyword) and "state" not in name.rpartition(".")[2] and "state" not in known.keyword
+
+
 def _is_simple(store: Store) -> bool:
-    return isinstance(store.node, ast.Assign) and len(store.node.targets) == 1 and isinstance(store.node.value, ast.Constant)
+    """Whether the statement gives one function one whole number."""
+    statement = store.module.statement_of(store.node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.value, ast.Constant):
+        return False
+    return isinstance(statement.value.value, int) and not isinstance(statement.value.value, bool)
 
 
 def _seed(order: Order, call: Call) -> Iterator[Hit]:

@@ -10,32 +10,19 @@ import sys
 import threading
 import types
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .evaluation import Evaluation
 from .fingerprint import flat, named, parameters, title
+from .plan import Argument, Plan, arranged, found_in, likely
 
+GRADIENTS = "the gradients inside this compiled function are not seen: it does not return them"
 _MOST = 512
 _LIBRARY = "/keras/src/"
 """Calls that come from there are recorded by the adapter of that library."""
 
 Leaf = Tuple[str, Any]
 Form = Tuple[Any, ...]
-
-
-class Plan:
-    """What the tracing of a function for arguments of one form has shown. Places are those of leaves of arguments and results."""
-
-    def __init__(self) -> None:
-        self.weights: Dict[int, str] = {}
-        self.gradients: Dict[int, str] = {}
-        self.losses: List[int] = []
-        self.carried: Dict[int, int] = {}
-        """Place in the arguments -> place in the results that comes there at the next call."""
-        self.likely: Dict[int, int] = {}
-        """The same by form alone, for a function that is called once."""
-        self.sure = False
-        """Whether a second call has shown what is carried."""
 
 
 class Traced:
@@ -48,19 +35,28 @@ class Traced:
         self.trains: Optional[bool] = None
         """Whether it differentiates; None before it was traced."""
         self.plans: Dict[Form, Plan] = {}
+        self.latest: Optional[Plan] = None
+        """The plan of the last tracing."""
+        self.last: Optional[Plan] = None
+        """The plan of the last call."""
         self.returned: List[Tuple[int, Any]] = []
         """Place in the results and weak reference of each array that the last call returned."""
-        self.last: Optional[Plan] = None
+
+    def plan(self, leaves: List[Leaf]) -> Optional[Plan]:
+        """The plan for arguments of this form."""
+        return self.plans.get(_form(leaves), self.latest)
 
 
 class _Tracing:
     """A call that may be tracing its function now."""
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Traced, evaluation: Optional[Evaluation]) -> None:
         self.traced = traced
+        self.evaluation = evaluation
+        """The evaluation that begins if the function turns out to differentiate; None where it has begun."""
         self.plan: Optional[Plan] = None
         self.inputs: List[Leaf] = []
-        self.held: List[Tuple[str, List[Leaf], List[Any], Any]] = []  # weights, gradients and value of each differentiation
+        self.held: List[Tuple[List[Leaf], List[Any], Any]] = []  # weights, gradients and value of each differentiation
 
 
 class Compiled:
@@ -101,19 +97,18 @@ class Calls:
     def _compiling(self, real: Any) -> Any:
         @functools.wraps(real)
         def compiling(*args: Any, **kwargs: Any) -> Any:
-            if not args:
-                made = real(**kwargs) if "fun" not in kwargs else None
-                if made is not None:
-                    return lambda function: compiling(function, **kwargs)
-                args = (kwargs.pop("fun"),)
-            if not callable(args[0]):
+            if not args and "fun" not in kwargs and kwargs:
+                real(**kwargs)  # raises what it has to say of the options
+                return functools.partial(compiling, **kwargs)
+            given = args or (kwargs.pop("fun", None),)
+            if not callable(given[0]):
                 return real(*args, **kwargs)
-            wrapped, traced = self._traced(args[0])
-            return Compiled(self, real(wrapped, *args[1:], **kwargs), traced)
+            wrapped, traced = self._wrapped(given[0])
+            return Compiled(self, real(wrapped, *given[1:], **kwargs), traced)
 
         return compiling
 
-    def _traced(self, function: Any) -> Tuple[Any, Traced]:
+    def _wrapped(self, function: Any) -> Tuple[Any, Traced]:
         """The wrapper of a function, the same for the same function: compiled programs are kept by it."""
         try:
             known = self.functions.get(function)
@@ -144,70 +139,64 @@ class Calls:
 
     def _enter(self, tracing: _Tracing, args: Any, kwargs: Any) -> None:
         try:
-            tracing.plan = Plan()
-            tracing.inputs = [(named(self.jax, path, tracing.traced.parameters), leaf) for path, leaf in flat(self.jax, (args, kwargs))]
-            tracing.traced.plans[self._form(leaf for _, leaf in tracing.inputs)] = tracing.plan
+            tracing.plan = tracing.traced.latest = Plan()
+            tracing.inputs = self._leaves(tracing.traced, args, kwargs)
+            tracing.traced.plans[_form(tracing.inputs)] = tracing.plan
         except Exception as error:
             self.watcher.recorder.problem("tracing a function", error)
 
     def differentiates(self, function: Any, chosen: List[Tuple[int, Any]], gradients: Any, value: Any) -> None:
-        """A differentiation is traced: `chosen` are its differentiated arguments and their numbers."""
+        """A differentiation is traced: `chosen` are the numbers of its differentiated arguments, and they."""
         tracing = getattr(self.local, "tracing", None)
         if tracing is None:
             return
-        tracing.traced.trains = True
-        names = parameters(function)
+        names, key = parameters(function), self.jax.tree_util.SequenceKey
         weights = [
-            (named(self.jax, (path[0], self.jax.tree_util.SequenceKey(number), *path[1:]), names), leaf)
+            (named(self.jax, (key(0), key(number), *path), names), leaf)
             for number, argument in chosen
-            for path, leaf in [((self.jax.tree_util.SequenceKey(0), *path), leaf) for path, leaf in flat(self.jax, argument)]
+            for path, leaf in flat(self.jax, argument)
         ]
-        tracing.held.append((title(function), weights, [leaf for _, leaf in flat(self.jax, gradients)], value))
+        tracing.held.append((weights, [leaf for _, leaf in flat(self.jax, gradients)], value))
 
     def _leave(self, tracing: _Tracing, result: Any) -> None:
+        """A function was traced. Its call has begun if it differentiates. May end the process."""
+        traced, plan = tracing.traced, tracing.plan
+        if plan is None or not tracing.held:
+            traced.trains = bool(traced.trains)
+            return
         try:
-            plan, results = tracing.plan, [leaf for _, leaf in flat(self.jax, result)]
-            if plan is None or not tracing.held:
-                tracing.traced.trains = bool(tracing.traced.trains)
-                return
-            places = {id(leaf): place for place, (_, leaf) in reversed(list(enumerate(tracing.inputs)))}
-            out = {id(leaf): place for place, leaf in reversed(list(enumerate(results)))}
-            for _, weights, gradients, value in tracing.held:
-                found = [places.get(id(leaf)) for _, leaf in weights]
-                if None in found:
-                    found = list(_alike(tracing.inputs, [leaf for _, leaf in weights]) or [])
-                plan.weights.update((place, name) for place, (name, _) in zip(found, weights) if place is not None)
-                pairs = zip(weights, gradients) if len(weights) == len(gradients) else ()
-                plan.gradients.update((out[id(leaf)], name) for (name, _), leaf in pairs if id(leaf) in out)
-                plan.losses += [out[id(value)]] if id(value) in out else []
-            taken = {*plan.gradients, *plan.losses}
-            plan.likely = _likely(tracing.inputs, results, taken)
+            traced.trains = True
+            results = [leaf for _, leaf in flat(self.jax, result)]
+            found_in(plan, tracing.inputs, results, tracing.held)
+            plan.likely = likely(tracing.inputs, results, plan)
         except Exception as error:
             self.watcher.recorder.problem("tracing a function", error)
-        finally:
-            tracing.inputs, tracing.held = [], []
-
-    def _form(self, given: Any) -> Form:
-        return tuple((getattr(leaf, "shape", None), str(getattr(leaf, "dtype", ""))) for leaf in given)
+        tracing.inputs, tracing.held = [], []
+        if tracing.evaluation is not None:
+            evaluation, tracing.evaluation = tracing.evaluation, None
+            self.watcher.begin(evaluation)
 
     # ------------------------------------------------------------------------------------------------ calls
 
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""
         leaves = self._given(traced, args, kwargs)
-        if leaves is None:
+        evaluation = self._before(traced, leaves, args) if leaves is not None else None
+        if leaves is None or evaluation is None:
             return real(*args, **kwargs)
-        evaluation = self._before(traced, leaves)
-        before, self.local.tracing = getattr(self.local, "tracing", None), _Tracing(traced)
-        result, returned = None, False
+        if traced.trains:
+            self.watcher.begin(evaluation)
+        before = getattr(self.local, "tracing", None)
+        self.local.tracing = _Tracing(traced, None if traced.trains else evaluation)
+        returned = False
         try:
             result = real(*args, **kwargs)
             returned = True
         finally:
             self.local.tracing = before
-            if not returned and evaluation is not None:
+            if not returned:
                 self.watcher.end(evaluation, raised=True)
-        if evaluation is not None:
+        if traced.trains:
             self._after(traced, evaluation, leaves, result)
         return result
 
@@ -218,31 +207,85 @@ class Calls:
         if _LIBRARY in sys._getframe(3).f_code.co_filename.replace(os.sep, "/"):
             return None
         try:
-            leaves = [(named(self.jax, path, traced.parameters), leaf) for path, leaf in flat(self.jax, (args, kwargs))]
+            leaves = self._leaves(traced, args, kwargs)
         except Exception as error:
             self.watcher.recorder.problem("the arguments of a compiled function", error)
             return None
         return None if any(self.watcher.tracer(leaf) for _, leaf in leaves) else leaves
 
-    def _before(self, traced: Traced, leaves: List[Leaf]) -> Optional[Evaluation]:
-        """Fingerprint the arguments, which the call may destroy. May end the process."""
+    def _leaves(self, traced: Traced, args: Any, kwargs: Any) -> List[Leaf]:
+        return [(named(self.jax, path, traced.parameters), leaf) for path, leaf in flat(self.jax, (args, kwargs))]
+
+    def _before(self, traced: Traced, leaves: List[Leaf], args: Tuple[Any, ...]) -> Optional[Evaluation]:
+        """Read the arguments, which the call may destroy."""
         try:
             evaluation = Evaluation(traced.name, traced)
-            evaluation.prepared = [self.prints.of(leaf) for _, leaf in leaves]
-            known = {id(array): place for place, reference in traced.returned for array in [reference()] if array is not None}
-            carried = {place: known[id(leaf)] for place, (_, leaf) in enumerate(leaves) if id(leaf) in known and self.prints.is_array(leaf)}
-            if traced.last is not None:
-                traced.last.carried.update(carried)
-                traced.last.sure = True
-            keys = [place for place, (name, leaf) in enumerate(leaves) if self.prints.is_array(leaf) and self.watcher.keys.is_key(leaf, name)]
-            evaluation.keys = self.watcher.keys.drawn([leaves[place][1] for place in keys]) if keys else {}
-            evaluation.places = {place: self._plain(leaf) for place, (_, leaf) in enumerate(leaves) if place not in keys}
-            if traced.trains:
-                self._tell(traced, evaluation, leaves)
-                self.watcher.begin(evaluation)
-            else:
-                self.watcher.try_begin(evaluation)
+            self._look_back(traced, leaves)
+            arguments = [self._argument(name, leaf) for name, leaf in leaves]
+            counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
+            lines = [line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)]
+            for one, line in zip(arguments, lines):
+                one.line = line
+            evaluation.keys = self.watcher.keys.drawn([leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"])
+            numbers, arrays = self.watcher.outside(traced.function, {id(leaf) for _, leaf in leaves})
+
+            def decide() -> None:
+                arranged(evaluation, arguments, traced.plan(leaves) or Plan())
+                evaluation.hyper += numbers
+                evaluation.batch += [[name, found] for name, found, _ in arrays]
+                evaluation.rows += [rows for _, _, rows in arrays if rows is not None and not evaluation.rows]
+
+            evaluation.decide = decide
             return evaluation
         except Exception as error:
             self.watcher.recorder.problem("before a call of a compiled function", error)
             return None
+
+    def _argument(self, name: str, leaf: Any) -> Argument:
+        is_array = self.prints.is_array(leaf)
+        if is_array and self.watcher.keys.is_key(leaf, name):
+            return Argument(name, "key", self.prints.of(leaf))
+        if is_array and getattr(leaf, "ndim", 0):
+            return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
+        if is_array or isinstance(leaf, (bool, int, float, complex)):
+            return Argument(name, "number", self.watcher.number(leaf))
+        return Argument(name, "", {})
+
+    def _look_back(self, traced: Traced, leaves: List[Leaf]) -> None:
+        """What the last call returned and this one is given is carried."""
+        plan = traced.last
+        if plan is None:
+            return
+        known = {id(array): place for place, reference in traced.returned for array in [reference()] if array is not None}
+        plan.carried.update((place, known[id(leaf)]) for place, (_, leaf) in enumerate(leaves) if id(leaf) in known)
+        plan.sure = True
+
+    def _after(self, traced: Traced, evaluation: Evaluation, leaves: List[Leaf], result: Any) -> None:
+        """Read the results. May end the process."""
+        try:
+            plan = traced.plan(leaves) or Plan()
+            results = [leaf for _, leaf in flat(self.jax, result)]
+            found = [self.prints.of(leaf) for leaf in results]
+            kept = plan.kept()
+            evaluation.gradients = [(name, found[place]) for place, name in sorted(plan.gradients.items())]
+            evaluation.results = [
+                ["result %d" % place, found[place]]
+                for place, leaf in enumerate(results)
+                if getattr(leaf, "ndim", 0) and place not in plan.gradients and place not in kept.values()
+            ]
+            named_now = [(plan.weights.get(place, leaves[place][0]), place, after) for place, after in kept.items()]
+            evaluation.after = [(name, found[after]) for name, place, after in named_now if "h" in found[after] or "v" in found[after]]
+            evaluation.known = plan.sure and all(place in plan.carried for place in plan.weights)
+            if not plan.gradients:
+                self.watcher.deep.unrecorded(traced.name, GRADIENTS)
+            for _, place, after in named_now:
+                self.watcher.keys.follows(leaves[place][1], results[after])
+            traced.returned = [(place, weakref.ref(leaf)) for place, leaf in enumerate(results) if isinstance(leaf, self.jax.Array)]
+            traced.last = plan
+        except Exception as error:
+            self.watcher.recorder.problem("after a call of a compiled function", error)
+        self.watcher.end(evaluation)
+
+
+def _form(leaves: List[Leaf]) -> Form:
+    return tuple(getattr(leaf, "shape", ()) for _, leaf in leaves)

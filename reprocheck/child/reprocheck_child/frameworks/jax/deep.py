@@ -8,19 +8,23 @@ iteration.
 import os
 import sys
 import threading
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
 from ...iterations import BACKWARD
+from .captured import captured
 from .evaluation import Evaluation, Loss, Named
-from .fingerprint import Fingerprints, flat, named, parameters, title
+from .fingerprint import Fingerprints, flat, named, parameters, shown, title
 from .keys import Defaults, Keys, deep_states, used
+from .made import line_of
 
 OPERATORS = "operators are not recorded one by one for JAX: level `op` records what level `module` does"
 LAYERS = "layers inside a function are not recorded one by one: a compiled program is recorded at its boundary, and nothing is added to it"
 SEVERAL = "a compiled call evaluates its value several times: weights and batches are seen before the first time and after the last alone"
 ELSEWHERE = "a value was evaluated in a compiled program whose call was not seen: its loss alone was recorded"
+UNMOVED = "unmoved"
+"""Stands for the state of a generator that nothing has drawn from."""
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox")
 
 
@@ -107,7 +111,7 @@ class Watcher:
         with self.lock:
             if self.current is evaluation and raised:
                 self.current = None
-            elif self.current is evaluation and evaluation.updates is not None:
+            elif self.current is evaluation and evaluation.known:
                 self.settle(None)
 
     def lost(self, loss: Loss) -> None:
@@ -167,30 +171,39 @@ class Watcher:
         if evaluation.begun:
             return
         evaluation.begun = True
-        evaluation.decide()
+        evaluation.decided()
         self.deep.seen("rng", "before evaluation", g=evaluation.generators)
-        origin = self._origin(evaluation)
-        for name, found in evaluation.weights:
-            self._first_value(name, found, False, origin)
-        for name, found in evaluation.states:
-            self._first_value(name, found, True, origin)
         if evaluation.hyper:
             self.deep.seen("hyper", evaluation.name, out=evaluation.hyper)
+        for buffer, given in ((False, evaluation.weights), (True, evaluation.states)):
+            for name, found in given:
+                if name not in self.recorded:
+                    self.recorded[name] = None
+                    self.deep.seen("weights", name, call=False, out=[["", found]], **self._origin(evaluation, name, buffer))
         if evaluation.batch:
-            samples = {} if evaluation.samples is None else {"n": evaluation.samples}
             moved = {key: {**used(dict(self.keys.states)).get(key, {}), **evaluation.drawn.get(key, {})} for key in ("g", "g2")}
-            self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **samples, **moved)
+            self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **evaluation.samples(), **moved)
         if evaluation.keys or evaluation.results:
             self.deep.seen("call", evaluation.name, out=evaluation.results, **evaluation.keys)
 
-    def _origin(self, evaluation: Evaluation) -> Dict[str, Any]:
-        """States of the generators that weights can be made from: the keys made so far, and what was drawn from."""
-        return {"g": {**self.keys.states, **evaluation.drawn.get("g", {})}}
+    def _origin(self, evaluation: Evaluation, name: str, buffer: bool) -> Dict[str, Any]:
+        """Where a weight was made, and the generators that it can be made from: the keys made so far, and what was drawn from."""
+        still = dict.fromkeys(evaluation.generators, UNMOVED)
+        states = {**still, **self.keys.states, **evaluation.drawn.get("g", {})}
+        line = evaluation.lines.get(name)
+        return {**({"b": True} if buffer else {}), "g": states, **({"l": line} if line else {})}
 
-    def _first_value(self, name: str, found: Dict[str, Any], buffer: bool, origin: Dict[str, Any]) -> None:
-        if name not in self.recorded:
-            self.recorded[name] = None
-            self.deep.seen("weights", name, call=False, out=[["", found]], **({"b": True} if buffer else {}), **origin)
+    def lines(self, args: Tuple[Any, ...]) -> List[str]:
+        """Of each argument of the call under way, the line of the script that made it; "" where that is not known."""
+        frame = self.deep.frame(2)
+        if frame is None:
+            return []
+        try:
+            file = self.deep._user_file(frame.f_code.co_filename)
+            return ["%s:%d" % (file, line) if line else "" for line in (line_of(frame, value) for value in args)]
+        except Exception as error:
+            self.recorder.problem("where weights were made", error)
+            return []
 
     def _root(self, evaluation: Evaluation) -> None:
         values, dtype, _ = evaluation.losses[evaluation.said]
@@ -207,29 +220,41 @@ class Watcher:
     def eager(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any) -> Optional[Evaluation]:
         """An outermost differentiation with arrays for arguments is about to run."""
         frame = sys._getframe(2)
-        if "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/"):
+        if not self.jax._src.core.trace_state_clean() or "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/"):
             return None
         try:
             evaluation = Evaluation(title(function))
             names = parameters(function)
             chosen = {number % max(len(args), 1) for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))}
+            lines = self.lines(args)
             rest = []
             for path, leaf in flat(self.jax, (args, kwargs)):
                 name = named(self.jax, path, names)
                 if path[0].idx == 0 and path[1].idx in chosen:
                     evaluation.weights.append((name, self.prints.of(leaf)))
+                    evaluation.lines[name] = lines[path[1].idx] if lines else ""
                 else:
                     rest.append((name, leaf))
             self.take(evaluation, rest)
-            self.take_captured(evaluation, function, {id(leaf) for _, leaf in flat(self.jax, args)})
-            evaluation.samples = self.prints.samples(evaluation.arrays)
+            numbers, arrays = self.outside(function, {id(leaf) for _, leaf in flat(self.jax, args)})
+            evaluation.hyper += numbers
+            evaluation.batch += [[name, found] for name, found, _ in arrays]
+            evaluation.rows += [rows for _, _, rows in arrays if rows is not None and not evaluation.rows]
             self.begin(evaluation)
             return evaluation
         except Exception as error:
             self.recorder.problem("before an evaluation", error)
             return None
 
-    def returned(self, evaluation: Evaluation, gradients: Any, results: Any, argnums: Any) -> None:
+    def traced(self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any) -> None:
+        """A differentiation was traced into a program."""
+        try:
+            numbers = [number % max(len(args), 1) for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))]
+            self.calls.differentiates(function, [(number, args[number]) for number in numbers], gradients, value)
+        except Exception as error:
+            self.recorder.problem("tracing a differentiation", error)
+
+    def returned(self, evaluation: Evaluation, gradients: Any, results: Any) -> None:
         """It has returned these gradients, and what else it returns."""
         try:
             leaves = [self.prints.of(leaf) for _, leaf in flat(self.jax, gradients)]
@@ -250,27 +275,21 @@ class Watcher:
                 keys.append(leaf)
             elif self.prints.is_array(leaf) and getattr(leaf, "ndim", 0):
                 evaluation.batch.append([name, self.prints.of(leaf)])
-                evaluation.arrays.append(leaf)
+                rows = self.prints.rows(leaf)
+                evaluation.rows += [rows] if rows is not None else []
             elif self.prints.is_array(leaf) or isinstance(leaf, (bool, int, float, complex)):
                 evaluation.hyper.append([name, self.number(leaf)])
         if keys:
             evaluation.keys = self.keys.drawn(keys)
 
-    def take_captured(self, evaluation: Evaluation, function: Any, known: Any) -> None:
-        """What the function takes from outside; `known`: ids of arrays that are among its arguments too."""
-        from .captured import captured
-
+    def outside(self, function: Any, known: Set[int]) -> Tuple[List[List[Any]], List[Any]]:
+        """What a function takes from outside: numbers, and arrays with their samples. `known`: ids of its arguments."""
         numbers, arrays = captured(function, self.prints.is_array, self._is_users)
-        evaluation.hyper += [[name, self.number(value)] for name, value in numbers.items()]
-        outside = [(name, array) for name, array in arrays.items() if id(array) not in known and not self.tracer(array)]
-        keys = [array for name, array in outside if self.keys.is_key(array, name)]
-        if keys and not evaluation.keys:
-            evaluation.keys = self.keys.drawn(keys)
-        for name, array in outside:
-            if not self.keys.is_key(array, name):
-                evaluation.batch.append([name, self.prints.of(array)])
-                if not evaluation.arrays or len(evaluation.arrays[0]) == len(array):
-                    evaluation.arrays.append(array)
+        given = [(name, one) for name, one in arrays.items() if id(one) not in known and not self.tracer(one)]
+        return (
+            [[name, self.number(one)] for name, one in numbers.items() if not self.keys.is_key(one, name)],
+            [(name, self.prints.of(one), self.prints.rows(one)) for name, one in given if not self.keys.is_key(one, name)],
+        )
 
     def _is_users(self, code: Any) -> bool:
         return bool(self.deep._user_file(code.co_filename))
@@ -290,22 +309,18 @@ class Watcher:
 
     def leaves(self, value: Any) -> List[List[Any]]:
         """The leaves of a result with their paths."""
-        return [[self.jax.tree_util.keystr(path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)]
+        return [[shown(self.jax, path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)]
 
 
 def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
     """Weights and states after an evaluation, from its results or from the arguments of the next one of the same function."""
-    if evaluation.updates is not None:
-        return evaluation.updates
-    if following is None:
-        return []
+    if evaluation.known or following is None or (evaluation.owner is not None and following.owner is not evaluation.owner):
+        return evaluation.after
+    following.decided()
     names = {name for name, _ in evaluation.weights}
     found = [(name, leaf) for name, leaf in following.weights if name in names]
-    if following.owner is evaluation.owner and following.owner is not None:
-        following.decide()
-        names = {name for name, _ in evaluation.states}
-        found += [(name, leaf) for name, leaf in following.states if name in names]
-    return found
+    names = {name for name, _ in evaluation.states}
+    return found + [(name, leaf) for name, leaf in following.states if name in names]
 
 
 def _leaf(value: float, dtype: str) -> Dict[str, Any]:

@@ -2,8 +2,12 @@
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ... import leaves
+
 Fingerprint = Dict[str, Any]
 Named = List[Tuple[str, Fingerprint]]
+Rows = Tuple[int, Callable[[int], Any]]
+"""Number of samples of an array, and something that tells one from the other."""
 Loss = Tuple[List[float], str, Optional[bool]]
 """Values, their dtype, whether the weights changed since the loss before (None: not looked at)."""
 
@@ -18,11 +22,12 @@ class Evaluation:
         self.weights: Named = []
         self.states: Named = []
         """What is no weight and carried from call to call, such as the state of an optimizer."""
+        self.lines: Dict[str, str] = {}
+        """Name of a weight or state -> the line that made it, "" where that is not known."""
         self.hyper: List[List[Any]] = []
         self.batch: List[List[Any]] = []
-        self.arrays: List[Any] = []
-        """The arrays of the batch, until their samples are known."""
-        self.samples: Optional[List[str]] = None
+        self.rows: List[Rows] = []
+        """The samples of the arrays of the batch."""
         self.drawn: Dict[str, Dict[str, str]] = {}
         """Generators of the script's that moved before it, as `g` and `g2`: what the batch was drawn from."""
         self.keys: Dict[str, Dict[str, str]] = {}
@@ -31,14 +36,23 @@ class Evaluation:
         self.losses: List[Loss] = []
         self.gradients: Named = []
         self.results: List[List[Any]] = []
-        self.updates: Optional[Named] = None
-        """Weights and states after it, once they are known."""
-        self.decide: Callable[[], None] = _decided
+        self.after: Named = []
+        """Weights and states as it returns them."""
+        self.known = False
+        """Whether these are what the next evaluation is given."""
+        self.decide: Optional[Callable[[], None]] = None
         """Tells batch, states and hyper-parameters apart; called at the latest when the facts are written."""
         self.begun = False
         self.said = 0
         """Losses that were written."""
 
+    def decided(self) -> None:
+        """Tell batch, states and hyper-parameters apart, where that was left open."""
+        decide, self.decide = self.decide, None
+        if decide is not None:
+            decide()
 
-def _decided() -> None:
-    """Nothing is open."""
+    def samples(self) -> Dict[str, Any]:
+        """`n` of the batch; {} where it has no samples."""
+        found = leaves.samples(self.rows)
+        return {} if found is None else {"n": found}

@@ -6,7 +6,7 @@ An array of JAX never changes, so each is read once and its fingerprint kept as 
 import inspect
 import re
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import hashing, leaves, sketch
 
@@ -91,11 +91,15 @@ class Fingerprints:
         """Whether a leaf is an array of JAX or numpy, of whatever shape."""
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
-    def samples(self, arrays: List[Any]) -> Optional[List[str]]:
-        """One hash a sample of the arrays of a batch; None where there are no samples."""
+    def rows(self, array: Any) -> Optional[Tuple[int, Callable[[int], Any]]]:
+        """The samples of an array as they are told apart, read now: a call may destroy the array."""
         try:
-            found = [leaves.array_rows(self.host(one)) for one in arrays if getattr(one, "ndim", 0) and not self.is_key(one)]
-            return leaves.samples([rows for rows in found if rows is not None])
+            found = leaves.array_rows(self.host(array))
+            if found is None or found[0] > leaves.SAMPLES:
+                return None
+            length, read = found
+            digests = [hashing.digest(read(number)).encode() for number in range(length)]
+            return length, digests.__getitem__
         except Exception as error:
             self.deep.unrecorded("samples of a batch", repr(error))
             return None
@@ -118,7 +122,12 @@ def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
         first = names[number] if number < len(names) else "argument %d" % number
     else:
         first = str(getattr(head, "key", head))
-    return first + _WRAPPINGS.sub("", jax.tree_util.keystr(rest[1:]))
+    return first + shown(jax, rest[1:])
+
+
+def shown(jax: Any, path: Tuple[Any, ...]) -> str:
+    """A path within a pytree as the user would write it."""
+    return _WRAPPINGS.sub("", str(jax.tree_util.keystr(path)))
 
 
 def parameters(function: Any) -> List[str]:

@@ -12,6 +12,10 @@ from ... import hashing, import_hook, leaves
 
 NAME = "jax"
 _MOST = 65536
+_A_LINE = 8
+"""Keys of one line that have names of their own."""
+_DRAWS = "rich.style"
+"""A module, used by flax, that draws from Python's generator when it is imported."""
 _SEEDERS = (("random", "python"), ("numpy.random", "numpy"))
 
 
@@ -24,7 +28,7 @@ class Keys:
         self.prints = prints
         self.say = say
         self.origins: Dict[bytes, str] = {}  # numbers of a key -> name of its line
-        self.lines: Dict[str, str] = {}  # line -> name
+        self.lines: Dict[str, int] = {}  # line -> keys made there
         self.states: Dict[str, str] = {}
         """Name -> hash of all numbers that keys were made from there."""
         self.inside = False
@@ -58,9 +62,7 @@ class Keys:
             if isinstance(made, self.jax.core.Tracer):
                 return
             line = self.deep.source(2)
-            name = self.lines.get(line)
-            if name is None:
-                name = self.lines[line] = NAME if not self.lines else "%s (%s)" % (NAME, line or "made elsewhere")
+            name = self._name(line)
             self._keep(made, name)
             numbers = b"".join(self._numbers(made))
             self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
@@ -68,6 +70,14 @@ class Keys:
             self.say("seed", name, call=False, out=[["seed", self._seed(seed)]], **({"l": line} if line else {}))
         except Exception as error:
             self.deep.recorder.problem("a key that was made", error)
+
+    def _name(self, line: str) -> str:
+        """The name of a key by its line: the first is `jax`; the first ones that a line makes are told apart."""
+        count = self.lines[line] = self.lines.get(line, 0) + 1
+        if count == 1 and len(self.lines) == 1:
+            return NAME
+        where = line or "made elsewhere"
+        return "%s (%s)" % (NAME, where if count == 1 else "%s, number %d" % (where, min(count, _A_LINE)))
 
     def _seed(self, seed: Any) -> Dict[str, Any]:
         if getattr(seed, "ndim", None) == 0 and not isinstance(seed, self.jax.core.Tracer):
@@ -97,9 +107,12 @@ class Keys:
         rows = self._numbers(key)
         return self.origins.get(rows[0]) if rows else None
 
-    def named(self, key: Any, name: str) -> None:
-        """A key that a compiled program has returned in the place of another keeps its name."""
-        self._keep(key, name)
+    def follows(self, key: Any, made: Any) -> None:
+        """A compiled program has returned `made` in the place of `key`: it keeps the name, where it is one."""
+        if self.prints.is_array(key) and getattr(key, "ndim", 0) + self.prints.is_key(key) and self.is_key(key):
+            name = self.origin(key)
+            if name is not None:
+                self._keep(made, name)
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
         """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are called like one."""
@@ -145,6 +158,7 @@ class Defaults:
     def hook(self) -> None:
         """See seeds being set, where no other adapter does."""
         self.before = deep_states(self.deep)
+        import_hook.when_imported(_DRAWS, lambda _: self.before.update(deep_states(self.deep)))
         for module, generator in _SEEDERS:
             import_hook.when_imported(module, functools.partial(self._watch, generator))
 
@@ -171,11 +185,24 @@ class Defaults:
             if owner is not None and getattr(owner, "seed", None) == real:
                 setattr(owner, "seed", seed)  # noqa: B010
 
+    def _drawn_by_user(self, generator: str) -> bool:
+        """Whether code of the script can have drawn: packages draw from Python's generator while they are imported."""
+        if generator != "python":
+            return True
+        random = sys.modules["random"]
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and self.deep._user_file(file):
+                held = vars(module).values()
+                if any(one is random or getattr(one, "__self__", None) is random._inst for one in list(held)):  # type: ignore[attr-defined]
+                    return True
+        return False
+
     def moved(self) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of those that moved since the last look."""
         now = deep_states(self.deep)
         before, self.before = self.before, now
-        names = [name for name, state in now.items() if name in before and before[name] != state]
+        names = [name for name, state in now.items() if name in before and before[name] != state and self._drawn_by_user(name)]
         digest = hashing.digest
         return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
 

@@ -28,6 +28,8 @@ def install(jax: Any, recorder: Any) -> Dict[str, str]:
         hooks["value_and_grad"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
     recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
     recorder.find_rank.append(adapter.find_rank)
+    if recorder.level != "loss":
+        hooks.update(adapter.deepen())
     _barrier_at_exit(jax)
     return hooks
 
@@ -39,6 +41,16 @@ class _Adapter:
         self.inside = threading.local()
         self.weights: Optional[Tuple[int, ...]] = None
         self.lock = threading.RLock()
+        self.watcher: Any = None
+        """What records the deeper levels, at those levels."""
+
+    def deepen(self) -> Dict[str, str]:
+        """Record the deeper levels too; returns what became of each hook."""
+        from .deep import Watcher
+
+        self.watcher = Watcher(self.jax, self.recorder)
+        hooks: Dict[str, str] = self.watcher.hook()
+        return hooks
 
     def hook(self) -> None:
         """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks up."""
@@ -48,24 +60,34 @@ class _Adapter:
 
         @functools.wraps(real)
         def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *args: Any, **kwargs: Any) -> Any:
-            return adapter.wrap(real(fun, argnums, has_aux, *args, **kwargs), argnums, has_aux)
+            return adapter.wrap(real(fun, argnums, has_aux, *args, **kwargs), fun, argnums, has_aux)
 
         api.value_and_grad = self.jax.value_and_grad = value_and_grad
 
-    def wrap(self, function: Callable[..., Any], argnums: Any, has_aux: bool) -> Callable[..., Any]:
+    def wrap(self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool) -> Callable[..., Any]:
         """`function`, which also hands out its value where no other differentiation is around it."""
         inside, hand_out = self.inside, self.hand_out
 
         @functools.wraps(function)
         def outermost(*args: Any, **kwargs: Any) -> Any:
             depth = getattr(inside, "depth", 0)
+            evaluation = self.watcher.eager(differentiated, args, kwargs, argnums) if self.watcher and not depth else None
             inside.depth = depth + 1
             try:
                 returned = function(*args, **kwargs)
+            except BaseException:
+                if evaluation is not None:
+                    self.watcher.end(evaluation, raised=True)
+                raise
             finally:
                 inside.depth = depth
             if not depth:
-                hand_out(returned[0][0] if has_aux else returned[0], _chosen(args, argnums))
+                value, results = (returned[0][0], returned[0][1]) if has_aux else (returned[0], ())
+                hand_out(value, _chosen(args, argnums))
+                if evaluation is not None:
+                    self.watcher.returned(evaluation, returned[1], results)
+                elif self.watcher:
+                    self.watcher.traced(differentiated, args, argnums, returned[1], value)
             return returned
 
         return outermost
@@ -88,10 +110,15 @@ class _Adapter:
     def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
         """One evaluation has its value. May end the process."""
         with self.lock:
+            changed = None
             if weights and self.recorder.watching():
                 before, self.weights = self.weights, weights
-                if before is not None and len(before) == len(weights):
-                    (self.recorder.moved if before != weights else self.recorder.still)()
+                changed = before != weights if before is not None and len(before) == len(weights) else None
+            if self.watcher:
+                self.watcher.lost((values, dtype, changed))
+                return
+            if changed is not None:
+                (self.recorder.moved if changed else self.recorder.still)()
             self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
     def log(self, value: Any) -> bool:

@@ -7,6 +7,9 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 from ... import leaves
 
+NAME = "keras"
+"""What Python's `random` is called where Keras takes seeds from it: `keras.utils.set_random_seed` is what repairs that."""
+
 Drawn = Tuple[Dict[str, str], str]
 """States of generators before a draw, and the line of the script that led to it."""
 
@@ -20,8 +23,9 @@ class Births:
         self.seeds = seeds
         self.drawn: Optional[Drawn] = None
         self.initializers: Dict[int, Tuple[Any, Drawn]] = {}
-        self.generators: Dict[int, Tuple[Any, Optional[Tuple[Any, str]]]] = {}
-        """Id of a seed generator -> it, and the seed that decides about it with its line, where there is one."""
+        self.generators: Dict[int, Tuple[Any, Optional[Tuple[Any, str]], str]] = {}
+        """Id of a seed generator -> it, the seed that decides about it with its line where there is one, the line that made it."""
+        seeds.others["python"] = NAME
 
     def hook_default_seed(self) -> None:
         """See seeds being drawn from Python's `random`."""
@@ -33,7 +37,7 @@ class Births:
         def make_default_seed() -> Any:
             try:
                 state = self.deep.generators["python"]()
-                self.drawn = ({"python": self.deep.hash_bytes(state)}, self.deep.source(1))
+                self.drawn = ({NAME: self.deep.hash_bytes(state)}, self.deep.source(1))
             except Exception as error:
                 self.deep.recorder.problem("a seed of keras", error)
             return real()
@@ -60,15 +64,16 @@ class Births:
 
     def _generator(self, generator: Any) -> None:
         seed: Optional[Tuple[Any, str]] = self.seeds.last.get("python")
+        line = self.deep.source(2)
         if self.drawn is None:
             given = generator._initial_seed
-            seed = (leaves.plain(given) or {"h": "", "d": leaves.type_name(given)}, self.deep.source(2))
-        self.generators[id(generator)] = (weakref.ref(generator), seed)
+            seed = (leaves.plain(given) or {"h": "", "d": leaves.type_name(given)}, line)
+        self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
-    def seed_of(self, generator: Any) -> Optional[Tuple[Any, str]]:
-        """The seed that the script has given a seed generator, itself or through Python's `random`, and its line."""
-        reference, seed = self.generators.get(id(generator), (None, None))
-        return seed if reference is not None and reference() is generator else None
+    def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:
+        """The seed that the script has given it, directly or through Python's `random`, with its line; and the line that made it."""
+        reference, seed, line = self.generators.get(id(generator), (None, None, ""))
+        return (seed, line) if reference is not None and reference() is generator else (None, "")
 
     def _after(self, kind: Any, name: str, then: Callable[[Any], None]) -> None:
         """Call `then` after a method, with what was drawn meanwhile in `drawn`."""

@@ -22,9 +22,10 @@ JAX = "its steps are compiled: what layers take and return and the gradients are
 class Private:
     """A seed generator, and the layer that draws from it."""
 
-    def __init__(self, generator: Any, place: str, kind: str) -> None:
+    def __init__(self, generator: Any, place: str, kind: str, line: str) -> None:
         self.reference = weakref.ref(generator)
         self.place = place
+        self.made = {"l": line} if line else {}
         self.kind = kind
         self.last = b""
 
@@ -75,7 +76,26 @@ class Watcher:
             hooks.update({"layers": self.layers.hook, "losses": self.layers.hook_losses})
         if self.backend == "jax":
             hooks["batches"] = self.hook_batches
+        if self.backend == "torch":
+            hooks["weights"] = self.hook_fit
         return hooks
+
+    def hook_fit(self) -> None:
+        """Weights by their names in Keras before the adapter of PyTorch sees them under others."""
+        kind = sys.modules["keras.src.backend.torch.trainer"].TorchTrainer
+        real = kind.fit
+
+        @functools.wraps(real)
+        def fit(model: Any, *args: Any, **named: Any) -> Any:
+            try:
+                if model.built:
+                    self.facts.root(model.name)
+                    self.facts.begin(model.weights)
+            except Exception as error:
+                self.recorder.problem("the weights of keras", error)
+            return real(model, *args, **named)
+
+        kind.fit = fit
 
     # ------------------------------------------------------------------------------------------------ batches
 
@@ -104,15 +124,14 @@ class Watcher:
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
         """A batch of a trainer begins; `given` to `train_on_batch`."""
         try:
-            self.facts.root(model.name)
-            self.register(model)
+            self.register(model, self.facts.root(model.name))
             self.facts.begin(model.weights)
             if given is not None and self.backend != "torch":
                 self._batch("train_on_batch", [one for one in given if one is not None])
             outside = self.backend == "jax" or (self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile))
             if outside:
                 self.deep.unrecorded(type(model).__name__, JAX)
-                self._draws_follow()
+                self._draws_follow(model)
             self.updates.begin(model.optimizer, outside)
         except Exception as error:
             self.recorder.problem("a batch of keras begins", error)
@@ -122,6 +141,8 @@ class Watcher:
         try:
             if self.backend == "jax":
                 model.jax_state_sync()
+            if self.graphs is not None:
+                self.graphs.ended()
             for draw in self._drawing:
                 draw()
             self._drawing.clear()
@@ -148,10 +169,10 @@ class Watcher:
         while name in self.private:
             number += 1
             name = "%s (%d)" % (base, number)
-        private = self.private[name] = Private(generator, place, kind)
+        seed, line = self.births.of_generator(generator)
+        private = self.private[name] = Private(generator, place, kind, line)
         self.deep.generators[name] = lambda: self.state(private)
         self.known[name] = self.state(private)
-        seed = self.births.seed_of(generator)
         if seed is not None:
             self.deep.seen("seed", name, call=False, out=[["seed", seed[0]]], **({"l": seed[1]} if seed[1] else {}))
 
@@ -173,10 +194,12 @@ class Watcher:
 
         return nullcontext()
 
-    def _draws_follow(self) -> None:
+    def _draws_follow(self, model: Any) -> None:
         """What draws in a program that is about to run is known when it has returned; its line stands here, before the loss."""
+        inside = {id(generator) for layer in model._flatten_layers() for generator in getattr(layer, "_seed_generators", ())}
         for name, private in self.private.items():
-            self._draw_follows(name, private, self.state(private))
+            if id(private.reference()) in inside:
+                self._draw_follows(name, private, self.state(private))
 
     def _draw_follows(self, name: str, private: Private, before: bytes) -> None:
         found: List[Dict[str, Any]] = []
@@ -189,7 +212,7 @@ class Watcher:
         def read(wait: bool) -> Optional[Dict[str, Any]]:
             if wait and not found:
                 found.append({})
-            return {"k": private.kind, **found[0]} if found else None
+            return {"k": private.kind, **private.made, **found[0]} if found else None
 
         self._drawing.append(ready)
         self.deep.seen_later("call", private.place, read)

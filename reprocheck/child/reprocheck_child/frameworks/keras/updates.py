@@ -169,5 +169,10 @@ class Updates:
         ]
 
 
+def _prefix(weight: Any) -> str:
+    """How the names of the states of a weight begin."""
+    return (getattr(weight, "path", "") or str(weight.name).replace(":", "_")).replace("/", "_") + "_"
+
+
 def _is_schedule(rate: Any) -> bool:
     return type(rate).__module__.startswith("keras.") and not hasattr(rate, "assign")

@@ -6,6 +6,7 @@ handed out too. In programs compiled by XLA nothing is added: weights are read w
 """
 
 import functools
+import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -45,7 +46,12 @@ class Watcher:
         self._draws: List[Draw] = []
         self._places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._counts: Dict[str, int] = {}
-        self._by_hand: Dict[int, str] = {}  # key of a weight -> hash when it was differentiated last
+        self._by_hand: Dict[int, str] = {}  # id of a weight -> hash when it was differentiated last
+        self._at_birth: Dict[str, bytes] = {}  # states of the generators when a variable was made last
+        self._untaken = False  # a function was traced that takes gradients, and gives them to no optimizer
+        self._rooted = False  # a compiled function has handed out a loss since the last update
+        self._held: List[Callable[[], None]] = []  # what a compiled function has handed out ahead of its loss
+        self._lock = threading.RLock()
         if recorder.level == "op":
             self.deep.unrecorded("operators", OPERATORS)
 
@@ -66,19 +72,25 @@ class Watcher:
 
         kind = resource_variable_ops.ResourceVariable
         real = kind.__init__
+        self._at_birth = self.deep.states()
 
         @functools.wraps(real)
         def __init__(variable: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             real(variable, *args, **named)
             try:
-                states = self.generator.taken() or {
-                    name: self.deep.hash_bytes(state) for name, state in self.deep.states().items() if ":" not in name
-                }
-                self.facts.born(variable, self.deep.source(1), states)
+                self.facts.born(variable, self.deep.source(1), self._drawn_from())
             except Exception as error:
                 self.recorder.problem("a new variable", error)
 
         kind.__init__ = __init__
+
+    def _drawn_from(self) -> Dict[str, str]:
+        """The generators that a new variable's values may be drawn from: those that moved since the variable before, else all."""
+        taken = self.generator.taken()
+        states = {name: state for name, state in self.deep.states().items() if ":" not in name}
+        moved = {name: state for name, state in states.items() if self._at_birth.get(name) != state}
+        self._at_birth = states
+        return taken or {name: self.deep.hash_bytes(state) for name, state in (moved or states).items()}
 
     def begin(self, variables: Sequence[Any]) -> None:
         """Record the first values of what is differentiated or updated; in a function that is traced, before it runs."""
@@ -102,7 +114,7 @@ class Watcher:
         def _next_internal(iterator: Any) -> Any:
             batch = real(iterator)
             try:
-                self._batch(self._place(iterator), batch)
+                return self._batch(self._place(iterator), batch)
             except Exception as error:
                 self.recorder.problem("a batch", error)
             return batch
@@ -123,14 +135,18 @@ class Watcher:
             place = self._places[dataset] = "%s[%d]" % (name, number)
         return place
 
-    def _batch(self, place: str, batch: Any) -> None:
+    def _batch(self, place: str, batch: Any) -> Any:
+        """Record a batch; in a function that is being traced, let what uses it wait until it was."""
         tf = self.tensorflow
         if tf.executing_eagerly():
             self.facts.batch(place, batch)
-        elif not self.in_xla():
-            flat = tf.nest.flatten(batch)
-            if all(isinstance(one, tf.Tensor) for one in flat):
-                self._hand_out(lambda *values: self.facts.batch(place, tf.nest.pack_sequence_as(batch, values)), flat)
+            return batch
+        flat = tf.nest.flatten(batch)
+        if self.in_xla() or not all(type(one).__name__ == "SymbolicTensor" or isinstance(one, tf.Tensor) for one in flat):
+            return batch
+        done = self._hand_out(lambda *values: self.facts.batch(place, tf.nest.pack_sequence_as(batch, values)), flat)
+        with tf.control_dependencies([done]):
+            return tf.nest.map_structure(tf.identity, batch)
 
     def called(self, function: Any, args: Any, named: Any) -> None:
         """A `tf.function` of the script's is called from outside of all others: what it is given is a batch where no loader made one."""
@@ -174,11 +190,12 @@ class Watcher:
             now, before = state.tobytes(), self.known.get(name)
             self.known[name] = now
             if before is not None and before != now:
-                self._call(self.private[name].place, self.private[name].kind, name, before, now)
+                private = self.private[name]
+                self._call(private.place, private.kind, name, before, now, **private.made)
 
-    def _call(self, place: str, kind: str, generator: str, before: bytes, after: bytes) -> None:
+    def _call(self, place: str, kind: str, generator: str, before: bytes, after: bytes, **made: Any) -> None:
         digest = self.deep.hash_bytes
-        self.deep.seen("call", place, k=kind, g={generator: digest(before)}, g2={generator: digest(after)})
+        self.deep.seen("call", place, k=kind, g={generator: digest(before)}, g2={generator: digest(after)}, **made)
 
     # ------------------------------------------------------------------------------------------------ losses and gradients
 
@@ -213,23 +230,58 @@ class Watcher:
             elif self.in_xla():
                 self.deep.unrecorded("tf.function", XLA)
             else:
-                self.deep.unrecorded("gradients", BY_HAND)
+                self._untaken = True
         except Exception as error:
             self.recorder.problem("gradients", error)
 
     def optimized(self) -> None:
         """An optimizer describes what it does to the weights."""
         self._by_hand.clear()
+        self._untaken = False
+
+    # ------------------------------------------------------------------------------------------------ out of graphs
 
     def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
-        """Let each execution of the function that is being traced hand values out, as numpy arrays."""
-        self._hand_out(lambda *found: arrived(*[one.numpy() for one in found]), values)
+        """Let each execution of the function that is being traced hand values out, as numpy arrays, behind its loss."""
+        self._hand_out(lambda *found: self.behind_loss(lambda: arrived(*[one.numpy() for one in found])), values)
 
-    def _hand_out(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
+    def _hand_out(self, arrived: Callable[..., None], values: Sequence[Any]) -> Any:
         def each(*found: Any) -> None:
             try:
                 arrived(*found)
             except Exception as error:
                 self.recorder.problem("values of a compiled function", error)
 
-        self.tensorflow.py_function(each, list(values), [])
+        return self.tensorflow.py_function(each, list(values), [])
+
+    def behind_loss(self, fact: Callable[[], None]) -> None:
+        """Write a fact now or, where branches of the graph run ahead of what hands out the loss, once that has arrived."""
+        with self._lock:
+            if self._rooted:
+                fact()
+            else:
+                self._held.append(fact)
+
+    def rooted(self) -> None:
+        """A loss was handed out."""
+        with self._lock:
+            self._rooted = True
+            self._release()
+
+    def ended(self) -> None:
+        """An update is over, or a function has returned."""
+        with self._lock:
+            self._release()
+            self._rooted = False
+
+    def _release(self) -> None:
+        held, self._held = self._held, []
+        for fact in held:
+            fact()
+
+    def returned(self) -> None:
+        """The outermost function has returned."""
+        self.ended()
+        if self._untaken:
+            self._untaken = False
+            self.deep.unrecorded("gradients", BY_HAND)

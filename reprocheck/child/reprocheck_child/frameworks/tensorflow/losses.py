@@ -101,8 +101,11 @@ class Adapter:
                 value = real(function, *args, **kwargs)
             finally:
                 calls.compiled.pop()
-            if not calls.compiled and calls.sinks:
-                returned()
+            if not calls.compiled:
+                if calls.sinks:
+                    returned()
+                if adapter.deep is not None:
+                    adapter.deep.returned()
             return value
 
         polymorphic_function.Function.__call__ = __call__
@@ -135,6 +138,8 @@ class Adapter:
             if self.deep is not None:
                 self.deep.drew(draws, names, [value.numpy() for value in values[end:]])
             self.record(kind, [value.numpy() for value in values[:count]], [int(value) for value in values[count:end]])
+            if self.deep is not None:
+                self.deep.rooted()
 
         self.tensorflow.py_function(arrived, [*losses, *checksums, *states], [])
 
@@ -170,7 +175,13 @@ class Adapter:
         if self.in_xla():
             self.calls.sinks.append(_Update(tf, index))
         else:
-            tf.py_function(lambda _: self.recorder.update(index, None), [tf.convert_to_tensor(iterations)], [])
+            tf.py_function(lambda _: self.updated(index), [tf.convert_to_tensor(iterations)], [])
+
+    def updated(self, index: int) -> None:
+        """An optimizer has been applied inside a compiled function."""
+        if self.deep is not None:
+            self.deep.ended()
+        self.recorder.update(index, None)
 
     def in_xla(self) -> bool:
         """Whether the function that is being traced, or one around it, is compiled by XLA."""

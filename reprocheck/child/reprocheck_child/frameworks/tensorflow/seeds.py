@@ -21,6 +21,8 @@ class Seeds:
     def __init__(self, deep: Any) -> None:
         self.deep = deep
         self.last: Dict[str, Tuple[Any, str]] = {}  # generator -> (fingerprint of the seed that the script set last, its line)
+        self.others: Dict[str, str] = {}
+        """Generator -> what else takes its seeds from it."""
         self.left: Dict[str, bytes] = {}  # generator -> the state in which the last seed left it, at first that in which it was found
 
     def hook(self) -> None:
@@ -59,6 +61,10 @@ class Seeds:
         self.left[generator] = self._state(generator)
         if not silent:
             self.deep.seen("seed", generator, call=False, out=[["seed", leaf]], **keys)
+        other = self.others.get(generator)
+        if other is not None:
+            states = {"g": {other: keys["g"][generator]}} if "g" in keys else {}
+            self.deep.seen("seed", other, call=False, out=[["seed", leaf]], **{**keys, **states})
 
     def _state(self, generator: str) -> bytes:
         try:

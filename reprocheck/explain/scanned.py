@@ -1,0 +1,114 @@
+"""What the scan finds in the files of a check that differs, and what the recorded runs show of these places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from reprocheck.explain.executed import executed
+from reprocheck.explain.sources import Sources
+from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.rules import entry
+from reprocheck.scan.finding import SEVERITIES, UNUSED_IGNORE, Finding
+from reprocheck.scan.judge import finished, judged, reached
+from reprocheck.scan.project import Module, of_program
+from reprocheck.trace.reached import Ran, read_reached
+
+MOST_FILES, MOST_LINES = 60, 20_000
+"""What is scanned at most: two seconds or so, beside runs that take longer."""
+MOST_SUSPECTED = 3
+
+
+def scanned(check: Check, folder: Path) -> StaticScan | None:
+    """The findings in the script and in what it imported of the user's. None where nothing was recorded below the loss or differs."""
+    if check.ladder is None or check.ladder.first is None:
+        return None
+    sources = Sources(check, folder)
+    traces = _traces(check, folder)
+    rung = check.ladder.first_rung
+    name = str(rung.facts.get("trace", "")) if rung is not None else ""
+    ran = traces.get(name) or next(iter(traces.values()), ())
+    texts = _texts(sources, ran)
+    if not texts:
+        return None
+    modules, found = _found(tuple(texts.items()), sources.script)
+    before = _before(rung, ran, name)
+    joined = [_joined(one, modules[one.path], ran, before, sources) for one in found if one.path in modules]
+    sources.keep()
+    joined.sort(key=lambda one: (not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)))
+    return StaticScan(findings=tuple(joined), files=len(modules), lines=sum(len(module.source.lines) for module in modules.values()))
+
+
+def suspected(check: Check) -> tuple[Cause, ...]:
+    """What the scan alone can say of the cause, where nothing else says anything: findings on the rung that differs first, never proved."""
+    if check.scan is None or check.ladder is None or check.causes:
+        return ()
+    found: dict[str, Cause] = {}
+    for one in check.scan.preceding:
+        known = entry(one.name)
+        if one.severity != "note" and known.rung == check.ladder.first:
+            evidence = (f"The scan: {one.message}. The line was executed before the first difference.",)
+            fix = one.fix if "reprocheck rules" not in one.fix else known.fix
+            cause = Cause(code=one.code, title=known.title, confidence="suspected", evidence=evidence, source=one.source, fix=fix)
+            found.setdefault(one.code, cause)
+    return tuple(found.values())[:MOST_SUSPECTED]
+
+
+def _traces(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
+    """What the traces of the first deeper run say of the code that ran, by file name; those that say nothing are left out."""
+    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None) or next(iter(check.record.deeper), None)
+    if pair is None or not pair.runs:
+        return {}
+    paths = sorted((folder / pair.runs[0].trace).glob("*.jsonl"))
+    return {path.name: ran for path in paths if (ran := read_reached(path))}
+
+
+def _texts(sources: Sources, ran: Sequence[Ran]) -> dict[str, str]:
+    """The script and the files that were imported, as they were. Nothing where they are too many to be scanned beside a run."""
+    names = [sources.script, *(name for one in ran for name in (*one.files, *(file for file, _ in one.lines)))]
+    texts: dict[str, str] = {}
+    lines = 0
+    for name in list(dict.fromkeys(filter(None, names)))[:MOST_FILES]:
+        text = sources.text(name)
+        lines += text.count("\n") if text else 0
+        if text is not None and lines <= MOST_LINES:
+            texts[name] = text
+    return texts if sources.script in texts else {}
+
+
+@lru_cache(maxsize=2)
+def _found(texts: tuple[tuple[str, str], ...], script: str) -> tuple[dict[str, Module], tuple[Finding, ...]]:
+    project = of_program(dict(texts), script)
+    modules = list(project)
+    reached(project, modules)
+    found, _ = judged(project, modules)
+    kept = [one for one in finished(project, found) if one.suppressed is None and one.code != UNUSED_IGNORE]
+    return {module.shown: module for module in modules}, tuple(kept)
+
+
+def _before(rung: Rung | None, ran: Sequence[Ran], trace: str) -> int | None:
+    """The offset in the trace by which the first difference was recorded; None where the trace does not show it."""
+    if rung is None:
+        return None
+    at = rung.facts.get("at")
+    if trace and isinstance(at, int):
+        return at
+    return max((one.at for one in ran), default=None) if rung.rung == "later" else None
+
+
+def _joined(one: Finding, module: Module, ran: Sequence[Ran], before: int | None, sources: Sources) -> StaticFinding:
+    state, at = executed(module.tree, one.path, one.joined_line, ran, script=one.path == sources.script)
+    line = sources.with_text(SourceLine(file=one.path, line=one.line))
+    assert line is not None
+    return StaticFinding(
+        code=one.code,
+        name=one.name,
+        severity=one.severity,
+        message=one.message,
+        source=line,
+        fix=one.fix,
+        executed=state,
+        precedes=None if at is None or before is None else at <= before,
+    )

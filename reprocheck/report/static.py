@@ -1,0 +1,59 @@
+"""What the scan finds in the source, beside what ran of it: for the page, the Markdown, the terminal and report.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reprocheck.model.static import Executed, StaticFinding, StaticScan
+from reprocheck.report.text import count, line
+from reprocheck.report.why import origin
+
+STATES: Mapping[Executed, str] = {"executed": "executed", "entered": "its function ran", "not_seen": "not seen"}
+BEFORE = "executed before the first difference"
+
+MEANS = "What a scan finds can make runs differ; that it does is shown by the runs alone."
+
+
+def sentence(scan: StaticScan) -> str:
+    """`The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first difference; the functions of 2 others ran.`"""
+    where = f"in {count(scan.files, 'file')}"
+    if not scan.findings:
+        return f"The scan finds nothing {where}."
+    found = f"The scan finds {count(len(scan.findings), 'place')} {where}: "
+    executed, before = len(scan.executed), len(scan.preceding)
+    first = f"{_were(executed)} executed" + (f", {before} of them before the first difference" if executed else "")
+    entered = sum(one.executed == "entered" for one in scan.findings)
+    others = "others" if entered > 1 else "other"
+    return f"{found}{first}" + (f"; the {'functions' if entered > 1 else 'function'} of {entered} {others} ran" if entered else "") + "."
+
+
+def _were(number: int) -> str:
+    return "none was" if not number else f"{number} {'was' if number == 1 else 'were'}"
+
+
+def state(finding: StaticFinding) -> str:
+    """Whether the line ran, in a few words."""
+    return BEFORE if finding.precedes else STATES[finding.executed]
+
+
+def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
+    """A row for each finding: code, place, what is found there, whether it ran."""
+    return tuple((line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings)
+
+
+def document(scan: StaticScan | None) -> dict[str, object] | None:
+    """The part `scan` of report.json; None where nothing was scanned."""
+    if scan is None:
+        return None
+    names = ("code", "name", "severity", "message", "fix", "executed", "precedes")
+    return {
+        "found": len(scan.findings),
+        "executed": len(scan.executed),
+        "before_first_difference": len(scan.preceding),
+        "files": scan.files,
+        "lines": scan.lines,
+        "findings": [
+            {**{name: getattr(one, name) for name in names}, "source": {"file": one.source.file, "line": one.source.line}}
+            for one in scan.findings
+        ],
+    }

@@ -1,0 +1,59 @@
+"""Keras on every backend: each way to train is seen, none of it changes a number, and what differs is found."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Outcome, check
+from tests.frameworks.keras_runs import SCRIPTS, Started
+
+pytestmark = pytest.mark.skipif(find_spec("tensorflow") is None or find_spec("jax") is None, reason="TensorFlow and JAX are not installed")
+
+
+def kinds(outcome: Outcome) -> list[str]:
+    """The events of run 1 that bear on iterations, in order: `loss` or `grad`, and `update`."""
+    found = []
+    assert outcome.folder is not None
+    for file in sorted((outcome.folder / "run-1" / "trace").glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            event = json.loads(line)
+            if event["e"] == "loss":
+                found.append({"backward": "loss"}.get(event["k"], event["k"]))
+            elif event["e"] == "update":
+                found.append("update")
+    return found
+
+
+def test_every_way_to_train_with_keras_and_tensorflow(workdir: Path, tmp_path: Path) -> None:
+    plain, deep = (Started(tmp_path / name, "keras_forms.py", level=level) for name, level in (("plain", ""), ("deep", "module")))
+    outcome = check("--steps", "all", SCRIPTS / "keras_forms.py", cwd=workdir, OMP_NUM_THREADS="1")
+    assert outcome.title == "REPRODUCIBLE" and outcome.report["bitwise"]["equal"]
+    expected, recorded = plain.end().stdout, deep.end()
+    assert outcome.log() == expected == recorded.stdout, "neither level changes a number"
+    pairs = ["loss", "update"]
+    assert kinds(outcome) == [*pairs * 4, *pairs, *pairs * 2, *pairs * 2, *pairs * 2, *pairs * 2, "grad", "loss", "grad", "loss"]
+    assert any("steps_per_execution" in line for line in outcome.report["changed_to_observe"])
+    assert not [line for line in outcome.report["coverage"] if "Error" in line]
+
+    losses = [value for event in recorded.events if event["e"] == "loss" for value in event["v"]]
+    assert [leaf["v"][0] for event in recorded.seen("root") for _, leaf in event["out"]] == losses
+    names = ["dense.kernel", "dense.bias", "dense_1.kernel", "dense_1.bias"]
+    assert recorded.places("weights", 1) == names
+    assert all(event["l"].endswith("keras_forms.py:15") for event in recorded.seen("weights", iteration=1))
+    assert recorded.order(2) == ["batch", "call", "root", "rng", "hyper", "reduced", "update"]
+    assert recorded.places("call", 2) == ["dropout"], "in a compiled step the layers that draw are known, and no others"
+    assert recorded.places("reduced", 2) == names[::-1]
+    assert recorded.places("update", 2)[:6] == [*names, "dense.kernel:momentum", "dense.kernel:velocity"]
+    (batch,) = recorded.seen("batch", iteration=2)
+    assert (batch["p"], len(batch["n"]), [leaf["s"] for _, leaf in batch["out"]]) == ("fit", 16, [[16, 5], [16]])
+    assert "train_on_batch" in recorded.places("batch", 5)
+    compiled = recorded.places("weights", 8)
+    assert compiled == ["sequential_2." + name for name in ("dense_4.kernel", "dense_4.bias", "dense_5.kernel", "dense_5.bias")]
+    assert not recorded.seen("reduced", iteration=8), "nothing is added to what XLA compiles"
+    assert recorded.places("update", 8) == compiled * 2, (
+        "the optimizer that lives on and has not stepped makes one iteration of two batches"
+    )
