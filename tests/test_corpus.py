@@ -27,9 +27,7 @@ def test_cause_is_named_and_nothing_is_blamed_in_the_twin(pair: Pair, tmp_path: 
 
 
 def test_the_fixed_part_is_a_cross_section() -> None:
-    assert len(FAST) == 8
-    assert len({pair.loop for pair in FAST}) >= 4
-    assert len({pair.rungs for pair in FAST}) >= 6
+    assert len({pair.loop for pair in FAST}) == len({pair.rungs for pair in FAST}) == len(FAST) == 3
     assert {verdict for pair in FAST for verdict in pair.verdicts} == {"NOT REPRODUCIBLE (forward)", "NOT REPRODUCIBLE (backward)"}
 
 

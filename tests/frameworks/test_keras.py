@@ -57,3 +57,26 @@ def test_every_way_to_train_with_keras_and_tensorflow(workdir: Path, tmp_path: P
     assert recorded.places("update", 8) == compiled * 2, (
         "the optimizer that lives on and has not stepped makes one iteration of two batches"
     )
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_keras_on_other_backends(backend: str, workdir: Path, tmp_path: Path) -> None:
+    plain, deep = (
+        Started(tmp_path / name, "keras_backends.py", backend, level=level) for name, level in (("plain", ""), ("deep", "module"))
+    )
+    outcome = check("--steps", "all", SCRIPTS / "keras_backends.py", backend, cwd=workdir, OMP_NUM_THREADS="1")
+    assert outcome.title == "REPRODUCIBLE" and outcome.report["bitwise"]["equal"]
+    expected, recorded = plain.end().stdout, deep.end()
+    assert outcome.log() == expected == recorded.stdout, "neither level changes a number"
+    assert kinds(outcome)[:6] == ["loss", "update"] * 3
+    assert [len(losses) for losses in outcome.losses()] == [1] * 7
+
+    names = ["dense.kernel", "dense.bias", "dense_1.kernel", "dense_1.bias"]
+    assert recorded.places("weights")[:4] == names
+    for iteration in range(1, 8):
+        assert recorded.places("hyper", iteration) == ["Adam[0]"]
+        assert recorded.places("update", iteration)[:4] == names
+        assert "dense.kernel:momentum" in recorded.places("update", iteration)
+        assert recorded.seen("batch", iteration=iteration)
+    drawn = [event for event in recorded.seen("call") if "keras:dropout" in event.get("g2", ())]
+    assert [event["i"] for event in drawn if event["k"] == "Dropout"] == list(range(1, 8))

@@ -45,7 +45,7 @@ def test_each_control_removes_its_source(tmp_path: Path) -> None:
     assert altered.events("override", "single-thread")
     assert (first["workers"], changed["workers"]) == (1, 2)
     assert first["dropped"] == [True] * 3 and changed["dropped"] == [False] * 3
-    assert not first["attended"] and changed["attended"]
+    assert any(first["inside"]) and changed["inside"] == [False, False]
     assert first["order"] != changed["order"] == list(range(1, 9))
     assert changed["flipped"] == [True] * 4
     assert changed["drawn"] != first["drawn"] and changed["private"] != first["private"]

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CHILD, ROOT, Outcome, check, clean_environment, mindspore_python
+from tests.conftest import CHILD, check, clean_environment, mindspore_python
 
 SCRIPTS = Path(__file__).parent / "scripts"
-EXAMPLES = ROOT / "examples" / "mindspore"
 HOOKS = {"model", "optimizers", "gradients", "cells", "functions", "captures"}
 DTYPES = {"float16": "float16", "bfloat16": "bfloat16"}
 
@@ -104,24 +103,7 @@ def test_evaluation_counts_for_nothing_and_updates_by_hand_do(workdir: Path) -> 
     assert [event["e"] for event in order] == ["loss", "skip", "loss", "update"]
 
 
-def test_two_iterations_of_the_guide_are_reproducible(workdir: Path) -> None:
-    outcome = check("--python", mindspore_python(), EXAMPLES / "two_iterations.py", cwd=workdir)
-    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
-    assert outcome.report["bitwise"]["equal"] is True
-    assert [len(losses) for losses in outcome.losses()] == [1, 1]
-    said = [line.split("loss is ")[1] for line in outcome.log().splitlines() if "loss is " in line]
-    assert [float(text) for text in said] == pytest.approx([loss for (loss,) in outcome.losses()], rel=1e-6)
-
-
-def test_the_mistakes_of_the_guide_are_found(workdir: Path) -> None:
-    outcome = check("--python", mindspore_python(), EXAMPLES / "two_iterations_mistakes.py", cwd=workdir)
-    assert (outcome.title, outcome.exit_code) == ("NOT REPRODUCIBLE (forward)", 1), outcome.stdout + outcome.stderr
-    assert len(outcome.losses()) == 2, "sunk, the epoch would have given one loss"
-    assert "data sinking" in " ".join(map(str, outcome.report["changed_to_observe"]))
-
-
-def under_msrun(workdir: Path, steps: str) -> Outcome:
-    """A check of two ranks, started by msrun."""
+def test_both_ranks_of_msrun_are_recorded_and_it_is_ended_once_they_have_stopped(workdir: Path) -> None:
     folder = Path(mindspore_python()).parent
     if not (folder / "msrun").exists():
         pytest.skip("this MindSpore has no msrun")
@@ -130,24 +112,13 @@ def under_msrun(workdir: Path, steps: str) -> Outcome:
         port = probe.getsockname()[1]
     command = ["msrun", "--worker_num=2", "--local_worker_num=2", f"--master_port={port}", "--log_dir=logs", "--join=True"]
     path = os.pathsep.join([str(folder), clean_environment()["PATH"]])
-    outcome = check("--steps", steps, "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
+    outcome = check("--steps", "3", "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
     assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
-    return outcome
-
-
-def test_both_ranks_of_msrun_are_recorded(workdir: Path) -> None:
-    outcome = under_msrun(workdir, "all")
-    ranks = outcome.report["runs"][0]["ranks"]
-    assert [rank["rank"] for rank in ranks] == [0, 1]
+    assert [rank["rank"] for rank in outcome.report["runs"][0]["ranks"]] == [0, 1]
     assert outcome.losses(rank=0) != outcome.losses(rank=1), "each rank has its own samples"
-    assert [len(rank["iterations"]) for rank in ranks] == [6, 6]
-
-
-def test_msrun_is_ended_once_its_ranks_have_stopped(workdir: Path) -> None:
-    outcome = under_msrun(workdir, "3")
+    assert [[len(rank["iterations"]) for rank in run["ranks"]] for run in outcome.report["runs"]] == [[3, 3], [3, 3]]
     assert outcome.folder is not None
     for run in json.loads((outcome.folder / "record.json").read_text())["runs"]:
         assert (run["ended"], run["exit_status"]) == ("stopped", 0)
-    assert [[len(rank["iterations"]) for rank in run["ranks"]] for run in outcome.report["runs"]] == [[3, 3], [3, 3]]
     for log in ("scheduler", "worker_0", "worker_1"):
         assert "Traceback" not in (workdir / "logs" / f"{log}.log").read_text(errors="replace")

@@ -74,7 +74,7 @@ def _assigned(order: Order, module: Module) -> Iterator[tuple[ast.AST, str, Valu
 
 @lru_cache(maxsize=16)
 def _assignments(module: Module) -> tuple[ast.Assign | ast.AnnAssign | ast.AugAssign, ...]:
-    return tuple(node for node in ast.walk(module.tree) if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign))
+    return tuple(module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign))
 
 
 def sink(order: Order, draw: Call) -> str | None:

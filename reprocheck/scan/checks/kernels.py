@@ -290,12 +290,8 @@ def _is_strict(order: Order) -> bool:
 
 
 def _subscripts(module: Module) -> Iterator[ast.Subscript]:
-    for node in ast.walk(module.tree):
-        if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.ctx, ast.Load)
-            and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
-        ):
+    for node in module.nodes(ast.Subscript):
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple):
             yield node
 
 

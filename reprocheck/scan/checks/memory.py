@@ -171,7 +171,7 @@ def _is_read(call: Call) -> bool:
         {target.attr for target in statement.targets if isinstance(target, ast.Attribute)} if isinstance(statement, ast.Assign) else set()
     )
     return not names or any(
-        isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.ctx, ast.Load) for node in ast.walk(call.module.tree)
+        node.attr in names and isinstance(node.ctx, ast.Load) for node in call.module.nodes(ast.Attribute)
     )
 
 

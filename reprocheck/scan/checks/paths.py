@@ -62,8 +62,8 @@ def other_path(module: Module, project: Project) -> Iterator[Hit]:
 @check("RC403")
 def until(module: Module, project: Project) -> Iterator[Hit]:
     """Draws in a loop that ends by the clock."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.While) and not _is_apart(module, node):
+    for node in module.nodes(ast.While):
+        if not _is_apart(module, node):
             clock = next(
                 (name for part in ast.walk(node.test) if isinstance(part, ast.Call) and (name := module.names.of(part.func))), None
             )

@@ -95,8 +95,8 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
             if store.name in table:
                 message = f"this replaces the function `{store.name}` and seeds nothing; call it"
                 yield hit("RC409", store, message, patchable=_is_simple(store))
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
+    for node in module.nodes(ast.Expr):
+        if isinstance(node.value, ast.Attribute | ast.Name):
             name = module.names.of(node.value)
             if name is not None and name in table and "." in name and not name.startswith("builtins"):
                 message = f"`{name}` is named and not called: nothing is seeded"

@@ -16,9 +16,10 @@ found["order"] = [int(one) for one in tf.data.Dataset.range(8).shuffle(8).map(la
 ones = np.ones((1, 64), "float32")
 dropped = (tf.nn.dropout(ones, 0.5), keras.layers.Dropout(0.5)(ones, training=True), keras.layers.GaussianDropout(0.5)(ones, training=True))
 found["dropped"] = [bool((one.numpy() != ones).any()) for one in dropped]
-attention = keras.layers.MultiHeadAttention(1, 2, dropout=0.5)
 steps = np.ones((1, 3, 2), "float32")
-found["attended"] = bool((attention(steps, steps, training=True).numpy() == attention(steps, steps).numpy()).all())
+attention, recurrent = keras.layers.MultiHeadAttention(1, 2, dropout=0.5), keras.layers.GRU(4, dropout=0.5)
+inside = ((attention(steps, steps, training=mode), recurrent(steps, training=mode)) for mode in (True, False))
+found["inside"] = [bool((one.numpy() != other.numpy()).any()) for one, other in zip(*inside, strict=True)]
 image = np.arange(18, dtype="float32").reshape(1, 3, 3, 2)
 found["flipped"] = [bool((keras.layers.RandomFlip()(image, training=True).numpy() == image).all()) for _ in range(4)]
 

@@ -16,15 +16,13 @@ from ...iterations import BACKWARD
 from .captured import captured
 from .evaluation import Evaluation, Loss, Named
 from .fingerprint import Fingerprints, flat, named, parameters, shown, title
-from .keys import Defaults, Keys, deep_states, used
+from .keys import UNMOVED, Defaults, Keys, used
 from .made import line_of
 
 OPERATORS = "operators are not recorded one by one for JAX: level `op` records what level `module` does"
 LAYERS = "layers inside a function are not recorded one by one: a compiled program is recorded at its boundary, and nothing is added to it"
 SEVERAL = "a compiled call evaluates its value several times: weights and batches are seen before the first time and after the last alone"
 ELSEWHERE = "a value was evaluated in a compiled program whose call was not seen: its loss alone was recorded"
-UNMOVED = "unmoved"
-"""Stands for the state of a generator that nothing has drawn from."""
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox")
 
 
@@ -59,7 +57,7 @@ class Watcher:
         if self.recorder.level == "op":
             self.deep.unrecorded("operators", OPERATORS)
         self.calls = Calls(self.jax, self)
-        steps = {"keys": self.keys.hook, "generators": self._hook_generators, "compiled functions": self.calls.hook}
+        steps = {"keys": self.keys.hook, "generators": self.defaults.hook, "compiled functions": self.calls.hook}
         steps["optax"] = lambda: import_hook.when_imported("optax", Updates(self.jax, self).hook)
         hooks: Dict[str, str] = {}
         for name, step in steps.items():
@@ -69,10 +67,6 @@ class Watcher:
             except Exception as error:
                 hooks[name] = "not available in jax %s: %r" % (self.jax.__version__, error)
         return hooks
-
-    def _hook_generators(self) -> None:
-        self.defaults.hook()
-        self.deep.seen("rng", "start", g=self._states())
 
     def forked(self) -> None:
         """A forked process writes its own evaluations."""
@@ -92,9 +86,6 @@ class Watcher:
             else:
                 self.waiting.append((r, place, keys))
 
-    def _states(self) -> Dict[str, str]:
-        return {name: self.deep.hash_bytes(state) for name, state in deep_states(self.deep).items()}
-
     # ------------------------------------------------------------------------------------------------ evaluations
 
     def begin(self, evaluation: Evaluation) -> None:
@@ -102,7 +93,7 @@ class Watcher:
         with self.lock:
             self.settle(evaluation)
             evaluation.drawn = self.defaults.moved()
-            evaluation.generators = self._states()
+            evaluation.generators = self.defaults.states()
             self.current = evaluation
 
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:

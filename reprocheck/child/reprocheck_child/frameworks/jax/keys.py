@@ -14,6 +14,8 @@ NAME = "jax"
 _MOST = 65536
 _A_LINE = 8
 """Keys of one line that have names of their own."""
+UNMOVED = "unmoved"
+"""Stands for the state of a generator that the script has neither seeded nor drawn from."""
 _DRAWS = "rich.style"
 """A module, used by flax, that draws from Python's generator when it is imported."""
 _SEEDERS = (("random", "python"), ("numpy.random", "numpy"))
@@ -154,6 +156,7 @@ class Defaults:
         self.deep = deep
         self.say = say
         self.before: Dict[str, bytes] = {}
+        self.touched: Dict[str, None] = {}  # those that the script seeded or drew from
 
     def hook(self) -> None:
         """See seeds being set, where no other adapter does."""
@@ -172,6 +175,7 @@ class Defaults:
         def seed(*args: Any, **kwargs: Any) -> Any:
             returned = real(*args, **kwargs)
             try:
+                self.touched[generator] = None
                 self.before.update((name, state) for name, state in deep_states(self.deep).items() if name == generator)
                 if says:
                     given = next(iter([*args, *kwargs.values()]), None)
@@ -203,8 +207,13 @@ class Defaults:
         now = deep_states(self.deep)
         before, self.before = self.before, now
         names = [name for name, state in now.items() if name in before and before[name] != state and self._drawn_by_user(name)]
+        self.touched.update(dict.fromkeys(names))
         digest = hashing.digest
         return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
+
+    def states(self) -> Dict[str, str]:
+        """Where each stands, as far as the script had to do with it."""
+        return {name: hashing.digest(state) if name in self.touched else UNMOVED for name, state in self.before.items()}
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:

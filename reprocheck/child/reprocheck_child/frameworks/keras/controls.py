@@ -4,6 +4,7 @@ Seeds of layers come from Python's `random`, which the control `seed` has seeded
 """
 
 import functools
+import inspect
 import sys
 from typing import Any, Callable
 
@@ -79,6 +80,7 @@ def _without_rate(kind: Any, name: str, active: Any) -> None:
             active.touched("dropout-off", "keras.layers." + name, layer.rate)
             layer.rate = 0
 
+    __init__.__signature__ = inspect.signature(real)  # type: ignore[attr-defined]  # Keras reads the names of the arguments
     kind.__init__ = __init__
 
 

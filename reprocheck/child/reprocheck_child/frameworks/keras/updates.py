@@ -3,6 +3,7 @@
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
+from ..tensorflow.fingerprint import array
 
 SCHEDULE = "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
 Named = List[Tuple[str, Any]]
@@ -54,7 +55,7 @@ class Updates:
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
         """Hyper-parameters just before an update."""
         index = self.index_of(optimizer)
-        found = [[name, leaves.plain(value) or self.facts.prints.of(value)] for name, value in hyper]
+        found = [[name, leaves.plain(_number(value)) or self.facts.prints.of(value)] for name, value in hyper]
         self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
 
     def after(self, optimizer: Any) -> None:
@@ -144,7 +145,7 @@ class Updates:
             return self._others(optimizer)
         if _is_schedule(rate):
             rate = rate(optimizer.iterations)
-        return [("learning_rate", self._number(rate)), *self._others(optimizer)]
+        return [("learning_rate", array(rate)), *self._others(optimizer)]
 
     def _rate(self, optimizer: Any) -> Any:
         """The learning rate: a variable, or a schedule of Keras'."""
@@ -154,11 +155,6 @@ class Updates:
             return None
         return rate
 
-    def _number(self, value: Any) -> Any:
-        from ..tensorflow.fingerprint import array
-
-        return array(value)
-
     @staticmethod
     def _others(optimizer: Any) -> Named:
         held: Dict[str, Any] = vars(optimizer)
@@ -167,6 +163,12 @@ class Updates:
             for name, value in held.items()
             if not name.startswith("_") and isinstance(value, (bool, int, float)) and name != "built"
         ]
+
+
+def _number(value: Any) -> Any:
+    """An array of one element as a number."""
+    value = array(value) if hasattr(value, "shape") else value
+    return value.reshape(-1)[0].item() if getattr(value, "size", 0) == 1 else value
 
 
 def _prefix(weight: Any) -> str:

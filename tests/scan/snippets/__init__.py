@@ -1,0 +1,12 @@
+"""Right programs, which must have no finding but notes, and wrong ones with the lines and codes that they must have."""
+
+from __future__ import annotations
+
+from tests.scan.snippets.parts import text
+from tests.scan.snippets.right_data import DATA
+from tests.scan.snippets.right_seeds import SEEDS
+from tests.scan.snippets.wrong import WRONG
+
+RIGHT = SEEDS | DATA
+
+__all__ = ["RIGHT", "WRONG", "text"]

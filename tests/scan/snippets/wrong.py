@@ -1,0 +1,362 @@
+"""Wrong programs, with the lines and codes that they must have."""
+
+from __future__ import annotations
+
+WRONG: dict[str, tuple[str, list[tuple[int, str]]]] = {
+    "weights and shuffle without a seed": (
+        """
+        import torch
+        from torch.utils.data import DataLoader as Loader
+
+        loader = Loader(range(8), shuffle=True)
+        TRAIN
+        """,
+        [(4, "RC501"), (5, "RC301")],
+    ),
+    "NumPy is seeded, Python is not": (
+        """
+        import random
+
+        import numpy as np
+        import torch
+
+        np.random.seed(0)
+        torch.manual_seed(0)
+        pick = random.choice([1, 2, 3]) * np.random.rand()
+        TRAIN
+        """,
+        [(8, "RC406")],
+    ),
+    "a seed from the clock through a helper": (
+        """
+        import time
+
+        import torch
+
+        def choose():
+            return int(time.time() * 1000) % 2**31
+
+        def fix(number):
+            torch.manual_seed(number)
+
+        fix(choose())
+        """,
+        [(9, "RC402")],
+    ),
+    "a seed that is drawn": (
+        """
+        import random
+
+        import torch
+
+        seed = random.randint(1, 10000)
+        torch.manual_seed(seed)
+        TRAIN
+        """,
+        [(6, "RC402")],
+    ),
+    "seeds from uuid, entropy and datetime": (
+        """
+        import os
+        import uuid
+        from datetime import datetime
+
+        import numpy as np
+
+        np.random.seed(int.from_bytes(os.urandom(4), "little"))
+        np.random.seed(uuid.uuid4().int % 2**32)
+        np.random.seed(datetime.now().microsecond)
+        rng = np.random.default_rng(hash("name") % 100)
+        """,
+        [(7, "RC402"), (8, "RC402"), (9, "RC402"), (10, "RC402"), (10, "RC505")],
+    ),
+    "random_state from the clock": (
+        """
+        import time
+
+        from sklearn.model_selection import train_test_split
+
+        train, test = train_test_split([1, 2], random_state=int(time.time()))
+        """,
+        [(5, "RC402")],
+    ),
+    "an explicit None": (
+        """
+        import random
+        import numpy as np
+
+        random.seed(None)
+        np.random.seed()
+        """,
+        [(4, "RC402"), (5, "RC402")],
+    ),
+    "a vocabulary counted through a set": (
+        """
+        index = {}
+        for word in set("the cat sat".split()):
+            index[word] = len(index)
+        """,
+        [(2, "RC505")],
+    ),
+    "labels from a set in a list": (
+        """
+        import torch
+
+        names = ["cat", "dog"]
+        classes = list(set(names))
+        labels = torch.tensor([classes.index(name) for name in names])
+        """,
+        [(4, "RC505")],
+    ),
+    "samples of a set": (
+        """
+        import random
+
+        random.seed(0)
+        chosen = random.sample(list({"a", "b", "c"}), 2)
+        """,
+        [(4, "RC505")],
+    ),
+    "files in the order of the disk": (
+        """
+        import os
+        from glob import glob
+        from pathlib import Path
+
+        class Images:
+            def __init__(self, root):
+                self.files = os.listdir(root)
+                self.paths = [str(path) for path in Path(root).glob("*.png")]
+
+        data = Images("x")
+        for name in glob("*.txt"):
+            print(name)
+        first = glob("*.ckpt")[0]
+        """,
+        [(7, "RC104"), (8, "RC104"), (13, "RC104")],
+    ),
+    "walked without order": (
+        """
+        import os
+
+        samples = []
+        for root, folders, files in os.walk("data"):
+            for name in files:
+                samples.append(os.path.join(root, name))
+        """,
+        [(4, "RC104")],
+    ),
+    "generators in a sampler, a split and a layer": (
+        """
+        import numpy as np
+        import torch
+        from torch import nn
+
+        torch.manual_seed(0)
+        order = np.random.default_rng().permutation(8)
+
+        class Noise(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rng = np.random.RandomState()
+
+            def forward(self, x):
+                return x + self.rng.rand()
+
+        Noise()(torch.ones(2))
+        """,
+        [(6, "RC502"), (11, "RC601")],
+    ),
+    "a half filled layer": (
+        """
+        import torch
+        from torch import nn
+
+        torch.manual_seed(0)
+
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.empty(4))
+                self.register_buffer("mean", torch.empty(4))
+                nn.init.ones_(self.scale)
+
+        model = Scaled()
+        """,
+        [(10, "RC303")],
+    ),
+    "switches that contradict": (
+        """
+        import torch
+
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.backends.cudnn.deterministic = True
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.enable = False
+        """,
+        [(3, "RC012"), (5, "RC706"), (6, "RC010")],
+    ),
+    "tensorflow's seed and layers of Keras 3": (
+        """
+        import tensorflow as tf
+        from tensorflow import keras
+
+        tf.random.set_seed(1)
+        model = keras.Sequential([keras.layers.Dense(3)])
+        model.fit(tf.zeros([4, 2]), tf.zeros([4]))
+        """,
+        [(5, "RC301")],
+    ),
+    "mindspore without a seed": (
+        """
+        import mindspore as ms
+        import mindspore.dataset as ds
+        from mindspore import nn
+        from mindspore.dataset import vision
+
+        data = ds.Cifar10Dataset("data")
+        data = data.map(vision.RandomHorizontalFlip(), num_parallel_workers=8)
+        network = nn.Dense(4, 1)
+        ms.Model(network).train(1, data)
+        """,
+        [(6, "RC501"), (7, "RC514"), (7, "RC511"), (8, "RC301")],
+    ),
+    "augmentation of torchvision": (
+        """
+        from torchvision import transforms as T
+
+        flip = T.Compose([T.RandomHorizontalFlip(), T.ToTensor()])
+        """,
+        [(3, "RC511")],
+    ),
+    "learning rates": (
+        """
+        import os
+        import time
+
+        import torch
+
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3 * (1 + os.getpid() % 3))
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / step)
+        for group in optimizer.param_groups:
+            group["lr"] = 0.1 * (time.time() % 1)
+        """,
+        [(8, "RC201"), (11, "RC201")],
+    ),
+    "threads": (
+        """
+        import threading
+
+        import torch
+
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+        def train():
+            model(torch.ones(1, 4)).sum().backward()
+            optimizer.step()
+
+        workers = [threading.Thread(target=train) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        """,
+        [(13, "RC902")],
+    ),
+    "a pool that does not keep the order": (
+        """
+        from multiprocessing import Pool
+
+        with Pool() as pool:
+            samples = [sample for sample in pool.imap_unordered(abs, range(8))]
+        """,
+        [(4, "RC508")],
+    ),
+    "a loader out of order, and workers seeded by the clock": (
+        """
+        import time
+
+        import numpy as np
+        import torch
+        from torch.utils.data import DataLoader
+
+        def init(worker):
+            np.random.seed(int(time.time()) + worker)
+
+        torch.manual_seed(0)
+        loader = DataLoader(range(8), num_workers=2, in_order=False, worker_init_fn=init)
+        for batch in loader:
+            pass
+        """,
+        [(8, "RC503"), (11, "RC508")],
+    ),
+    "seed after the model in main": (
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = nn.Conv2d(1, 2, 3)
+
+        def main():
+            model = Net()
+            torch.manual_seed(0)
+            model(torch.ones(1, 1, 4, 4)).sum().backward()
+
+        if __name__ == "__main__":
+            main()
+        """,
+        [(7, "RC302")],
+    ),
+    "private Keras": ("from tensorflow.python.keras.layers import Dense\n", [(1, "RC013")]),
+    "a seed by assignment": ("import numpy as np\nimport torch\n\nnp.random.seed = 42\ntorch.manual_seed\n", [(4, "RC409"), (5, "RC409")]),
+    "libraries that draw from NumPy": (
+        """
+        import pandas as pd
+        from datasets import load_dataset
+
+        part = pd.read_csv("x.csv").sample(frac=0.8)
+        text = load_dataset("imdb")["train"].train_test_split(test_size=0.1)
+        mixed = load_dataset("imdb")["train"].shuffle()
+        """,
+        [(4, "RC512"), (6, "RC501")],
+    ),
+    "tf.data without a seed": (
+        """
+        import tensorflow as tf
+
+        data = tf.data.Dataset.range(8).batch(2).shuffle(4)
+        """,
+        [(3, "RC501")],
+    ),
+    "a new head before the trainer seeds": (
+        """
+        from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
+
+        model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased", num_labels=2)
+        trainer = Trainer(model=model, args=TrainingArguments("out"))
+        trainer.train()
+        """,
+        [(3, "RC302")],
+    ),
+    "a schedule by the clock, and an environment": (
+        """
+        import time
+
+        import gymnasium as gym
+        import torch
+
+        torch.manual_seed(0)
+        model = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lr_lambda=lambda epoch: time.time() % 1)
+        environment = gym.make("CartPole-v1")
+        state, _ = environment.reset()
+        """,
+        [(9, "RC201"), (11, "RC407")],
+    ),
+}
