@@ -65,5 +65,5 @@ def test_what_determinism_refuses_is_explained(workdir: Path) -> None:
     outcome = check("--control", "deterministic", SCRIPT, cwd=workdir)
     assert outcome.title == "SCRIPT FAILED"
     cause = outcome.report["causes"][0]
-    assert "seed" in cause["title"] and cause["source"]["line"] == 14, cause
+    assert "seed" in cause["title"] and cause["source"]["line"] == 13, cause
     assert "set_random_seed" in cause["fix"] or "set_seed" in cause["fix"]

@@ -65,7 +65,8 @@ def _order(look: Look, *, observed: bool = True) -> Iterator[Suspect]:
     seen: Confidence = "observed" if observed and (look.fact("epoch") or private) else "suspected"
     own = by_hint("private-shuffle", private, "makes a generator without a seed, or seeds it from the system", seen)
     yield from unseeded("unseeded-shuffle", look.unseeded_draw())
-    if "mindspore" in look.frameworks and not look.names("seeded_by"):
+    own_kernels = {"mindspore", "tensorflow", "keras"} & {*look.frameworks[:1], *({"mindspore"} & set(look.frameworks))}
+    if own_kernels and not look.names("seeded_by") and ("mindspore" in own_kernels or not look.hint("seed")):
         yield Suspect(name="unseeded-shuffle", confidence="suspected", evidence=("The script seeds no generator.",))
     others = list(origins(look))
     yield from (own, *others) if own.confidence == "observed" or not others else (*others, own)

@@ -1,4 +1,4 @@
-"""Every way to differentiate with JAX, one after the other: jit, scan, pmap over four devices, vmap, a gradient of a gradient."""
+"""Every way to differentiate with JAX: jit, scan, pmap over four devices, vmap, a gradient of a gradient, shard_map, methods, by hand."""
 
 import os
 
@@ -7,8 +7,11 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
 
 inputs = jax.random.normal(jax.random.key(0), (4, 8, 3))
+rate = 0.1
 
 
 def square(weights, x):
@@ -18,13 +21,34 @@ def square(weights, x):
 @jax.jit
 def step(weights):
     loss, gradient = jax.value_and_grad(square)(weights, inputs[0])
-    return weights - 0.1 * gradient, loss
+    return weights - rate * gradient, loss
 
 
 @partial(jax.pmap, axis_name="devices", in_axes=(None, 0), out_axes=None)
 def spread(weights, x):
     loss, gradient = jax.value_and_grad(square)(weights, x)
     return weights - 0.1 * jax.lax.pmean(gradient, "devices"), jax.lax.pmean(loss, "devices")
+
+
+@partial(jax.jit, donate_argnums=0)
+@partial(
+    jax.shard_map,
+    mesh=Mesh(np.array(jax.devices()), ("devices",)),
+    in_specs=(PartitionSpec(), PartitionSpec("devices")),
+    out_specs=(PartitionSpec(), PartitionSpec()),
+)
+def sharded(weights, x):
+    loss, gradient = jax.value_and_grad(square)(weights, x[0])
+    return weights - 0.1 * jax.lax.pmean(gradient, "devices"), jax.lax.pmean(loss, "devices")
+
+
+class Trainer:
+    """A step that is a method, compiled with static arguments."""
+
+    @partial(jax.jit, static_argnums=0, static_argnames="scale")
+    def step(self, weights, x, *, scale):
+        loss, gradient = jax.value_and_grad(square)(weights["w"], x)
+        return {"w": weights["w"] - scale * gradient}, loss
 
 
 weights = jnp.ones(3)
@@ -39,3 +63,20 @@ for _ in range(2):
 gradients = jax.vmap(jax.grad(square), in_axes=(None, 0))(weights, inputs)
 print("vmap", [float(number).hex() for number in gradients.mean(0)])
 print("nested", [float(number).hex() for number in jax.grad(lambda w: jnp.sum(jax.grad(square)(w, inputs[0]) ** 2))(weights)])
+for _ in range(2):
+    weights, loss = sharded(weights, inputs)
+    print("shard_map", float(loss).hex())
+trainer, held = Trainer(), {"w": weights}
+for _ in range(2):
+    held, loss = trainer.step(held, inputs[1], scale=0.1)
+    print("method", float(loss).hex())
+value_and_gradient = jax.jit(jax.value_and_grad(square))
+for _ in range(2):
+    loss, gradient = value_and_gradient(weights, inputs[2])
+    weights = weights - 0.1 * gradient
+    print("outside", float(loss).hex())
+for _ in range(2):
+    loss, gradient = jax.value_and_grad(square)(weights, inputs[3])
+    weights = weights - 0.1 * gradient
+    print("by hand", float(loss).hex())
+print(Trainer.step.lower(trainer, held, inputs[1], scale=0.1).compile() is not None, repr(step).startswith("<PjitFunction"))

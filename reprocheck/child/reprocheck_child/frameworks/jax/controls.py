@@ -1,14 +1,15 @@
-"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler, and layers that drop.
+"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler, orders and layers that drop.
 
 A key that the script takes from the clock or the system is what the controls `clock` and `entropy` answer, where it asks.
 """
 
 import functools
+import inspect
 import os
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, List
 
 from ... import import_hook
 
@@ -16,6 +17,8 @@ FLAGS = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_autotune_level=0")
 """XLA's flags for the same kernels in every run (openxla.org, XLA flags; jax#13672)."""
 ACCELERATED = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin")
 """Packages that give JAX a GPU. Without one of them there is nothing that the flags would change."""
+THREADS = "PJRT_NPROC"
+"""Variable from which XLA takes how many processors the CPU has, and with it the number of its threads (xla/pjrt/utils.cc)."""
 _PROBE_SECONDS = 60
 
 
@@ -29,21 +32,41 @@ def install(jax: Any, active: Any) -> None:
                 active.unavailable(control, "in jax %s: %r" % (jax.__version__, error))
 
 
+# ---------------------------------------------------------------------------------------------------------------- the compiler
+
+
 def deterministic(jax: Any, active: Any) -> None:
     """Flags for the compiler, which reads them when the first device is used. One that it does not know would end the process."""
     if not any(find_spec(name) for name in ACCELERATED):
         return
     given = os.environ.get("XLA_FLAGS", "")
-    missing = [flag for flag in FLAGS if flag.split("=")[0] not in given]
-    wanted = " ".join([given, *missing]).strip()
-    if missing and _known(wanted):
+    wanted = _flags(active, given)
+    if wanted != given and not known(wanted):
+        refused = [flag for flag in FLAGS if flag not in given.split() and not known(flag)]
+        active.unavailable("deterministic", "jaxlib does not start with XLA_FLAGS=%s (%s)" % (wanted, " ".join(refused) or given))
+    elif wanted != given:
         os.environ["XLA_FLAGS"] = wanted
         active.touched("deterministic", "XLA_FLAGS", wanted)
-    elif missing:
-        active.unavailable("deterministic", "jaxlib does not know the flags " + " ".join(missing))
 
 
-def _known(flags: str) -> bool:
+def _flags(active: Any, given: str) -> str:
+    """The flags of the user with ours. Where the user set one of ours to another value, that stands unless the control wins."""
+    words = given.split()
+    for flag in FLAGS:
+        name = flag.partition("=")[0]
+        theirs = [word for word in words if word.partition("=")[0] == name and word != flag]
+        if theirs and not active.override:
+            active.conflict("deterministic", "XLA_FLAGS", theirs[-1], flag)
+            continue
+        for word in theirs:
+            active.overridden("deterministic", "XLA_FLAGS", word, flag)
+            words.remove(word)
+        if flag not in words:
+            words.append(flag)
+    return " ".join(words)
+
+
+def known(flags: str) -> bool:
     """Whether a process of its own survives the flags."""
     environment = {name: value for name, value in os.environ.items() if name not in ("REPROCHECK_CHILD", "PYTHONPATH")}
     environment.update(XLA_FLAGS=flags, JAX_PLATFORMS="cpu")
@@ -52,10 +75,47 @@ def _known(flags: str) -> bool:
     return probe.returncode == 0
 
 
+def no_compile(jax: Any, active: Any) -> None:
+    """Functions run operator by operator. Other bits than those of the compiled program."""
+    jax.config.update("jax_disable_jit", True)
+    active.touched("no-compile", "jax_disable_jit", True)
+
+
+def single_thread(jax: Any, active: Any) -> None:
+    """One thread for the programs of the CPU, whose number is read when the first device is used."""
+    given = os.environ.get(THREADS)
+    if given not in (None, "1") and not active.override:
+        active.conflict("single-thread", THREADS, given, "1")
+        return
+    if given not in (None, "1"):
+        active.overridden("single-thread", THREADS, given, "1")
+    os.environ[THREADS] = "1"
+    active.touched("single-thread", THREADS, "1")
+
+
+# ---------------------------------------------------------------------------------------------------------------- order and dropout
+
+
+def data_order(jax: Any, active: Any) -> None:
+    """`jax.random.permutation`, where the script asks for it, leaves the order in which things stand."""
+    real = jax.random.permutation
+
+    @functools.wraps(real)
+    def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if not active.users_module():
+            return real(key, x, *args, **kwargs)
+        active.touched("data-order", "jax.random.permutation")
+        return jax.numpy.arange(x) if not getattr(x, "ndim", 0) else jax.numpy.asarray(x)
+
+    jax.random.permutation = permutation
+
+
 def dropout_off(jax: Any, active: Any) -> None:
-    """Dropout layers of flax hand their input on."""
+    """Dropout layers of flax hand their input on, and its attention drops nothing."""
     for module in ("flax.linen.stochastic", "flax.nnx.nn.stochastic"):
         import_hook.when_imported(module, functools.partial(_layers, active))
+    for module in ("flax.linen.attention", "flax.nnx.nn.attention"):
+        import_hook.when_imported(module, functools.partial(_attention, active))
 
 
 def _layers(active: Any, module: Any) -> None:
@@ -73,15 +133,36 @@ def _layers(active: Any, module: Any) -> None:
     kind.__call__ = __call__
 
 
-def no_compile(jax: Any, active: Any) -> None:
-    """Functions run operator by operator. Other bits than those of the compiled program."""
-    jax.config.update("jax_disable_jit", True)
-    active.touched("no-compile", "jax_disable_jit", True)
+def _attention(active: Any, module: Any) -> None:
+    names: List[str] = [name for name, one in vars(module).items() if inspect.isfunction(one) and one.__module__ == module.__name__]
+    for name in names:
+        signature = inspect.signature(getattr(module, name))
+        if "dropout_rate" in signature.parameters and name.startswith("dot_product_attention"):
+            setattr(module, name, _undropped(active, module, name, signature))
+
+
+def _undropped(active: Any, module: Any, name: str, signature: Any) -> Any:
+    real = getattr(module, name)
+
+    @functools.wraps(real)
+    def attention(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return real(*args, **kwargs)  # which says what is wrong
+        if bound.arguments.get("dropout_rate"):
+            active.touched("dropout-off", "%s.%s" % (module.__name__, name))
+            bound.arguments["dropout_rate"] = 0.0
+        return real(*bound.args, **bound.kwargs)
+
+    return attention
 
 
 ACTS = (
     ("deterministic", deterministic),
+    ("single-thread", single_thread),
     ("dropout-off", dropout_off),
+    ("data-order", data_order),
     ("no-compile", no_compile),
 )
 """Control and what it does, in the order in which they act."""

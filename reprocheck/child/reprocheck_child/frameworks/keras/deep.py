@@ -77,7 +77,7 @@ class Watcher:
         if self.backend == "jax":
             hooks["batches"] = self.hook_batches
         if self.backend == "torch":
-            hooks["weights"] = self.hook_fit
+            hooks.update({"weights": self.hook_fit, "building": self.layers.hook_building})
         return hooks
 
     def hook_fit(self) -> None:
@@ -112,7 +112,8 @@ class Watcher:
 
     def _batches(self, iterator: Any) -> Iterator[Any]:
         for batch in iterator:
-            self._batch("fit" if self.training() else "evaluate", batch)
+            if self.training():
+                self._batch("fit", batch)
             yield batch
 
     def _batch(self, place: str, batch: Any) -> None:

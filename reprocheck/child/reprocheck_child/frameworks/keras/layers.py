@@ -4,11 +4,14 @@ import functools
 import threading
 from typing import Any, List, Tuple
 
+from ..tensorflow.fingerprint import flat
+
 
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.calls: List[Tuple[str, str]] = []
         self.losses = 0
+        self.building = 0
 
 
 class Layers:
@@ -44,6 +47,26 @@ class Layers:
             return out
 
         Layer.__call__ = __call__
+
+    def hook_building(self) -> None:
+        """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves them out."""
+        from keras.src.backend import KerasTensor
+        from keras.src.backend.common.symbolic_scope import in_symbolic_scope
+        from keras.src.layers.layer import Layer
+
+        real, stack, elsewhere = Layer.__call__, self.stack, self.deep.elsewhere
+
+        @functools.wraps(real)
+        def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+            symbolic = in_symbolic_scope() or any(isinstance(one, KerasTensor) for one in flat([args, named]))
+            stack.building += symbolic
+            try:
+                return real(layer, *args, **named)
+            finally:
+                stack.building -= symbolic
+
+        Layer.__call__ = __call__
+        self.deep.elsewhere = lambda: bool(stack.building) or elsewhere()
 
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
         """States of generators before the call; None where nothing of it is recorded."""

@@ -1,0 +1,174 @@
+"""JAX: each way to train is seen at each level, none of it changes a number, and what differs is found where it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import check
+from tests.controls.torch_runs import Start
+from tests.frameworks.keras_runs import SCRIPTS, Recorded, Started
+
+pytestmark = [pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed"), pytest.mark.xdist_group("jax")]
+needs_flax = pytest.mark.skipif(find_spec("flax") is None or find_spec("optax") is None, reason="flax and optax are not installed")
+
+
+def recorded(script: str, folder: Path) -> dict[str, Recorded]:
+    """A script by itself and at two levels, side by side."""
+    started = {level: Started(folder / (level or "plain"), script, level=level) for level in ("", "loss", "module")}
+    return {level or "plain": one.end() for level, one in started.items()}
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recorded]]:
+    yield recorded("jax_forms.py", tmp_path_factory.mktemp("forms"))
+
+
+@pytest.fixture(scope="module")
+def flax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recorded]]:
+    yield recorded("jax_flax.py", tmp_path_factory.mktemp("flax"))
+
+
+def losses(run: Recorded) -> list[list[float]]:
+    return [event["v"] for event in run.events if event["e"] == "loss"]
+
+
+def said(run: Recorded, word: str) -> list[float]:
+    """The losses that a script printed behind a word."""
+    return [float.fromhex(line.removeprefix(word).split()[0]) for line in run.stdout.splitlines() if line.startswith(word)]
+
+
+def test_no_level_changes_a_number(forms: dict[str, Recorded]) -> None:
+    assert forms["loss"].stdout == forms["plain"].stdout
+    assert forms["module"].stdout == forms["plain"].stdout
+    assert forms["module"].stdout.splitlines()[-1] == "True True", "what stands in the place of a compiled function behaves as it does"
+
+
+def test_every_way_to_differentiate(forms: dict[str, Recorded]) -> None:
+    at_loss, at_module = losses(forms["loss"]), losses(forms["module"])
+    assert at_loss == at_module
+    assert [len(one) for one in at_loss] == [1] * 4 + [4] * 2 + [4, 1] + [4] * 2 + [1] * 6
+    assert [one[0] for one in at_loss[:2]] == said(forms["plain"], "jit")
+    assert [one[0] for one in at_loss[-2:]] == said(forms["plain"], "by hand")
+
+
+def test_weights_batches_gradients_and_updates_are_seen(forms: dict[str, Recorded]) -> None:
+    run = forms["module"]
+    assert [event for event in run.seen("seed")][0]["out"] == [["seed", {"v": 0}]]
+    first = run.order(1)
+    assert first == ["seed", "rng", "hyper", "weights", "batch", "root", "update"], "the gradient stays inside a compiled step"
+    assert [leaf[0] for leaf in run.seen("hyper", iteration=1)[0]["out"]] == ["rate"], "a number that a function takes from outside"
+    before, after = run.seen("weights", iteration=1)[0], run.seen("update", iteration=1)[0]
+    assert (before["p"], after["p"], before["l"]) == ("weights", "weights", f"{SCRIPTS / 'jax_forms.py'}:56")
+    assert before["out"][0][1]["v"] == [1.0] * 3 and after["out"][0][1]["v"] != [1.0] * 3
+    assert {event["p"] for event in run.seen("batch")} >= {"inputs of step", "inputs of spread", "inputs of sharded", "inputs of square"}
+    outside = [event["i"] for event in run.seen("gradient")]
+    assert outside[-4:] == [13, 14, 15, 16], "gradients that a program returns, and those that are not compiled"
+    assert run.order(16)[:4] == ["rng", "batch", "root", "gradient"]
+
+
+@needs_flax
+def test_flax_and_optax(flax: dict[str, Recorded]) -> None:
+    assert flax["loss"].stdout == flax["plain"].stdout
+    assert flax["module"].stdout == flax["plain"].stdout
+    run = flax["module"]
+    assert [one[0] for one in losses(run)] == [loss for word in ("linen", "nnx", "optax") for loss in said(flax["plain"], word)]
+    weights = run.places("weights", 1)
+    assert "params['Dense_0']['kernel']" in weights and "state.step" in weights
+    assert [event["p"] for event in run.seen("weights", iteration=1) if not event.get("b")] == weights[: weights.index("state.step")]
+    (batch,) = run.seen("batch", iteration=1)
+    assert ([leaf[0] for leaf in batch["out"]], len(batch["n"]), "numpy" in batch["g"]) == (["x", "y"], 16, True)
+    (call,) = run.seen("call", iteration=1)
+    (own,) = [event for event in run.seen("seed", iteration=1) if event["out"] == [["seed", {"v": 2}]]]
+    assert list(call["g"]) == [own["p"]], "the key that the step is given is that of its line"
+    rates = [dict(event["out"]) for event in run.seen("hyper") if event["p"] == "train_step"]
+    assert [one["learning_rate"]["v"] for one in rates] == sorted((one["learning_rate"]["v"] for one in rates), reverse=True)
+    assert {"module['first']['kernel']", "module['last']['bias']"} <= set(run.places("update", 4))
+    assert {"w", "b"} == {place[-3] for place in run.places("reduced", 6)}
+    assert any(place.startswith("optax.sgd:") for place in run.places("update", 6))
+
+
+MISTAKES = """
+import time
+import jax
+import numpy as np
+
+inputs = np.random.RandomState(0).randn(64, 5).astype("float32")
+key = jax.random.key(time.time_ns() % 2**31)
+weights = {"w": jax.random.normal(jax.random.key(0), (5,))}
+
+
+@jax.jit
+def step(weights, x, key):
+    kept = jax.random.bernoulli(key, 0.5, x.shape) * x
+    loss, gradients = jax.value_and_grad(lambda weights: ((kept @ weights["w"] - x.sum(1)) ** 2).mean())(weights)
+    return jax.tree.map(lambda w, g: w - 0.05 * g, weights, gradients), loss
+
+
+for number in range(6):
+    chosen = %s[:16]
+    weights, loss = step(weights, inputs[chosen], jax.random.fold_in(%s, number))
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "key", "rung", "code", "line"),
+    [
+        ("np.arange(64)", "key", ("RNG state", "step"), "RC402", 7),
+        ("np.random.permutation(64)", "jax.random.key(1)", ("RNG state", "inputs of step"), "RC501", 19),
+    ],
+)
+def test_what_differs_is_found_where_it_was_made(order: str, key: str, rung: tuple[str, str], code: str, line: int, workdir: Path) -> None:
+    (workdir / "train.py").write_text(MISTAKES % (order, key))
+    report = check("train.py", cwd=workdir, explain=True).report
+    first = next(one for one in report["ladder"]["rungs"] if one["rung"] == report["ladder"]["first"])
+    assert (first["rung"], first["place"]) == rung, report["ladder"]["sentence"]
+    assert {one["rung"]: one["status"] for one in report["ladder"]["rungs"]}["initial weights"] == "equal"
+    cause = report["causes"][0]
+    assert (cause["code"], cause["confidence"], cause["source"]["line"]) == (code, "observed", line)
+
+
+@needs_flax
+def test_each_control_removes_its_source(tmp_path: Path) -> None:
+    import json
+
+    script = SCRIPTS / "jax_controls.py"
+    harmless = ("seed", "private-rng", "entropy", "clock", "single-thread", "deterministic")
+    runs = [Start(script, tmp_path / name, *harmless, steps=None) for name in ("one", "other")]
+    runs.append(Start(script, tmp_path / "altered", "dropout-off", "data-order", "no-compile", steps=None))
+    one, other, altered = (run.end() for run in runs)
+    assert {run.status for run in (one, other, altered)} == {0}, one.errors + altered.errors
+    first, second, changed = (json.loads(run.output.splitlines()[-1]) for run in (one, other, altered))
+    assert first == second and one.losses() == other.losses()
+    assert first["keys"]["clock"] != changed["keys"]["clock"] and first["keys"]["system"] != changed["keys"]["system"]
+    assert (first["dropped"], first["attention"], first["disabled"]) == ([True, True], True, False)
+    assert (changed["dropped"], changed["attention"], changed["disabled"]) == ([False, False], False, True)
+    assert changed["order"] == list(range(16)) != first["order"]
+    assert first["threads"] == 1 and list(one.touched("single-thread")) == ["PJRT_NPROC"]
+    assert set(altered.touched("dropout-off")) >= {"flax.linen.stochastic.Dropout", "flax.nnx.nn.stochastic.Dropout"}
+    assert list(altered.touched("data-order")) == ["jax.random.permutation"]
+    assert not one.events("unavailable") and first["flags"] == "", "without a GPU there is nothing that a flag would change"
+
+
+def test_a_flag_that_the_compiler_does_not_know_is_found_out_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reprocheck.child.reprocheck_child.frameworks.jax import controls
+
+    assert controls.known(" ".join(controls.FLAGS))
+    said: list[tuple[str, str]] = []
+
+    class Active:
+        override = False
+
+        def unavailable(self, control: str, why: str) -> None:
+            said.append((control, why))
+
+    monkeypatch.setattr(controls, "ACCELERATED", ("jax",))
+    monkeypatch.setattr(controls, "FLAGS", ("--xla_no_such_flag=1",))
+    monkeypatch.setenv("XLA_FLAGS", "")
+    controls.deterministic(None, Active())
+    import os
+
+    assert os.environ["XLA_FLAGS"] == "" and said[0][0] == "deterministic" and "--xla_no_such_flag=1" in said[0][1]
