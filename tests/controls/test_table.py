@@ -11,6 +11,7 @@ from reprocheck.errors import ControlError, SettingsError
 from reprocheck.settings import SEED_LIMIT, load
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "controls.md"
+FRAMEWORKS = ("python", "numpy", "torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax")
 CLASSES = {
     "same numbers": ["hash-seed", "file-order", "fresh-workdir", "launch-blocking", "fixed-addresses"],
     "same training": [
@@ -128,3 +129,11 @@ def test_wrong_names_and_seeds_are_answered() -> None:
             settings(seed=seed)
     with pytest.raises(ControlError):
         controls.control("sed")
+
+
+def test_the_page_on_frameworks_says_where_each_control_acts() -> None:
+    page = PAGE.with_name("frameworks.md").read_text()
+    for found in controls.table():
+        cells = " | ".join("yes" if name in found.frameworks else "–" for name in FRAMEWORKS)
+        assert f"| `{found.name}` | {cells} |" in page
+    assert {name for found in controls.table() for name in found.frameworks} == set(FRAMEWORKS)

@@ -170,9 +170,7 @@ def _is_read(call: Call) -> bool:
     names = (
         {target.attr for target in statement.targets if isinstance(target, ast.Attribute)} if isinstance(statement, ast.Assign) else set()
     )
-    return not names or any(
-        node.attr in names and isinstance(node.ctx, ast.Load) for node in call.module.nodes(ast.Attribute)
-    )
+    return not names or any(node.attr in names and isinstance(node.ctx, ast.Load) for node in call.module.nodes(ast.Attribute))
 
 
 def _kept(order: Order, call: Call) -> Call | None:

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from pathlib import Path
 
 import flax.linen as nn
 import jax
@@ -23,7 +24,8 @@ attention = nn.MultiHeadDotProductAttention(num_heads=2, dropout_rate=0.5)
 weights = attention.init(jax.random.key(2), ones, deterministic=True)
 one, other = (attention.apply(weights, ones, deterministic=mode, rngs={"dropout": jax.random.key(3)}) for mode in (True, False))
 found["attention"] = bool((one != other).any())
-found["threads"] = sum(open(f"/proc/self/task/{task}/comm").read().startswith("tf_XLAEigen") for task in os.listdir("/proc/self/task"))
+names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]
+found["threads"] = sum(name.startswith("tf_XLAEigen") for name in names)
 step = jax.jit(jax.value_and_grad(lambda w: ((ones[0] @ w - 1) ** 2).mean()))
 w = jnp.full(8, found["private"] + found["keys"]["clock"][-1] % 1000)
 for _ in range(2):

@@ -74,6 +74,8 @@ class Watcher:
             hooks["seeds"] = self.seeds.hook
         if self.backend != "torch":
             hooks.update({"layers": self.layers.hook, "losses": self.layers.hook_losses})
+        if self.graphs is not None:
+            hooks["order"] = self.graphs.order.hook
         if self.backend == "jax":
             hooks["batches"] = self.hook_batches
         if self.backend == "torch":
@@ -121,6 +123,11 @@ class Watcher:
             self.facts.batch(place, batch)
         except Exception as error:
             self.recorder.problem("a batch of keras", error)
+
+    def epoch(self) -> None:
+        """An epoch of `fit` begins."""
+        if self.graphs is not None:
+            self.graphs.order.new = True
 
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
         """A batch of a trainer begins; `given` to `train_on_batch`."""

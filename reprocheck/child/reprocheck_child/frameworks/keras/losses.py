@@ -98,6 +98,10 @@ class _Adapter:
                 super().__init__()
                 self.adapter = adapter
 
+            def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+                if self.adapter.deep is not None:
+                    self.adapter.deep.epoch()
+
             def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
                 self.adapter.begin(self.model)
 

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .facts import Facts, of
 from .fingerprint import concrete
+from .order import Order
 from .seeds import Global, Seeds
 
 OPERATORS = "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run eagerly"
@@ -19,8 +20,8 @@ HIDDEN = "runs as a compiled function: what its layers take and return is hidden
 BY_HAND = "gradients inside a compiled function are recorded only where an optimizer of Keras takes them"
 XLA = "compiled by XLA: gradients inside are hidden, as whatever is handed out could change how the program rounds"
 
-Draw = Tuple[str, str]
-"""Place and class of what draws inside a function that was traced."""
+Draw = Tuple[str, str, str]
+"""Place and class of what draws inside a function that was traced, and the line of the script."""
 
 
 class Watcher:
@@ -36,10 +37,11 @@ class Watcher:
         self.seeds = Seeds(self.deep)
         self.generator = Global(tensorflow, self.deep)
         self.generator.traced = self._traced
-        self.where: Callable[[], Optional[Draw]] = lambda: None
+        self.where: Callable[[], Optional[Tuple[str, str]]] = lambda: None
         """The layer that is called, while it is; set by the adapter of Keras."""
         self.training: Callable[[], bool] = lambda: False
         """Whether a batch of a trainer is under way; set by the adapter of Keras."""
+        self.order = Order(tensorflow, self.deep)
         self.private: Dict[str, Any] = {}
         """Name of a generator -> its state, place and class of its layer; filled by the adapter of Keras."""
         self.known: Dict[str, bytes] = {}
@@ -139,14 +141,19 @@ class Watcher:
         """Record a batch; in a function that is being traced, let what uses it wait until it was."""
         tf = self.tensorflow
         if tf.executing_eagerly():
-            self.facts.batch(place, batch)
+            self._handed_out(place, batch)
             return batch
         flat = tf.nest.flatten(batch)
         if self.in_xla() or not all(type(one).__name__ == "SymbolicTensor" or isinstance(one, tf.Tensor) for one in flat):
             return batch
-        done = self._hand_out(lambda *values: self.facts.batch(place, tf.nest.pack_sequence_as(batch, values)), flat)
+        done = self._hand_out(lambda *values: self._handed_out(place, tf.nest.pack_sequence_as(batch, values)), flat)
         with tf.control_dependencies([done]):
             return tf.nest.map_structure(tf.identity, batch)
+
+    def _handed_out(self, place: str, batch: Any) -> None:
+        if place == "fit":
+            self.order.before_batch()
+        self.facts.batch(place, batch)
 
     def called(self, function: Any, args: Any, named: Any) -> None:
         """A `tf.function` of the script's is called from outside of all others: what it is given is a batch where no loader made one."""
@@ -167,8 +174,8 @@ class Watcher:
         """An operator that draws from the global generator is being traced."""
         graph = str(getattr(self.tensorflow.compat.v1.get_default_graph(), "name", ""))
         where = self.where() or (None if graph.startswith("Dataset") else (graph, "tf.function"))
-        if where is not None and where not in self._draws:
-            self._draws.append(where)
+        if where is not None and all(draw[:2] != where for draw in self._draws):
+            self._draws.append((*where, self.deep.source(2)))
 
     def take_draws(self) -> List[Draw]:
         """What was found to draw since the last loss was traced."""
@@ -182,10 +189,10 @@ class Watcher:
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
         """A function has run: who drew from the global generator, and from the private ones as far as these have moved."""
-        for place, kind in draws:
+        for place, kind, line in draws:
             before = self.generator.state()
             self.generator.draws += 1
-            self._call(place, kind, "tensorflow", before, self.generator.state())
+            self._call(place, kind, "tensorflow", before, self.generator.state(), **({"l": line} if line else {}))
         for name, state in zip(names, states):
             now, before = state.tobytes(), self.known.get(name)
             self.known[name] = now

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Set, Tuple
 from ...iterations import BACKWARD
 from .memory import memory
 from .names import variable
+from .weights import graph_leaves
 
 NODES = 200
 """Autograd nodes looked at between the loss and the outputs of modules."""
@@ -199,7 +200,7 @@ class Gradients:
 
     def _name_leaves(self, roots: Any) -> None:
         """Name the leaves of a graph that no optimizer and no module holds; record new ones, and the others as updated by hand."""
-        leaves = [leaf for leaf in _leaves(roots, self.torch.Tensor) if not self.names.name(leaf)]
+        leaves = [leaf for leaf in graph_leaves(roots, self.torch.Tensor, LEAVES) if not self.names.name(leaf)]
         if not leaves:
             return
         before = {id(leaf): name for leaf, name in self.bare}
@@ -317,19 +318,3 @@ class _Weight:
 def _groups(optimizer: Any) -> Iterator[Tuple[str, Any]]:
     for number, group in enumerate(optimizer.param_groups):
         yield "" if len(optimizer.param_groups) == 1 else "param_groups[%d]." % number, group
-
-
-def _leaves(roots: Any, tensor: Any) -> List[Any]:
-    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots."""
-    nodes, found = [root.grad_fn for root in roots if root.grad_fn is not None], []
-    known = set(nodes)
-    while nodes and len(known) < LEAVES:
-        node = nodes.pop(0)
-        variable = getattr(node, "variable", None)
-        if isinstance(variable, tensor):
-            found.append(variable)
-        for follower, _ in node.next_functions:
-            if follower is not None and follower not in known:
-                known.add(follower)
-                nodes.append(follower)
-    return found

@@ -2,7 +2,8 @@
 
 import weakref
 from _thread import get_ident
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from collections import deque
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
 
 from ... import fingerprint
 
@@ -74,7 +75,7 @@ class GraphLeaves:
 
         Leaves are matched by identity; leaves that are new tensors each time (functional updates) by order and shape.
         """
-        leaves = [leaf for leaf in self._leaves(roots) if fingerprint.on_host(leaf)]
+        leaves = [leaf for leaf in graph_leaves(roots, self.torch.Tensor, self.LIMIT) if fingerprint.on_host(leaf)]
         now = {id(leaf): (tuple(leaf.shape), fingerprint.checksum(leaf)) for leaf in leaves}
         before, self.before = self.before, now
         if before is None or not now:
@@ -86,17 +87,18 @@ class GraphLeaves:
             return None
         return list(now.values()) != list(before.values())
 
-    def _leaves(self, roots: List[Any]) -> List[Any]:
-        found: List[Any] = []
-        nodes = [root.grad_fn for root in roots if root.grad_fn is not None]
-        seen = set(nodes)
-        while nodes and len(seen) < self.LIMIT:
-            node = nodes.pop()
-            variable = getattr(node, "variable", None)
-            if isinstance(variable, self.torch.Tensor):
-                found.append(variable)
-            for follower, _ in node.next_functions:
-                if follower is not None and follower not in seen:
-                    seen.add(follower)
-                    nodes.append(follower)
-        return found
+
+def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
+    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at most `most` nodes."""
+    nodes, found = deque(root.grad_fn for root in roots if root.grad_fn is not None), []
+    known = set(nodes)
+    while nodes and len(known) < most:
+        node = nodes.popleft()
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, tensor):
+            found.append(variable)
+        for follower, _ in node.next_functions:
+            if follower is not None and follower not in known:
+                known.add(follower)
+                nodes.append(follower)
+    return found

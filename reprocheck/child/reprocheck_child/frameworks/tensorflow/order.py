@@ -1,0 +1,66 @@
+"""The order in which `fit` takes the samples of arrays: the indices that Keras shuffles, for a whole epoch at once."""
+
+import functools
+import threading
+from typing import Any, List
+
+LIMIT = 100_000
+"""Indices of an epoch that are written; of more, the first."""
+
+
+class Order:
+    """Hands the shuffled indices out of the pipeline that Keras makes of arrays, and says them with the first batch of their epoch."""
+
+    def __init__(self, tensorflow: Any, deep: Any) -> None:
+        self.tensorflow = tensorflow
+        self.deep = deep
+        self.drawn: List[List[int]] = []  # of epochs that have not begun: they are drawn ahead
+        self.new = False
+        self._making = threading.local()
+
+    def hook(self) -> None:
+        """See shuffles while Keras makes a pipeline of arrays."""
+        from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
+
+        self._hook_shuffle()
+        real, making = ArrayDataAdapter.get_tf_dataset, self._making
+
+        @functools.wraps(real)
+        def get_tf_dataset(adapter: Any) -> Any:
+            if adapter._shuffle and adapter._shuffle != "batch":
+                self.drawn.clear()  # drawn ahead for a training that is over
+            making.now = True
+            try:
+                return real(adapter)
+            finally:
+                making.now = False
+
+        ArrayDataAdapter.get_tf_dataset = get_tf_dataset
+
+    def _hook_shuffle(self) -> None:
+        tf, making = self.tensorflow, self._making
+        real = tf.random.shuffle
+
+        @functools.wraps(real)
+        def shuffle(value: Any, *args: Any, **named: Any) -> Any:
+            shuffled = real(value, *args, **named)
+            if not getattr(making, "now", False) or tf.executing_eagerly():
+                return shuffled
+            with tf.control_dependencies([tf.py_function(self._arrived, [shuffled], [])]):
+                return tf.identity(shuffled)
+
+        tf.random.shuffle = shuffle
+
+    def _arrived(self, indices: Any) -> None:
+        try:
+            self.drawn.append(indices.numpy().tolist())
+        except Exception as error:
+            self.deep.recorder.problem("an order of samples", error)
+
+    def before_batch(self) -> None:
+        """A batch of `fit` is handed out."""
+        if self.new and self.drawn:
+            indices = self.drawn.pop(0)
+            keys = {"cut": True} if len(indices) > LIMIT else {}
+            self.deep.seen("epoch", "fit", idx=indices[:LIMIT], **keys)
+        self.new = False
