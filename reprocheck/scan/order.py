@@ -14,6 +14,9 @@ from reprocheck.scan.values import UNKNOWN, Constant, Value
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
+_LONG, _FAR, _NEAR = 1_000, 5_000, 500
+"""Steps from which a program is long; and how many values are followed from one in a program that is not, and in one that is."""
+
 
 @dataclass(eq=False)
 class Order:
@@ -125,7 +128,8 @@ class Order:
         seen = {id(value)}
         waiting = [value]
         indices: set[int] = set()
-        while waiting and len(seen) < 5_000:
+        most = _FAR if len(self.steps) <= _LONG else _NEAR
+        while waiting and len(seen) < most:
             one = waiting.pop()
             for index in self._by_input.get(id(one), ()):
                 indices.add(index)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ def kind(command: str) -> str:
 
 def marked(commands: list[str]) -> list[object]:
     """The commands as parameters of a test, marked with the framework that they need."""
-    marks = {"numpy": (), "mindspore": (pytest.mark.mindspore,)}
+    jax = pytest.mark.skipif(not all(map(find_spec, ("jax", "flax", "optax"))), reason="JAX, flax and optax are not installed")
+    tensorflow = pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+    marks = {"numpy": (), "mindspore": (pytest.mark.mindspore,), "jax": (jax,), "keras": (tensorflow,), "tensorflow": (tensorflow,)}
     return [pytest.param(command, id=script(command), marks=marks.get(kind(command), (pytest.mark.torch,))) for command in commands]
 
 

@@ -44,12 +44,14 @@ def test_every_way_to_train_with_keras_and_tensorflow(workdir: Path, tmp_path: P
     names = ["dense.kernel", "dense.bias", "dense_1.kernel", "dense_1.bias"]
     assert recorded.places("weights", 1) == names
     assert all(event["l"].endswith("keras_forms.py:15") for event in recorded.seen("weights", iteration=1))
-    assert recorded.order(2) == ["batch", "call", "root", "rng", "hyper", "reduced", "update"]
-    assert recorded.places("call", 2) == ["dropout"], "in a compiled step the layers that draw are known, and no others"
-    assert recorded.places("reduced", 2) == names[::-1]
-    assert recorded.places("update", 2)[:6] == [*names, "dense.kernel:momentum", "dense.kernel:velocity"]
-    (batch,) = recorded.seen("batch", iteration=2)
+    assert recorded.order(3) == ["batch", "call", "root", "rng", "hyper", "reduced", "update"]
+    assert recorded.places("call", 3) == ["dropout"], "in a compiled step the layers that draw are known, and no others"
+    assert recorded.places("reduced", 3) == names[::-1]
+    assert recorded.places("update", 3)[:6] == [*names, "dense.kernel:momentum", "dense.kernel:velocity"]
+    (batch,) = recorded.seen("batch", iteration=3)
     assert (batch["p"], len(batch["n"]), [leaf["s"] for _, leaf in batch["out"]]) == ("fit", 16, [[16, 5], [16]])
+    (epoch,) = recorded.seen("epoch", iteration=1)
+    assert sorted(epoch["idx"]) == list(range(64)) != epoch["idx"], "the order of the whole epoch"
     assert "train_on_batch" in recorded.places("batch", 5)
     compiled = recorded.places("weights", 8)
     assert compiled == ["sequential_2." + name for name in ("dense_4.kernel", "dense_4.bias", "dense_5.kernel", "dense_5.bias")]

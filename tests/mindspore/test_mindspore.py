@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,6 @@ class Recorded:
         return [event for event in self.events if event["e"] in kinds]
 
 
-def plain(folder: Path, script: Path, *arguments: str) -> str:
-    """What the script prints without a recorder."""
-    return _run(folder, script, *arguments)
-
-
 def recorded(folder: Path, script: Path, *arguments: str, steps: int | None = None) -> Recorded:
     """Run a script with the recorder alone, without the command line."""
     trace = folder / "trace"
@@ -50,7 +46,8 @@ def recorded(folder: Path, script: Path, *arguments: str, steps: int | None = No
 
 def _run(folder: Path, script: Path, *arguments: str, **environment: str) -> str:
     command = [mindspore_python(), str(script), *arguments]
-    done = subprocess.run(command, cwd=folder, env=clean_environment(**environment), capture_output=True, text=True, timeout=300)
+    environment = clean_environment(OMP_NUM_THREADS="1", **environment)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -62,8 +59,8 @@ def printed(stdout: str) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("mode", ["pynative", "graph"])
-def test_every_way_to_train_is_recorded_bit_for_bit(mode: str, workdir: Path) -> None:
-    expected = plain(workdir, SCRIPTS / "every_way.py", mode)
+def test_every_way_to_train_is_recorded_bit_for_bit(mode: str, every_way: Callable[[str], str], workdir: Path) -> None:
+    expected = every_way(mode)
     run = recorded(workdir, SCRIPTS / "every_way.py", mode)
     assert run.stdout == expected, "the recorder changed the numbers, or what random generators draw"
 

@@ -38,6 +38,8 @@ _FILLS = frozenset({"fill_", "zero_", "copy_", "constant_", "ones_", "zeros_", "
 _PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable", "torch.autograd.Variable")
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
 _MOST = 60
+_MOST_DRAWS = 2_000
+"""Draws of a program that are looked at. Of each kind only the first is reported."""
 
 
 @check("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
@@ -60,7 +62,7 @@ def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
 
 def _in_program(order: Order) -> Iterator[Hit]:
     seen: dict[tuple[str, str], int] = {}
-    for drawing in streams.drawings(order):
+    for drawing in islice(streams.drawings(order), _MOST_DRAWS):
         kind = _kind(order, drawing)
         key = (title(drawing.streams), kind)
         if kind in ("number", "order") and not streams.uses_framework(order):

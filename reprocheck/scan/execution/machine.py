@@ -32,9 +32,9 @@ class Machine:
     program   whether it is that of a whole program: then what imported modules do at their top level is part of it
     """
 
-    def __init__(self, *, program: bool = False) -> None:
+    def __init__(self, *, program: bool = False, most_calls: int = MOST_CALLS_OF_FUNCTION) -> None:
         self.program = program
-        self._most_calls = MOST_CALLS if program else MOST_CALLS_OF_FUNCTION
+        self._most_calls = MOST_CALLS if program else most_calls
         self.steps: list[Step] = []
         self.values: dict[int, Value] = {}
         self.conditions: tuple[Condition, ...] = ()

@@ -20,6 +20,8 @@ from reprocheck.scan.values import Class, Constant, Function, Value
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
+MOST_STEPS_OF_FUNCTIONS = 60_000
+"""Steps of the functions and classes of a module that no program reaches, after which calls in further ones are not followed."""
 RECURSION = 6_000
 """Python calls inside of one another that the execution may take: long expressions and deep calls need more than the default."""
 
@@ -65,10 +67,13 @@ def orders(module: Module) -> tuple[Order, ...]:
     frame = body(module).frame
     reached: set[int] = set()
     found = [first]
+    steps = 0
     for function, owner in _unreached(module):
         if id(function) in reached or id(function) in module.project.executed:
             continue
-        machine = _of_function(frame, function, owner, reached)
+        machine = Machine() if steps < MOST_STEPS_OF_FUNCTIONS else Machine(most_calls=1)
+        _of_function(machine, frame, function, owner, reached)
+        steps += len(machine.steps)
         reached |= machine.reached | {id(function)}
         if machine.steps:
             name = f"{module.name}.{owner.name + '.' if owner else ''}{function.name}"
@@ -76,15 +81,16 @@ def orders(module: Module) -> tuple[Order, ...]:
     return tuple(found)
 
 
-def _of_function(frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, reached: Set[int]) -> Machine:
-    machine = Machine()
+def _of_function(
+    machine: Machine, frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, reached: Set[int]
+) -> None:
     value = frame.variables.get(owner.name if owner else function.name)
     _executed(machine, lambda: _start(machine, frame, value, function, reached))
-    return machine
 
 
 def _unreached(module: Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
-    """Top-level functions, and classes by their first method; those that the module itself does not mention come first."""
+    """Top-level functions, and classes by their first method; those that the module itself does not mention come first, then those
+    behind others: what calls mostly stands below what it calls."""
     mentioned = {node.id for node in module.index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
     tops = [node for node in module.index.functions if _at_top(module, node)]
     yield from ((node, None) for node in tops if node.name not in mentioned)
@@ -92,7 +98,7 @@ def _unreached(module: Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunc
         if _at_top(module, node):
             methods = [method for method in node.body if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)]
             yield from ((method, node) for method in sorted(methods, key=lambda method: method.name != "__init__"))
-    yield from ((node, None) for node in tops if node.name in mentioned)
+    yield from ((node, None) for node in reversed(tops) if node.name in mentioned)
 
 
 def _at_top(module: Module, node: ast.AST) -> bool:

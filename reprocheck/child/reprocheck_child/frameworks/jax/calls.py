@@ -183,28 +183,37 @@ class Calls:
         leaves = self._given(traced, args, kwargs)
         evaluation = self._before(traced, leaves, args) if leaves is not None else None
         if leaves is None or evaluation is None:
-            return real(*args, **kwargs)
+            return self._called(real, traced, None, args, kwargs)
         if traced.trains:
             self.watcher.begin(evaluation)
-        before = getattr(self.local, "tracing", None)
-        self.local.tracing = _Tracing(traced, None if traced.trains else evaluation)
         returned = False
         try:
-            result = real(*args, **kwargs)
+            result = self._called(real, traced, None if traced.trains else evaluation, args, kwargs)
             returned = True
         finally:
-            self.local.tracing = before
             if not returned:
                 self.watcher.end(evaluation, raised=True)
         if traced.trains:
             self._after(traced, evaluation, leaves, result)
         return result
 
+    def _called(self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any) -> Any:
+        """Call a compiled function while its tracing, if it comes to that, is watched; within another tracing nothing is."""
+        before = getattr(self.local, "tracing", None)
+        if before is not None and before.plan is not None:
+            return real(*args, **kwargs)
+        self.local.tracing = _Tracing(traced, evaluation)
+        try:
+            return real(*args, **kwargs)
+        finally:
+            self.local.tracing = before
+
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
         """The leaves of the arguments by name; None where the call is not to be recorded."""
         if traced.trains is False or not self.jax._src.core.trace_state_clean() or self.jax.config.jax_disable_jit:
             return None
         if _LIBRARY in sys._getframe(3).f_code.co_filename.replace(os.sep, "/"):
+            self.watcher.library = True
             return None
         try:
             leaves = self._leaves(traced, args, kwargs)

@@ -45,6 +45,8 @@ class Watcher:
         self.waiting: List[Tuple[str, str, Dict[str, Any]]] = []  # facts behind the evaluation that is not written yet
         self.recorded: Dict[str, None] = {}  # names of weights whose first values were written
         self.writing = False
+        self.library = False
+        """Whether a library calls compiled functions whose adapter records them."""
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self.finish)
 
@@ -53,9 +55,6 @@ class Watcher:
         from .calls import Calls
         from .updates import Updates
 
-        self.deep.unrecorded("layers", LAYERS)
-        if self.recorder.level == "op":
-            self.deep.unrecorded("operators", OPERATORS)
         self.calls = Calls(self.jax, self)
         steps = {"keys": self.keys.hook, "generators": self.defaults.hook, "compiled functions": self.calls.hook}
         steps["optax"] = lambda: import_hook.when_imported("optax", Updates(self.jax, self).hook)
@@ -92,6 +91,9 @@ class Watcher:
         """An evaluation is about to run; the one before it is written. May end the process."""
         with self.lock:
             self.settle(evaluation)
+            self.deep.unrecorded("layers", LAYERS)
+            if self.recorder.level == "op":
+                self.deep.unrecorded("operators", OPERATORS)
             evaluation.drawn = self.defaults.moved()
             evaluation.generators = self.defaults.states()
             self.current = evaluation
@@ -110,7 +112,8 @@ class Watcher:
         with self.lock:
             evaluation = self.current
             if evaluation is None:
-                self.deep.unrecorded("a compiled program", ELSEWHERE)
+                if not self.library:
+                    self.deep.unrecorded("a compiled program", ELSEWHERE)
                 self._say_loss(loss)
                 return
             evaluation.losses.append(loss)

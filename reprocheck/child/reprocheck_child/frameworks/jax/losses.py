@@ -46,10 +46,14 @@ class _Adapter:
 
     def deepen(self) -> Dict[str, str]:
         """Record the deeper levels too; returns what became of each hook."""
-        from .deep import Watcher
+        try:
+            from .deep import Watcher
 
-        self.watcher = Watcher(self.jax, self.recorder)
-        hooks: Dict[str, str] = self.watcher.hook()
+            watcher = Watcher(self.jax, self.recorder)
+            hooks: Dict[str, str] = watcher.hook()
+        except Exception as error:
+            return {"deeper levels": "not available in jax %s: %r" % (getattr(self.jax, "__version__", "?"), error)}
+        self.watcher = watcher
         return hooks
 
     def hook(self) -> None:

@@ -184,7 +184,8 @@ class Watcher:
 
     def states(self) -> Tuple[List[str], List[Any]]:
         """The private generators and their states, as inputs of what hands them out."""
-        found = [(name, state.handle_of()) for name, state in list(self.private.items())]
+        held = [(name, state.handle_of()) for name, state in list(self.private.items())]
+        found = [(name, state) for name, state in held if state is not None]
         return [name for name, _ in found], [self.tensorflow.convert_to_tensor(state) for _, state in found]
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:

@@ -12,6 +12,8 @@ from .fingerprint import Prints, array, concrete
 
 _facts: List["Facts"] = []
 
+LIMIT = 200_000
+"""Variables of which is known where they were made."""
 Birth = Tuple[Any, str, Dict[str, str]]
 
 
@@ -49,7 +51,8 @@ class Facts:
 
     def born(self, weight: Any, line: str, states: Dict[str, str]) -> None:
         """A weight was made: the line of the script, and the states that its values were drawn from."""
-        self.births[id(weight)] = (weakref.ref(weight), line, states)
+        if len(self.births) < LIMIT or id(weight) in self.births:
+            self.births[id(weight)] = (weakref.ref(weight), line, states)
 
     def root(self, name: str) -> str:
         """What the paths in a model begin with: the first that is called needs nothing, others their names."""

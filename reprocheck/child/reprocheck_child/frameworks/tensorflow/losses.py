@@ -123,7 +123,9 @@ class Adapter:
             self.record(kind, [loss.numpy() for loss in losses], [int(each) for each in self.checksums(weights)])
             return
         if self.in_xla():
-            self.calls.sinks.append(_Sink(tf, kind, losses, self.checksums(weights)))
+            sink = _Sink(tf, kind, losses, self.checksums(weights))
+            sink.draws = self.deep.take_draws() if self.deep is not None else []
+            self.calls.sinks.append(sink)
         else:
             self.stream(kind, losses, self.checksums(weights))
 
@@ -239,6 +241,7 @@ class _Sink:
     def __init__(self, tensorflow: Any, kind: str, losses: List[Any], checksums: List[Any]) -> None:
         self.kind = kind
         self.count = len(losses)
+        self.draws: List[Any] = []  # what was found to draw while it was traced
         values = [*losses, *checksums]
         from tensorflow.python.ops import resource_variable_ops  # the public class is refused while tracing
 
@@ -263,6 +266,8 @@ class _Sink:
 
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
         """Record what was read."""
+        if adapter.deep is not None:
+            adapter.deep.drew(self.draws, [], [])
         adapter.record(self.kind, losses, checksums)
 
 
