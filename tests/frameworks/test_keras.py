@@ -77,9 +77,27 @@ def test_keras_on_other_backends(backend: str, workdir: Path, tmp_path: Path) ->
     assert recorded.places("weights")[:4] == names
     for iteration in range(1, 8):
         assert recorded.places("hyper", iteration) == ["Adam[0]"]
-        assert recorded.places("update", iteration)[:4] == names
-        assert "dense.kernel:momentum" in recorded.places("update", iteration)
+        updated = [place for place in recorded.places("update", iteration) if "_torch_params" not in place]  # seen by that adapter, too
+        assert updated[:4] == names and "dense.kernel:momentum" in updated
         assert recorded.seen("batch", iteration=iteration)
     generator = {"torch": "torch", "jax": "keras:dropout"}[backend]  # on PyTorch a layer without a seed draws from the default generator
     drawn = [event for event in recorded.seen("call") if generator in event.get("g2", ())]
     assert [event["i"] for event in drawn if event["k"] == "Dropout"] == list(range(1, 8))
+
+
+@pytest.mark.parametrize(
+    ("source", "rung", "place", "code"),
+    [("shuffle", "batch", "fit", "RC501"), ("drop", "RNG state", "dropout", "RC401")],
+)
+def test_what_is_not_seeded_is_found_in_a_compiled_step(source: str, rung: str, place: str, code: str, workdir: Path) -> None:
+    outcome = check("--level", "module", SCRIPTS / "keras_unseeded.py", source, cwd=workdir, OMP_NUM_THREADS="1")
+    ladder = {found["rung"]: found for found in outcome.report["ladder"]["rungs"]}
+    assert (outcome.report["ladder"]["first"], ladder[rung]["place"]) == (rung, place), outcome.report["ladder"]["sentence"]
+    assert ladder["initial weights"]["status"] == ladder["hyper-parameters"]["status"] == "equal"
+    assert ladder["forward"]["status"] == "not_recorded" and any("compiled function" in line for line in outcome.report["coverage"])
+    assert outcome.report["causes"][0]["code"] == code
+    assert "keras.utils.set_random_seed" in outcome.report["causes"][0]["fix"]
+    if source == "shuffle":
+        assert "same samples, other order, over the epoch" in ladder[rung]["detail"]
+    else:
+        assert outcome.report["causes"][0]["source"]["line"] == 10

@@ -17,6 +17,10 @@ _ARRIVES = frozenset(
     {"concurrent.futures.as_completed", "asyncio.as_completed", "ray.wait", "ray.util.as_completed", "dask.distributed.as_completed"}
 )
 _ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
+_QUEUES = frozenset(
+    f"{name}().get"
+    for name in ("queue.Queue", "queue.SimpleQueue", "multiprocessing.Queue", "multiprocessing.SimpleQueue", "torch.multiprocessing.Queue")
+)
 _WRITES = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "step", "backward", "addcmul_", "lerp_"})
 _THREADS = (
     "threading.Thread",
@@ -37,6 +41,9 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
                 if use is not None and not sequences.is_blindly_used(call.node, call):
                     message = f"`{call.method}` gives results as they arrive, and {use.how}"
                     yield hit("RC508", call, message, patchable=_has_order(call))
+            elif call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
+                yield hit("RC508", call, "several threads or processes put into queues here: what is ready first comes first")
+                break
             elif call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
                 yield hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
             elif (
@@ -49,6 +56,12 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
             off = isinstance(store.value, Constant) and store.value.value is False
             if off and store.name.startswith("tensorflow.") and store.name.endswith(("deterministic", "experimental_deterministic")):
                 yield hit("RC508", store, "with this option the data pipeline hands out elements as they are ready")
+
+
+def _has_several_producers(order: Order) -> bool:
+    """Whether what puts into a queue is started more than once."""
+    makers = [call.by for call in order.methods("put", "put_nowait") if call.by is not None and call.by.named(*_THREADS)]
+    return any(_is_repeated(by) for by in makers) or len({id(by) for by in makers}) > 1
 
 
 def _has_order(call: Call) -> bool:

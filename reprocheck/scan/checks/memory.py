@@ -30,7 +30,11 @@ _EMPTY = (
     "mindspore.ops.empty",
 )
 _KEEPS = ("torch.nn.Parameter", "mindspore.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer")
-_FILLS = re.compile(r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$)\w+_$")
+_FILLS = re.compile(
+    r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$"
+    r"|(mul|add|sub|div|lerp|addcmul|addcdiv|pow|sqrt|neg|abs|exp|index_add|scatter_add)_$)\w+_$"
+)
+"""Methods that write whole tensors. Those that compute with what was there before leave it what it was: nothing."""
 _FILL_METHODS = frozenset(
     {
         "fill",

@@ -15,6 +15,7 @@ from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value
 
 TITLES = {
+    "backend": "Keras",
     "python": "Python's random",
     "numpy": "NumPy",
     "torch": "torch",
@@ -275,7 +276,7 @@ def _in_place(call: Call) -> Drawing | None:
 def _draws(call: Call, known: tables.Draws) -> bool:
     if any(given(call, condition, known.position(condition.partition("=")[0])) for condition in known.unless):
         return False
-    if any(not given(call, condition, sure=True) for condition in known.only):
+    if any(not given(call, condition, known.position(condition.partition("=")[0]), sure=True) for condition in known.only):
         return False
     constants = [value for keyword in known.constant if (value := call.keywords.get(keyword)) is not None]
     needed = 1 if given(call, "has_bias=False") else known.needed
@@ -296,8 +297,14 @@ def _is_constant(value: Value) -> bool:
     return value is UNKNOWN
 
 
+_OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
+"""From one of these `fit` of Keras draws: which one depends on the backend."""
+
+
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
     """torch draws from the generator of the device that it is told; where that is not known, from either."""
+    if known.stream == "backend":
+        return _OF_KERAS
     if known.stream != "torch":
         return frozenset({known.stream})
     device = call.keywords.get("device")

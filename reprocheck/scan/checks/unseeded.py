@@ -67,6 +67,8 @@ def _in_program(order: Order) -> Iterator[Hit]:
         key = (title(drawing.streams), kind)
         if kind in ("number", "order") and not streams.uses_framework(order):
             continue
+        if "backend" in drawing.streams and any(seen.get((name, kind), 0) < 0 for name in ("Keras", "TensorFlow") for kind in CODES):
+            continue
         if seen.get(key, 0) < 0 or seen.get(key, 0) > _MOST or not _is_open(order, drawing) or not _matters(order, drawing, kind):
             continue
         seen[key] = seen.get(key, 0) + 1

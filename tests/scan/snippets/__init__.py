@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tests.scan.snippets.found_later import MISSED, TWINS
 from tests.scan.snippets.parts import text
 from tests.scan.snippets.right_data import DATA
 from tests.scan.snippets.right_seeds import SEEDS
-from tests.scan.snippets.wrong import WRONG
+from tests.scan.snippets.wrong import KNOWN
 
-RIGHT = SEEDS | DATA
+RIGHT = SEEDS | DATA | TWINS
+WRONG = KNOWN | MISSED
 
 __all__ = ["RIGHT", "WRONG", "text"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WRONG: dict[str, tuple[str, list[tuple[int, str]]]] = {
+KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
     "weights and shuffle without a seed": (
         """
         import torch

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import Any, List
+from typing import Any, List, Tuple
 
 from ... import import_hook
 
@@ -40,30 +40,31 @@ def deterministic(jax: Any, active: Any) -> None:
     if not any(find_spec(name) for name in ACCELERATED):
         return
     given = os.environ.get("XLA_FLAGS", "")
-    wanted = _flags(active, given)
-    if wanted != given and not known(wanted):
-        refused = [flag for flag in FLAGS if flag not in given.split() and not known(flag)]
-        active.unavailable("deterministic", "jaxlib does not start with XLA_FLAGS=%s (%s)" % (wanted, " ".join(refused) or given))
-    elif wanted != given:
-        os.environ["XLA_FLAGS"] = wanted
-        active.touched("deterministic", "XLA_FLAGS", wanted)
+    kept, wanted = _flags(active, given)
+    if wanted and not known(" ".join([*kept, *wanted])):
+        refused = [flag for flag in wanted if not known(" ".join([*kept, flag]))]
+        wanted = [flag for flag in wanted if flag not in refused]
+        active.unavailable("deterministic", "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*kept, *refused]))
+    if wanted:
+        os.environ["XLA_FLAGS"] = " ".join([*kept, *wanted])
+        active.touched("deterministic", "XLA_FLAGS", os.environ["XLA_FLAGS"])
 
 
-def _flags(active: Any, given: str) -> str:
-    """The flags of the user with ours. Where the user set one of ours to another value, that stands unless the control wins."""
-    words = given.split()
+def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
+    """The flags of the user that stay, and ours to add. One of ours that the user gave another value stands unless the control wins."""
+    kept, wanted = given.split(), []
     for flag in FLAGS:
         name = flag.partition("=")[0]
-        theirs = [word for word in words if word.partition("=")[0] == name and word != flag]
-        if theirs and not active.override:
-            active.conflict("deterministic", "XLA_FLAGS", theirs[-1], flag)
-            continue
-        for word in theirs:
-            active.overridden("deterministic", "XLA_FLAGS", word, flag)
-            words.remove(word)
-        if flag not in words:
-            words.append(flag)
-    return " ".join(words)
+        theirs = [word for word in kept if word.partition("=")[0] == name]
+        other = next((word for word in theirs if word != flag), None)
+        if other is not None and not active.override:
+            active.conflict("deterministic", "XLA_FLAGS", other, flag)
+        elif other is not None or not theirs:
+            wanted.append(flag)
+            if other is not None:
+                active.overridden("deterministic", "XLA_FLAGS", other, flag)
+                kept = [word for word in kept if word not in theirs]
+    return kept, wanted
 
 
 def known(flags: str) -> bool:

@@ -89,37 +89,51 @@ class Watcher:
 
     def begin(self, evaluation: Evaluation) -> None:
         """An evaluation is about to run; the one before it is written. May end the process."""
-        with self.lock:
-            self.settle(evaluation)
-            self.deep.unrecorded("layers", LAYERS)
-            if self.recorder.level == "op":
-                self.deep.unrecorded("operators", OPERATORS)
-            evaluation.drawn = self.defaults.moved()
-            evaluation.generators = self.defaults.states()
-            self.current = evaluation
+        if self.deep.elsewhere():
+            return
+        try:
+            with self.lock:
+                self.settle(evaluation)
+                self.deep.unrecorded("layers", LAYERS)
+                if self.recorder.level == "op":
+                    self.deep.unrecorded("operators", OPERATORS)
+                evaluation.drawn = self.defaults.moved()
+                evaluation.generators = self.defaults.states()
+                evaluation.made = dict(self.keys.states)
+                self.current = evaluation
+        except Exception as error:
+            self.recorder.problem("an evaluation that begins", error)
 
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
         """It has returned. Waits for its losses, which come from threads of the runtime. May end the process."""
-        self.jax.effects_barrier()
-        with self.lock:
-            if self.current is evaluation and raised:
-                self.current = None
-            elif self.current is evaluation and evaluation.known:
-                self.settle(None)
+        try:
+            self.jax.effects_barrier()
+            with self.lock:
+                evaluation.ended = True
+                if self.current is evaluation and raised:
+                    self.current = None
+                elif self.current is evaluation and evaluation.known:
+                    self.settle(None)
+        except Exception as error:
+            self.recorder.problem("an evaluation that ends", error)
 
     def lost(self, loss: Loss) -> None:
         """A value has arrived. May end the process."""
-        with self.lock:
-            evaluation = self.current
-            if evaluation is None:
-                if not self.library:
-                    self.deep.unrecorded("a compiled program", ELSEWHERE)
-                self._say_loss(loss)
-                return
-            evaluation.losses.append(loss)
-            if len(evaluation.losses) > 1:
-                self.deep.unrecorded(evaluation.name, SEVERAL)
-                self._write(evaluation)
+        try:
+            with self.lock:
+                evaluation = self.current
+                if evaluation is None or evaluation.ended:
+                    self.settle(None)
+                    if not self.library:
+                        self.deep.unrecorded("a compiled program", ELSEWHERE)
+                    self._say_loss(loss)
+                    return
+                evaluation.losses.append(loss)
+                if len(evaluation.losses) > 1:
+                    self.deep.unrecorded(evaluation.name, SEVERAL)
+                    self._write(evaluation)
+        except Exception as error:
+            self.recorder.problem("a loss of jax", error)
 
     def settle(self, following: Optional[Evaluation]) -> None:
         """Write the evaluation that is not written yet. `following`: the one that begins, which shows what became of the weights."""
@@ -175,7 +189,7 @@ class Watcher:
                     self.recorded[name] = None
                     self.deep.seen("weights", name, call=False, out=[["", found]], **self._origin(evaluation, name, buffer))
         if evaluation.batch:
-            moved = {key: {**used(dict(self.keys.states)).get(key, {}), **evaluation.drawn.get(key, {})} for key in ("g", "g2")}
+            moved = {key: {**used(evaluation.made).get(key, {}), **evaluation.drawn.get(key, {})} for key in ("g", "g2")}
             self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **evaluation.samples(), **moved)
         if evaluation.keys or evaluation.results:
             self.deep.seen("call", evaluation.name, out=evaluation.results, **evaluation.keys)
@@ -183,7 +197,7 @@ class Watcher:
     def _origin(self, evaluation: Evaluation, name: str, buffer: bool) -> Dict[str, Any]:
         """Where a weight was made, and the generators that it can be made from: the keys made so far, and what was drawn from."""
         still = dict.fromkeys(evaluation.generators, UNMOVED)
-        states = {**still, **self.keys.states, **evaluation.drawn.get("g", {})}
+        states = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
         line = evaluation.lines.get(name)
         return {**({"b": True} if buffer else {}), "g": states, **({"l": line} if line else {})}
 

@@ -33,6 +33,9 @@ class Evaluation:
         self.keys: Dict[str, Dict[str, str]] = {}
         """Keys that it is given, likewise."""
         self.generators: Dict[str, str] = {}
+        """Where the default generators stand before it."""
+        self.made: Dict[str, str] = {}
+        """What keys were made from before it, by the line that made them."""
         self.losses: List[Loss] = []
         self.gradients: Named = []
         self.results: List[List[Any]] = []
@@ -43,6 +46,7 @@ class Evaluation:
         self.decide: Optional[Callable[[], None]] = None
         """Tells batch, states and hyper-parameters apart; called at the latest when the facts are written."""
         self.begun = False
+        self.ended = False
         self.said = 0
         """Losses that were written."""
 

@@ -134,7 +134,7 @@ class Watcher:
         try:
             self.register(model, self.facts.root(model.name))
             self.facts.begin(model.weights)
-            if given is not None and self.backend != "torch":
+            if given is not None:
                 self._batch("train_on_batch", [one for one in given if one is not None])
             outside = self.backend == "jax" or (self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile))
             if outside:

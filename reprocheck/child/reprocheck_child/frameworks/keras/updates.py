@@ -18,6 +18,7 @@ class Updates:
         self.deep = watcher.deep
         self.index_of: Any = None
         """Gives the recorder's index of an optimizer; set by the adapter."""
+        self._way = ""  # how the update under way is seen: `eager`, `graph`, or not at all
         self._described = False  # an update was described since the batch began
         self._hyper: Optional[Named] = None
 
@@ -25,6 +26,7 @@ class Updates:
 
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
         """An optimizer is about to be applied."""
+        self._way = ""
         try:
             gradients = list(gradients)
             weights = list(weights) if weights is not None else list(optimizer._trainable_variables)
@@ -37,9 +39,11 @@ class Updates:
                 graphs.optimized()
                 if not graphs.tensorflow.executing_eagerly():
                     if not graphs.in_xla():
+                        self._way = "graph"
                         self._before_in_graph(graphs, optimizer, given)
                     return
             if self.watcher.concrete(gradients):
+                self._way = "eager"
                 self.facts.begin(weights)
                 self.say(optimizer, [self.facts.name(weight) for weight, _ in given], [one for _, one in given], self.hyper(optimizer))
         except Exception as error:
@@ -61,14 +65,11 @@ class Updates:
     def after(self, optimizer: Any) -> None:
         """An optimizer was applied."""
         try:
-            graphs = self.watcher.graphs
-            named = self.states(optimizer)
-            if graphs is not None and not graphs.tensorflow.executing_eagerly():
-                if not graphs.in_xla():
-                    self._after_in_graph(graphs, optimizer, named)
-            elif self.watcher.concrete([value for _, value in named]):
+            if self._way == "graph":
+                self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
+            elif self._way == "eager":
                 self._described = True
-                self.facts.updated(named, self.index_of(optimizer))
+                self.facts.updated(self.states(optimizer), self.index_of(optimizer))
         except Exception as error:
             self.deep.recorder.problem("after an update", error)
 

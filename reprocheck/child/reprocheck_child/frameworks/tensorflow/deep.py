@@ -144,11 +144,16 @@ class Watcher:
             self._handed_out(place, batch)
             return batch
         flat = tf.nest.flatten(batch)
-        if self.in_xla() or not all(type(one).__name__ == "SymbolicTensor" or isinstance(one, tf.Tensor) for one in flat):
+        there = [number for number, one in enumerate(flat) if one is not None]
+        if self.in_xla() or not there or not all(isinstance(flat[number], tf.Tensor) for number in there):
             return batch
-        done = self._hand_out(lambda *values: self._handed_out(place, tf.nest.pack_sequence_as(batch, values)), flat)
-        with tf.control_dependencies([done]):
-            return tf.nest.map_structure(tf.identity, batch)
+
+        def arrived(*values: Any) -> None:
+            found = dict(zip(there, values))
+            self._handed_out(place, tf.nest.pack_sequence_as(batch, [found.get(number) for number in range(len(flat))]))
+
+        with tf.control_dependencies([self._hand_out(arrived, [flat[number] for number in there])]):
+            return tf.nest.map_structure(lambda one: None if one is None else tf.identity(one), batch)
 
     def _handed_out(self, place: str, batch: Any) -> None:
         if place == "fit":
