@@ -21,7 +21,7 @@ def sentence(scan: StaticScan) -> str:
         return f"The scan finds nothing {where}."
     found = f"The scan finds {count(len(scan.findings), 'place')} {where}: "
     executed, before = len(scan.executed), len(scan.preceding)
-    first = f"{_were(executed)} executed" + (f", {before} of them before the first difference" if executed else "")
+    first = f"{_were(executed)} executed" + (f", {before or 'none'} of them before the first difference" if executed else "")
     entered = sum(one.executed == "entered" for one in scan.findings)
     others = "others" if entered > 1 else "other"
     return f"{found}{first}" + (f"; the {'functions' if entered > 1 else 'function'} of {entered} {others} ran" if entered else "") + "."

@@ -9,7 +9,7 @@ import warnings
 
 from reprocheck.scan.source import Cell, UnreadableError, split
 
-_LINE_MAGIC = re.compile(r"^(\s*)(?:[%!?]|\S+\s*\?{1,2}\s*$)")
+_LINE_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[^#]*\?{1,2}\s*$)")
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w.,\s\[\]\"']+=\s*)[%!].*$")
 _TIMING = re.compile(r"^(\s*)%(?:time|timeit|prun|memit)\s+(?![-%!])(.*)$")
 _CODE_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")

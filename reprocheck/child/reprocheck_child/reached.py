@@ -98,12 +98,13 @@ class Reached:
         self._modules = len(modules)
         fresh: list[str] = []
         for name, module in modules:
-            file = getattr(module, "__file__", None)
+            held = _held(module)
+            file = held.get("__file__")
             known = isinstance(file, str) and file.endswith(".py") and (name == "__main__" or os.path.isabs(file))
             shown = self._name_of(str(file)) if known else ""
             if not shown or shown in self._files:
                 continue
-            if getattr(getattr(module, "__spec__", None), "_initializing", False):
+            if getattr(held.get("__spec__"), "_initializing", False):
                 self._modules = -1  # it is under way: look again
                 continue
             self._files.add(shown)
@@ -151,10 +152,20 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
             yield offset, values[0]
 
 
+def _held(module: Any) -> dict[str, Any]:
+    """What a module holds. It is not asked for attributes: a lazy one would load what it stands for."""
+    try:
+        held: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    except Exception:
+        return {}
+    return held
+
+
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
     """The code objects of the functions and methods that a module made from its own file, those nested in others too."""
-    for value in list(vars(module).values()):
-        own = issubclass(type(value), type) and value.__module__ == module.__name__
+    held = _held(module)
+    for value in list(held.values()):
+        own = issubclass(type(value), type) and value.__dict__.get("__module__") == held.get("__name__")
         members = list(vars(value).values()) if own else [value]
         for member in members:
             for code in _unwrapped(member):

@@ -73,7 +73,18 @@ class Compiled:
         return self if instance is None else types.MethodType(self, instance)
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("_calls", "_real", "_traced"):
+            raise AttributeError(name)
         return getattr(self._real, name)
+
+    def __copy__(self) -> "Compiled":
+        return self
+
+    def __deepcopy__(self, memory: Any) -> "Compiled":
+        return self
+
+    def __reduce__(self) -> Any:
+        return self._real.__reduce__()
 
     def __repr__(self) -> str:
         return repr(self._real)

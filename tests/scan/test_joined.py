@@ -1,0 +1,52 @@
+"""What a report says of the scan, and the causes that follow from it alone."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from reprocheck.explain import suspected
+from reprocheck.model import Cause, Ladder, SourceLine
+from reprocheck.model.static import Executed, StaticFinding, StaticScan
+from reprocheck.report import static
+
+
+def finding(
+    executed: Executed, *, precedes: bool | None = None, code: str = "RC104", name: str = "directory-order", **more: Any
+) -> StaticFinding:
+    fields: dict[str, Any] = {"severity": "warning", "message": "names in no order", "fix": "sorted(names)", **more}
+    return StaticFinding(code=code, name=name, source=SourceLine(file="a.py", line=3), executed=executed, precedes=precedes, **fields)
+
+
+def check(scan: StaticScan | None, *causes: Cause, first: str = "batch") -> Any:
+    return SimpleNamespace(scan=scan, ladder=Ladder(rungs=(), first=first), causes=causes)  # type: ignore[arg-type]
+
+
+def test_one_sentence_says_how_much_of_it_ran() -> None:
+    ran, before = finding("executed", precedes=False), finding("executed", precedes=True)
+    entered, unseen = finding("entered"), finding("not_seen")
+    said = {
+        (): "The scan finds nothing in 2 files.",
+        (unseen,): "The scan finds 1 place in 2 files: none was executed.",
+        (ran, unseen): "The scan finds 2 places in 2 files: 1 was executed, none of them before the first difference.",
+        (before, ran, entered): "The scan finds 3 places in 2 files: 2 were executed, 1 of them before the first difference; "
+        "the function of 1 other ran.",
+    }
+    assert {found: static.sentence(StaticScan(findings=found, files=2)) for found in said} == said
+    assert [row[3] for row in static.rows(StaticScan(findings=(before, ran, entered, unseen)))] == [
+        "executed before the first difference",
+        "executed",
+        "its function ran",
+        "not seen",
+    ]
+
+
+def test_a_finding_alone_is_suspected_and_only_where_it_fits_and_ran_before() -> None:
+    before = finding("executed", precedes=True)
+    (cause,) = suspected(check(StaticScan(findings=(before, before))))
+    assert (cause.code, cause.confidence, cause.source, cause.fix) == ("RC104", "suspected", before.source, "sorted(names)")
+    assert suspected(check(StaticScan(findings=(before,)), cause)) == (), "the runs show another one"
+    assert suspected(check(StaticScan(findings=(before,)), first="update")) == ()
+    assert suspected(check(StaticScan(findings=(finding("executed", precedes=False), finding("not_seen"))))) == ()
+    assert suspected(check(StaticScan(findings=(finding("executed", precedes=True, severity="note"),)))) == ()
+    assert suspected(check(None)) == ()
