@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Outcome, check
-from tests.frameworks.keras_runs import SCRIPTS, Started
+from tests.conftest import check
+from tests.frameworks.keras_runs import SCRIPTS, Recorded, Started
 
 pytestmark = pytest.mark.skipif(find_spec("tensorflow") is None or find_spec("jax") is None, reason="TensorFlow and JAX are not installed")
 
 
-def kinds(outcome: Outcome) -> list[str]:
-    """The events of run 1 that bear on iterations, in order: `loss` or `grad`, and `update`."""
-    found = []
-    assert outcome.folder is not None
-    for file in sorted((outcome.folder / "run-1" / "trace").glob("*.jsonl")):
-        for line in file.read_text().splitlines():
-            event = json.loads(line)
-            if event["e"] == "loss":
-                found.append({"backward": "loss"}.get(event["k"], event["k"]))
-            elif event["e"] == "update":
-                found.append("update")
-    return found
+def kinds(run: Recorded) -> list[str]:
+    """The events that bear on iterations, in order: `loss` or `grad`, and `update`."""
+    named = {"loss": lambda event: {"backward": "loss"}.get(event["k"], event["k"]), "update": lambda _: "update"}
+    return [named[event["e"]](event) for event in run.events if event["e"] in named]
 
 
-def test_every_way_to_train_with_keras_and_tensorflow(workdir: Path, tmp_path: Path) -> None:
-    plain, deep = (Started(tmp_path / name, "keras_forms.py", level=level) for name, level in (("plain", ""), ("deep", "module")))
-    outcome = check("--steps", "all", SCRIPTS / "keras_forms.py", cwd=workdir, OMP_NUM_THREADS="1")
-    assert outcome.title == "REPRODUCIBLE" and outcome.report["bitwise"]["equal"]
-    expected, recorded = plain.end().stdout, deep.end()
-    assert outcome.log() == expected == recorded.stdout, "neither level changes a number"
+def test_every_way_to_train_with_keras_and_tensorflow(tmp_path: Path) -> None:
+    started = [Started(tmp_path / (level or "plain"), "keras_forms.py", level=level) for level in ("", "loss", "module")]
+    expected, shallow, recorded = (one.end() for one in started)
+    assert shallow.stdout == expected.stdout == recorded.stdout, "neither level changes a number"
     pairs = ["loss", "update"]
-    assert kinds(outcome) == [*pairs * 4, *pairs, *pairs * 2, *pairs * 2, *pairs * 2, *pairs * 2, "grad", "loss", "grad", "loss"]
-    assert any("steps_per_execution" in line for line in outcome.report["changed_to_observe"])
-    assert not [line for line in outcome.report["coverage"] if "Error" in line]
+    assert kinds(shallow) == [*pairs * 4, *pairs, *pairs * 2, *pairs * 2, *pairs * 2, *pairs * 2, "grad", "loss", "grad", "loss"]
+    assert any("steps_per_execution" in str(event) for event in shallow.events if event["e"] == "note")
 
     losses = [value for event in recorded.events if event["e"] == "loss" for value in event["v"]]
     assert [leaf["v"][0] for event in recorded.seen("root") for _, leaf in event["out"]] == losses
@@ -62,16 +50,12 @@ def test_every_way_to_train_with_keras_and_tensorflow(workdir: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
-def test_keras_on_other_backends(backend: str, workdir: Path, tmp_path: Path) -> None:
-    plain, deep = (
-        Started(tmp_path / name, "keras_backends.py", backend, level=level) for name, level in (("plain", ""), ("deep", "module"))
-    )
-    outcome = check("--steps", "all", SCRIPTS / "keras_backends.py", backend, cwd=workdir, OMP_NUM_THREADS="1")
-    assert outcome.title == "REPRODUCIBLE" and outcome.report["bitwise"]["equal"]
-    expected, recorded = plain.end().stdout, deep.end()
-    assert outcome.log() == expected == recorded.stdout, "neither level changes a number"
-    assert kinds(outcome)[:6] == ["loss", "update"] * 3
-    assert [len(losses) for losses in outcome.losses()] == [1] * 7
+def test_keras_on_other_backends(backend: str, tmp_path: Path) -> None:
+    started = [Started(tmp_path / (level or "plain"), "keras_backends.py", backend, level=level) for level in ("", "module")]
+    expected, recorded = (one.end() for one in started)
+    assert recorded.stdout == expected.stdout, "the recorder changes no number"
+    assert kinds(recorded)[:6] == ["loss", "update"] * 3
+    assert [len(event["v"]) for event in recorded.events if event["e"] == "loss"] == [1] * 7
 
     names = ["dense.kernel", "dense.bias", "dense_1.kernel", "dense_1.bias"]
     assert recorded.places("weights")[:4] == names
