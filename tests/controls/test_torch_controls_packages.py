@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from reprocheck.child.reprocheck_child.frameworks.torch_control_augment import _Change  # noqa: E402
-from reprocheck.child.reprocheck_child.frameworks.torch_control_dropout import _Off, npu  # noqa: E402
+from reprocheck.child.reprocheck_child.frameworks.torch.controls.augment import _Change  # noqa: E402
+from reprocheck.child.reprocheck_child.frameworks.torch.controls.dropout import _Off, npu  # noqa: E402
 
 
 class Account:

@@ -21,7 +21,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from reprocheck.child.reprocheck_child import hashing, leaves  # noqa: E402
-from reprocheck.child.reprocheck_child.frameworks.torch_fingerprint import Fingerprints  # noqa: E402
+from reprocheck.child.reprocheck_child.frameworks.torch.fingerprint import Fingerprints  # noqa: E402
 from reprocheck.explain.size import difference, recorded  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -289,7 +289,7 @@ def test_a_device_of_its_own(tmp_path: Path) -> None:
     """On the fake NPU: computed there, by the same numbers as anywhere."""
     code = """
 import torch
-from reprocheck_child.frameworks.torch_fingerprint import Fingerprints
+from reprocheck_child.frameworks.torch.fingerprint import Fingerprints
 class Recorder:
     on_fork = []
     def emit(self, event): pass

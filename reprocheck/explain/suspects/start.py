@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from reprocheck.explain.suspects.data import origins
 from reprocheck.explain.suspects.generators import by_seeds
 from reprocheck.explain.suspects.look import PRIVATE, Look, Suspect, by_hint, capital, line, of_hint, unseeded
 
@@ -65,7 +66,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         yield from (unfilled, own) if drawn else (unfilled,)
     else:
         yield from unseeded("unseeded-weights", look.unseeded_draw())
-        yield from (own, unfilled) if private else (unfilled, own)
+        yield from (own, *origins(look), unfilled) if private else (*origins(look), unfilled, own)
 
 
 def _drawn_too_early(look: Look, early: object) -> Iterator[Suspect]:

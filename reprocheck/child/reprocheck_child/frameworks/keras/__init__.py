@@ -1,1 +1,1 @@
-"""Keras 3 on every backend: what its own loops say, and controls."""
+"""Keras 3 on every backend: what its own loops say, the deeper levels, controls."""

@@ -1,1 +1,1 @@
-"""TensorFlow: losses and controls."""
+"""TensorFlow: losses at level loss, the deeper levels, controls."""

@@ -1,0 +1,204 @@
+"""The ladder where files, structure or ranks differ, where traces are damaged, and where they are large."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ladder_traces import (
+    HASHES,
+    Event,
+    call,
+    changes,
+    check_of,
+    climb,
+    loss,
+    out,
+    pair_of,
+    plain,
+    seen,
+    statuses,
+    tensor,
+    text,
+    training,
+    update,
+    words,
+)
+
+from reprocheck import explain
+from reprocheck.model import (
+    EnvironmentDifference,
+)
+from reprocheck.trace.deep import read_deep
+
+# ---------------------------------------------------------------------------------------------------------------- files, environment
+
+
+def test_a_file_left_by_run_1_and_read_before_the_first_difference(tmp_path: Path) -> None:
+    opened: Event = {"e": "open", "p": "out/last.pt", "m": "r"}
+    other = training(weights="other")
+    ladder = climb(tmp_path / "a", training(), [opened, *other], state_left=("out/last.pt",))
+    assert ladder.first == "files and arguments"
+    assert ladder.rung("files and arguments").place == "out/last.pt"
+    assert "out/last.pt" in ladder.sentence
+    late = climb(tmp_path / "b", training(), [*training(x1="other"), opened], state_left=("out/last.pt",))
+    assert late.first == "batch"
+    assert late.rung("files and arguments").status == "equal"
+
+
+def test_the_environment_alone_never_leads(tmp_path: Path) -> None:
+    different = (EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference="1", value="2"),)
+    ladder = climb(tmp_path / "a", training(), training(noisy="other"), environment_differences=different)
+    assert ladder.rung("environment").status == "differs"
+    assert ladder.rung("environment").place == "OMP_NUM_THREADS"
+    assert ladder.first == "forward"
+    assert climb(tmp_path / "b", training(), training(), environment_differences=different).first == "environment"
+
+
+def test_without_deeper_runs_there_is_no_ladder(tmp_path: Path) -> None:
+    check = check_of(tmp_path, deeper=(), first=(plain(1.0), plain(2.0)))
+    assert explain.ladder(check, tmp_path) is None
+
+
+# ---------------------------------------------------------------------------------------------------------------- structure
+
+
+def test_a_module_that_only_run_2_calls(tmp_path: Path) -> None:
+    other = training(logits="other")
+    position = next(n for n, e in enumerate(other) if e.get("p") == "head" and e.get("i") == 2)
+    base = training()
+    ladder = climb(tmp_path, base, [*base[:position], call("aux", "x", "a", k="Aux", i=2), *other[position:]])
+    assert ladder.first == "forward"
+    rung = ladder.rung("forward")
+    assert (rung.place, rung.iteration) == ("aux", 2)
+    assert words(rung.detail) == "In iteration 2 run 2 calls aux (Aux), which run 1 does not: the control flow differs."
+    assert rung.facts["only_in_run"] == 2
+
+
+def test_one_batch_more_in_an_iteration(tmp_path: Path) -> None:
+    def events(count: int) -> list[Event]:
+        turns = [[seen("batch", "L", c=n, out=[["0", tensor(f"x{n}")]]), call("", f"x{n}", f"y{n}", c=n), loss(1.0)] for n in range(count)]
+        return [HASHES, {"e": "optimizer", "o": 0}, *(e for turn in turns for e in turn), out("update", "w", "n"), update(1)]
+
+    ladder = climb(tmp_path, events(2), events(3))
+    assert ladder.first == "batch"
+    assert "L hands out batch 3 of the iteration in run 2 that it does not in run 1" in words(ladder.rung("batch").detail)
+
+
+def test_a_run_that_was_stopped_in_mid_iteration_is_no_difference(tmp_path: Path) -> None:
+    full = training()
+    assert climb(tmp_path / "a", full, full[:-6]).first is None
+    ended = climb(tmp_path / "b", full, [*full[:-17], {"e": "exit"}])
+    assert ended.first == "batch", "a script that came to its own end earlier is one"
+
+
+def test_a_tensor_of_another_shape(tmp_path: Path) -> None:
+    other = changes(training(), "call", "noise", out=[["", tensor("noisy", (2, 4))]])
+    rung = climb(tmp_path, training(), other).rung("forward")
+    assert (rung.place, rung.size) == ("noise", "gross")
+    assert rung.facts["other_shape"] == [2, 4]
+
+
+# ---------------------------------------------------------------------------------------------------------------- damage, ranks, size
+
+
+def test_damaged_traces(tmp_path: Path) -> None:
+    content = text(training())
+    damaged = (
+        b"\xff not json\n" + content.replace(b'"p": "head"', b'"p": 7', 1) + b'{"e":"seen","r":"new kind","i":1,"p":"x","zz":1}\n{"e":"se'
+    )
+    deeper = pair_of(tmp_path, [content], [damaged + b"\0" * 100])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
+    trace = read_deep(tmp_path, deeper.runs[1])[0]
+    assert any("no events" in problem for problem in trace.problems)
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert any("no events" in line for line in ladder.coverage)
+
+
+def test_a_trace_that_is_missing(tmp_path: Path) -> None:
+    deeper = pair_of(tmp_path, [text(training())], [])
+    ladder = explain.ladder(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.first is None
+    assert set(statuses(ladder).values()) <= {"not_recorded", "equal"}
+
+
+def test_unrecorded_places_are_listed(tmp_path: Path) -> None:
+    event: Event = {"e": "unrecorded", "where": "module Custom", "why": "called inside a transformation"}
+    ladder = climb(tmp_path, [event, *training()], training(noisy="other"))
+    assert ladder.coverage == ("module Custom: called inside a transformation",)
+
+
+def test_hashes_of_different_algorithms_are_not_comparable(tmp_path: Path) -> None:
+    other = [{**e, "hash": "blake2b"} if e["e"] == "fingerprints" else e for e in training(x1="other", weights="other", hidden="other")]
+    ladder = climb(tmp_path, training(), other)
+    assert ladder.first is None
+    assert statuses(ladder)["forward"] == "not_recorded"
+    assert "not comparable" in ladder.rung("forward").detail
+    assert statuses(ladder)["hyper-parameters"] == "equal"
+
+
+def test_two_ranks(tmp_path: Path) -> None:
+    def rank(number: int, events: Sequence[Event]) -> bytes:
+        return text([{"e": "rank", "rank": number, "world": 2}, *events])
+
+    one = [rank(0, training()), rank(1, training())]
+    other = [rank(0, training(reduced="sum", new="n")), rank(1, training(**{"d body": "other", "dw body": "other", "reduced": "sum"}))]
+    check = check_of(tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0)))
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert ladder.first == "gradient"
+    assert (ladder.rung("gradient").rank, ladder.rung("gradient").place) == (1, "body")
+    assert ladder.rung("reduced gradient").status == "differs"
+    assert ladder.rung("reduced gradient").facts["ranks"] == {
+        "0": {"place": "body.weight", "iteration": 1},
+        "1": {"place": "body.weight", "iteration": 1},
+    }
+
+
+def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
+    files = [text([{"e": "rank", "rank": n, "world": 2}, *training()]) for n in (0, 1)]
+    others = [text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")]) for n in (0, 1)]
+    ladder = explain.ladder(check_of(tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.first == "reduced gradient"
+    assert ladder.rung("reduced gradient").facts["local_equal"] is True
+
+
+def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
+    def op(p: str, given: str, returned: str, **keys: object) -> Event:
+        return seen("op", p, **{"in": [["0", tensor(given)]], "out": [["0", tensor(returned)]]}, m="noise", l="model.py:12", **keys)
+
+    def events(garbage: str, noise: str) -> list[Event]:
+        ops = [op("aten.empty.memory_format", "", garbage), op("aten.fill_.Scalar", garbage, "ones"), op("aten.mul.Tensor", "ones", noise)]
+        return [HASHES, *ops, op("aten.add.Tensor", noise, noise + "y"), call("noise", "x", noise, k="Noise"), loss(1.0), update(1)]
+
+    module = pair_of(tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])])
+    deep = pair_of(tmp_path, [text(events("g", "n"))], [text(events("G", "N"))], level="op")
+    ladder = explain.ladder(check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    assert ladder.level == "op"
+    rung = ladder.rung("forward")
+    assert rung.place == "noise"
+    assert rung.facts["operator"] == "aten.mul.Tensor"
+    assert rung.source is not None
+    assert (rung.source.file, rung.source.line) == ("model.py", 12)
+    assert "aten.mul.Tensor in noise at line 12 of model.py" in words(ladder.sentence)
+
+
+def test_a_hundred_thousand_facts_take_seconds(tmp_path: Path) -> None:
+    def events(last: str) -> list[Event]:
+        calls = [call(f"layer.{n}", f"h{n}", f"h{n + 1}") for n in range(50_000)]
+        return [HASHES, *calls[:-1], call("layer.49999", "h49999", last), loss(1.0), update(1)]
+
+    one, other = events("y"), events("z")
+    del other[10]
+    deeper = pair_of(tmp_path, [text(one)], [text(other)])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
+    started = time.perf_counter()
+    ladder = explain.ladder(check, tmp_path)
+    assert time.perf_counter() - started < 60
+    assert ladder is not None
+    assert ladder.rung("forward").place == "layer.9"
