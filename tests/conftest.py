@@ -20,6 +20,16 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell started pytest 
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what is made once for their file run in one process, where `--dist loadgroup` distributes them."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        shared = fixtures is not None and any(found[-1].scope == "module" for found in fixtures.name2fixturedefs.values())
+        if shared and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What a user gets from `reprocheck run`: exit code, streams, the report folder and report.json."""

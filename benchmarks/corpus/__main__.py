@@ -34,7 +34,7 @@ def main() -> int:
             verdicts_only=arguments.verdicts,
             explain=arguments.explain,
         )
-    page = table.proofs(rows) if arguments.explain else table.markdown(rows, verdicts_only=arguments.verdicts)
+    page = table.markdown(rows, verdicts_only=arguments.verdicts) + ("\n" + table.proofs(rows) if arguments.explain else "")
     print(page)
     if arguments.write is not None:
         arguments.write.write_text(page, encoding="utf-8")

@@ -150,8 +150,8 @@ def _first(ladder: Mapping[str, Any]) -> object:
 
 
 def _environment() -> dict[str, str]:
-    """This environment without settings of reprocheck; `python` and `torchrun` are those of this interpreter; two threads."""
+    """This environment without settings of reprocheck; `python` and `torchrun` are those of this interpreter; two threads, no charts."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPROCHECK_", "PYTEST_"))}
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH", "")]))
-    return {**kept, "OMP_NUM_THREADS": "2"}
+    return {**kept, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "REPROCHECK_DRAW": "false"}

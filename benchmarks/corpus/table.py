@@ -21,7 +21,7 @@ first cause are those expected, and where the twin is reproducible in every bit 
 
 PROOFS = """\
 What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs agree, and how many runs it took after the
-first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this page. A row is right where one of the expected
+first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this part, too. A row is right where one of the expected
 controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
 """
 
@@ -34,14 +34,14 @@ def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
 
 
 def proofs(rows: Sequence[Judged]) -> str:
-    """What `reprocheck explain` found of each pair: smallest set, further runs, confirmed cause; then the totals."""
+    """A second part of the page, what `reprocheck explain` found of each pair: smallest set, further runs, confirmed cause; then the totals."""
     heads = ("script", "fixed by", "smallest set", "further runs", "cause", "")
-    lines = ["# Corpus, explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    lines = ["## Explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines += [f"| {' | '.join(_proof(row))} |" for row in rows]
     counts = [row.bad.further_runs for row in rows if row.bad.smallest]
     found = f"Of {len(rows)} pairs {sum(not row.wrong for row in rows)} are right."
     runs = f" Further runs where a cause was confirmed: median {median(counts):g}, at most {max(counts)}." if counts else ""
-    return "\n".join([*lines, "", found + runs, "", f"Versions: {versions()}."]) + "\n"
+    return "\n".join([*lines, "", found + runs]) + "\n"
 
 
 def _proof(row: Judged) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _causes(codes: Sequence[str], confidences: Sequence[str]) -> list[str]:
 def versions() -> str:
     """What it ran with."""
     found = [f"Python {platform.python_version()}"]
-    for name in ("torch", "lightning", "numpy"):
+    for name in ("torch", "lightning", "tensorflow-cpu", "keras", "jax", "numpy"):
         try:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:

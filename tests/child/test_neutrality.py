@@ -14,7 +14,7 @@ from tests.conftest import CHILD, Outcome, check, clean_environment
 
 PROBE = Path(__file__).parent / "scripts" / "probe.py"
 OURS = {"REPROCHECK_CHILD", "PYTHONPATH", "TMPDIR"}
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("neutrality")]
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(scope="module")

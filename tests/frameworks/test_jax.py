@@ -15,7 +15,7 @@ from tests.conftest import check
 from tests.controls.torch_runs import Start
 from tests.frameworks.keras_runs import SCRIPTS, Recorded, Started
 
-pytestmark = [pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed"), pytest.mark.xdist_group("jax")]
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
 needs_flax = pytest.mark.skipif(find_spec("flax") is None or find_spec("optax") is None, reason="flax and optax are not installed")
 
 

@@ -21,7 +21,7 @@ SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
 FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_step": 2}
 SHAPES = [name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"]
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("shapes")]
+pytestmark = pytest.mark.torch
 
 
 @dataclass(frozen=True, kw_only=True)
