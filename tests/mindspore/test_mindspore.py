@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Callable
@@ -116,6 +117,7 @@ def test_both_ranks_of_msrun_are_recorded_and_it_is_ended_once_they_have_stopped
     assert [[len(rank["iterations"]) for rank in run["ranks"]] for run in outcome.report["runs"]] == [[3, 3], [3, 3]]
     assert outcome.folder is not None
     for run in json.loads((outcome.folder / "record.json").read_text())["runs"]:
-        assert (run["ended"], run["exit_status"]) == ("stopped", 0)
+        assert run["ended"] == "stopped"
+        assert run["exit_status"] in (0, -signal.SIGTERM), "msrun ends by itself, or is ended where it takes too long"
     for log in ("scheduler", "worker_0", "worker_1"):
         assert "Traceback" not in (workdir / "logs" / f"{log}.log").read_text(errors="replace")
