@@ -20,9 +20,9 @@ first cause are those expected, and where the twin is reproducible in every bit 
 
 
 PROOFS = """\
-What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs agree, and how many runs it took after the
-first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this part, too. A row is right where one of the expected
-controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
+What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs agree, and how many runs it took
+after the first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this part, too. A row is right
+where one of the expected controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
 """
 
 
@@ -34,7 +34,7 @@ def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
 
 
 def proofs(rows: Sequence[Judged]) -> str:
-    """A second part of the page, what `reprocheck explain` found of each pair: smallest set, further runs, confirmed cause; then the totals."""
+    """A second part of the page: the smallest set found for each pair, further runs and confirmed cause; then the totals."""
     heads = ("script", "fixed by", "smallest set", "further runs", "cause", "")
     lines = ["## Explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines += [f"| {' | '.join(_proof(row))} |" for row in rows]
