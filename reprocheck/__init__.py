@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from reprocheck.check import load
     from reprocheck.child.reprocheck_child.callbacks import KerasCallback, LightningCallback, MindSporeCallback, TransformersCallback
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
     from reprocheck.log import log_loss
+    from reprocheck.replay import load
 
 _SEEDING = "reprocheck.child.reprocheck_child.seed_all"
 _CALLBACKS = "reprocheck.child.reprocheck_child.callbacks"
@@ -36,7 +36,7 @@ _HOMES = {
     "MindSporeCallback": _CALLBACKS,
     "Seeded": _SEEDING,
     "TransformersCallback": _CALLBACKS,
-    "load": "reprocheck.check",
+    "load": "reprocheck.replay",
     "log_loss": "reprocheck.log",
     "seed_all": _SEEDING,
 }

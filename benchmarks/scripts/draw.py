@@ -9,10 +9,10 @@ from pathlib import Path
 
 def main() -> None:
     started = time.perf_counter()
-    from reprocheck import check, report
+    from reprocheck import replay, report
 
     folder = Path(sys.argv[1])
-    loaded = check.load(folder)
+    loaded = replay.load(folder)
     compared = time.perf_counter()
     report.write(loaded, folder)
     ended = time.perf_counter()

@@ -98,10 +98,10 @@ def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, con
 
 def _explained(check: Check, folder: Path) -> Check:
     """The check with what its record says by now: as every later drawing of the folder has it."""
-    from reprocheck import check as checks
+    from reprocheck import replay
 
     try:
-        return checks.explained(check, folder)
+        return replay.explained(check, folder)
     except ReprocheckError:
         return check
 

@@ -125,9 +125,9 @@ def _short(controls: tuple[str, ...]) -> str:
 
 def _again(check: Check, folder: Path) -> Check:
     """The check with what its record says by now."""
-    from reprocheck import check as checks
+    from reprocheck import replay
 
-    return checks.explained(checks.judged(folder), folder)
+    return replay.explained(replay.judged(folder), folder)
 
 
 def _nothing_to_search(check: Check, console: Console) -> None:

@@ -20,10 +20,10 @@ def report(
     """Draws the reports again: all of them into DIR, or one to stdout or a file. Exit 0 whatever the verdict was."""
     target = destination(format, output_file)
     _exists(folder)
-    from reprocheck import check, report
+    from reprocheck import replay, report
     from reprocheck.cli.terminal import Stream, standard_error, standard_output
 
-    loaded = check.load(folder.resolve())
+    loaded = replay.load(folder.resolve())
     if target is None:
         report.write(loaded, folder.resolve())
         standard_output().line(f"{loaded.verdict.title}  {os.path.relpath(folder / report.FORMATS['html'].filename)}")

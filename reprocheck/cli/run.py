@@ -128,10 +128,10 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, o
         launch.check(entry, held, folder, observer, output=console.output)
         console.clear()
         console.status("comparing the runs")
-        from reprocheck import check
+        from reprocheck import replay
         from reprocheck.cli.escalation import escalate
 
-        found = escalate(check.judged(folder), entry, held, folder, console)
+        found = escalate(replay.judged(folder), entry, held, folder, console)
         return found if search is None else search(found, entry, held, folder, console)
     finally:
         console.clear()
