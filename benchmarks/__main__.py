@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import levels, recorder, scan, table, whole
+from benchmarks import levels, ranks, recorder, scan, table, whole
 
 HERE = Path(__file__).resolve().parent
 MEASUREMENTS = {
@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "end-to-end": whole.end_to_end,
     "million": whole.million,
     "levels": levels.levels,
+    "ranks": ranks.ranks,
     "scan": scan.scan,
 }
 

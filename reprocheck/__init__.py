@@ -1,8 +1,9 @@
 """reprocheck says whether two runs of a training script agree: `reprocheck run train.py`.
 
-`load(folder)` reads a recorded check, `log_loss(value)` names the loss where no hook can see it, `seed_all(seed, mode)` fixes the
-randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `MindSporeCallback` and `TransformersCallback` say the losses
-of a trainer in code. All are imported on first use.
+`check(function)` does the same from Python and `compare(first, second)` compares two recordings; `load(folder)` reads a recorded check,
+`log_loss(value)` names the loss where no hook can see it, `seed_all(seed, mode)` fixes the randomness of a script that calls it.
+`KerasCallback`, `LightningCallback`, `MindSporeCallback` and `TransformersCallback` say the losses of a trainer in code. All are
+imported on first use.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ __all__ = [
     "Seeded",
     "TransformersCallback",
     "__version__",
+    "check",
+    "compare",
     "load",
     "log_loss",
     "seed_all",
 ]
 
 if TYPE_CHECKING:
+    from reprocheck.api import check, compare
     from reprocheck.child.reprocheck_child.callbacks import KerasCallback, LightningCallback, MindSporeCallback, TransformersCallback
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
     from reprocheck.log import log_loss
@@ -36,6 +40,8 @@ _HOMES = {
     "MindSporeCallback": _CALLBACKS,
     "Seeded": _SEEDING,
     "TransformersCallback": _CALLBACKS,
+    "check": "reprocheck.api",
+    "compare": "reprocheck.api",
     "load": "reprocheck.replay",
     "log_loss": "reprocheck.log",
     "seed_all": _SEEDING,

@@ -20,10 +20,7 @@ NAME = "record.json"
 
 def write(folder: Path, record: CheckRecord) -> None:
     """Write `folder`/record.json in one step: a reader sees the old or the new one whole. Raises ReportError."""
-    import msgspec
-
-    plain = _plain(msgspec.to_builtins(record, enc_hook=str))
-    data = msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    data = encode(record)
     temporary = None
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=".record-", suffix=".json", dir=folder)
@@ -37,6 +34,14 @@ def write(folder: Path, record: CheckRecord) -> None:
                 Path(temporary).unlink()
         reason = error.strerror or str(error)
         raise ReportError(f"cannot write {folder / NAME}: {reason}", "choose a folder that can be written with --output") from None
+
+
+def encode(record: CheckRecord) -> bytes:
+    """A record as it stands in the file."""
+    import msgspec
+
+    plain = _plain(msgspec.to_builtins(record, enc_hook=str))
+    return bytes(msgspec.json.format(msgspec.json.encode(plain), indent=2)) + b"\n"
 
 
 def read(folder: Path) -> CheckRecord:

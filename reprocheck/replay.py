@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.model import Check, CheckRecord, DeeperPair, EnvironmentDifference, Run, Trace
+from reprocheck.model import Between, Check, CheckRecord, DeeperPair, EnvironmentDifference, Noise, Run, Trace
+from reprocheck.model.ranks import together
+from reprocheck.settings import Settings
+from reprocheck.sides import arguments
 
 
 def load(folder: str | Path) -> Check:
@@ -18,6 +21,24 @@ def load(folder: str | Path) -> Check:
     return explained(judged(folder), folder)
 
 
+def joined(folders: tuple[Path, Path], names: tuple[str, str], held: Settings, *, force: bool = False) -> tuple[Check, Path]:
+    """Two recordings that were made apart as one check, in a new report folder, which is returned, too.
+
+    Raises UsageError where they are of different scripts, unless `force`; ReportError.
+    """
+    from reprocheck import bundle, launch, sides
+
+    folder = launch.prepare(held.output, f"{launch.safe_name(bundle.read(folders[0]).entry_point.name)}-compared")
+    try:
+        sides.join(*folders, folder, names=names, tolerance=held.tolerance, settings=held.provenance, force=force)
+        check = load(folder)
+        launch.publish(folder, held.keep)
+    except BaseException:
+        launch.discard(folder)
+        raise
+    return check, folder
+
+
 def judged(folder: Path) -> Check:
     """The check recorded in `folder`, without its deeper runs. Raises ReportError."""
     from reprocheck import record as records
@@ -27,16 +48,17 @@ def judged(folder: Path) -> Check:
     record = records.read(folder)
     runs = tuple(read_run(folder, run) for run in record.runs)
     verdict = judge(runs, record.tolerance, fail_on=str(_setting(record, "fail_on", "checks")))
-    state_left = _state_left(runs)
+    state_left = () if record.compared else _state_left(runs)
     return Check(
         record=record,
         runs=runs,
         verdict=verdict,
-        environment_differences=tuple(_environment_differences(runs)),
+        environment_differences=(*_environment_differences(runs), *_side_differences(record, runs)),
         state_left=state_left,
         changed_to_observe=_unique((*record.changed_to_observe, *_of_runs(runs, "changed_to_observe"), *_stops(runs))),
         caveats=_unique((*verdict.caveats, *record.caveats, *_of_runs(runs, "caveats"), *_left_alive(runs), *_state_caveat(state_left))),
         coverage=_unique(_coverage(runs)),
+        folder=folder.absolute(),
     )
 
 
@@ -49,14 +71,21 @@ def explained(check: Check, folder: Path) -> Check:
 
     record = records.read(folder)
     whole = tuple(pair for pair in record.deeper if _whole(pair))
+    if record.compared:
+        check = _with_noise(check, folder)
     check = replace(
         check,
         record=replace(record, deeper=whole),
         caveats=_unique((*check.caveats, *record.caveats)),
         coverage=_unique((*check.coverage, *(line for pair in record.deeper for line in _deeper_coverage(pair)))),
     )
-    if not whole and not record.arms and check.verdict.verdict not in ("not_reproducible", "script_failed"):
-        return check
+    if whole or record.arms or check.verdict.verdict in ("not_reproducible", "script_failed"):
+        check = _with_reasons(check, folder)
+    return _with_drift(check) if record.compared else check
+
+
+def _with_reasons(check: Check, folder: Path) -> Check:
+    """The check with ladder, causes, search and scan."""
     try:
         from reprocheck import explain
 
@@ -71,6 +100,33 @@ def explained(check: Check, folder: Path) -> Check:
         line = f"The reason of the difference could not be worked out: {type(error).__name__}: {error}".rstrip(": ")
         check = replace(check, coverage=(*check.coverage, line))
     return check
+
+
+def _with_noise(check: Check, folder: Path) -> Check:
+    """A check of two recordings with what the runs of each side say of the noise there."""
+    noise = tuple(filter(None, (_noise(check, folder, number) for number in range(1, len(check.record.compared) + 1))))
+    return replace(check, between=Between(sentence="", noise=noise))
+
+
+def _with_drift(check: Check) -> Check:
+    """A check of two recordings, after its ladder, with what stands between them."""
+    from reprocheck import explain
+
+    return replace(check, between=explain.between(check, check.between.noise if check.between else ()))
+
+
+def _noise(check: Check, folder: Path, side: int) -> Noise | None:
+    """What the runs of a side say of the noise there; None where it has one run alone."""
+    from reprocheck.trace import read_run
+    from reprocheck.verdict import judge
+
+    records = check.record.compared[side - 1].runs
+    if len(records) < 2:
+        return None
+    runs = [read_run(folder, replace(run, number=number)) for number, run in enumerate(records, start=1)]
+    verdict = judge(runs, check.record.tolerance)
+    made = [row.max_difference for row in verdict.comparisons if row.max_difference is not None]
+    return Noise(side=side, runs=len(runs), equal=verdict.bitwise.equal, largest=max(made, default=None))
 
 
 def _with_scan(check: Check, folder: Path) -> Check:
@@ -92,6 +148,8 @@ def _whole(pair: DeeperPair) -> bool:
 def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
     """What is missing of a deeper pair."""
     name = f"level {pair.level}"
+    if pair.half:
+        return
     if not _whole(pair):
         yield f"The two runs at {name} were broken off, so nothing is concluded from them."
         return
@@ -148,7 +206,8 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
         return
     for run in runs[1:]:
         pairs = [(runs[0].environment, run.environment)]
-        pairs += [(first.environment, other.environment) for first, other in zip(runs[0].traces, run.traces, strict=False)]
+        own = {trace.rank: trace.environment for trace in run.traces}
+        pairs += [(first.environment, own[first.rank]) for first in runs[0].traces if first.rank in own]
         seen: set[str] = set()
         for reference, facts in pairs:
             if not reference or not facts:
@@ -157,6 +216,21 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
                 if reference.get(key) != facts.get(key):
                     seen.add(key)
                     yield EnvironmentDifference(key=key, run=run.number, reference=reference.get(key), value=facts.get(key))
+
+
+def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
+    """Of two recordings: what their launchers knew of the environment, the arguments, and the user's own files."""
+    if len(record.compared) != 2 or len(runs) != 2:
+        return
+    known = [{**dict(side.environment), "arguments": arguments(side.entry_point)} for side in record.compared]
+    facts = [{key: value for key, value in found.items() if key not in run.environment} for found, run in zip(known, runs, strict=True)]
+    texts = [{f"source.{name}": text for name, text in side.sources.items()} for side in record.compared]
+    if all(texts):
+        facts = [{**found, **files} for found, files in zip(facts, texts, strict=True)]
+    for key in sorted(facts[0].keys() | facts[1].keys()):
+        reference, value = facts[0].get(key), facts[1].get(key)
+        if reference != value:
+            yield EnvironmentDifference(key=key, run=2, reference=reference, value=value)
 
 
 # ---------------------------------------------------------------------------------------------------------------- coverage
@@ -173,17 +247,16 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
         elif not run.traces:
             yield f"Run {run.number}: {len(run.processes)} process(es) loaded the recorder, none of them recorded a loss or an update."
     for run in runs[:1]:
-        for trace in run.traces:
-            yield _recorded(trace)
-            if not trace.weights_seen:
-                yield f"Rank {trace.rank}: weights were not fingerprinted, so whether the first update changed them is not known."
+        for ranks, sentence in together((trace.rank, said) for trace in run.traces for said in _of_rank(trace)):
+            yield f"{ranks.capitalize()}{', each' if ranks.startswith('ranks') else ''}: {sentence}"
     yield from _of_runs(runs, "problems")
     for run in runs:
-        for trace in run.traces:
-            if trace.cut:
-                yield f"Run {run.number}, rank {trace.rank}: the trace ends in mid-line; what stands before it was kept."
+        for ranks, sentence in together((trace.rank, "the trace ends in mid-line") for trace in run.traces if trace.cut):
+            yield f"Run {run.number}, {ranks}: {sentence}; what stands before it was kept."
 
 
-def _recorded(trace: Trace) -> str:
+def _of_rank(trace: Trace) -> Iterator[str]:
     frameworks = ", ".join(f"{name} {version}" for name, version in trace.frameworks.items()) or "no framework"
-    return f"Rank {trace.rank}: {len(trace.losses.values)} losses in {len(trace.losses)} iterations, recorded through {frameworks}."
+    yield f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations, recorded through {frameworks}."
+    if not trace.weights_seen:
+        yield "weights were not fingerprinted, so whether the first update changed them is not known."

@@ -8,11 +8,14 @@ import typer
 from typer.core import TyperGroup
 
 from reprocheck.cli import overview
+from reprocheck.cli.compare import CompareCommand, compare
 from reprocheck.cli.config import config
 from reprocheck.cli.demo import demo
 from reprocheck.cli.env import env
 from reprocheck.cli.explain import ExplainCommand, explain
+from reprocheck.cli.merge import merge
 from reprocheck.cli.parameters import RunCommand
+from reprocheck.cli.record import RecordCommand, record
 from reprocheck.cli.report import report
 from reprocheck.cli.rules import rules
 from reprocheck.cli.run import run
@@ -52,6 +55,9 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
 for _command, _class in (
     (run, RunCommand),
     (explain, ExplainCommand),
+    (record, RecordCommand),
+    (compare, CompareCommand),
+    (merge, None),
     (report, None),
     (scan, None),
     (rules, None),
@@ -85,6 +91,6 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
-    if command in ("run", "explain") and "no such option" in message.lower():
+    if command in ("run", "explain", "record") and "no such option" in message.lower():
         fix += " Options of the script stand after the script."
     return UsageError(message, fix)

@@ -58,6 +58,11 @@ class Console:
         else:
             self.remark(f"recording again at level {level}" + (f", inside {inside}" if inside else ""), style="bold")
 
+    def half(self, level: str) -> None:
+        """The run that follows is recorded at a deeper level, to be compared with that of another recording."""
+        self._of, self._level = 1, f"level {level}, "
+        self.remark(f"recording again at level {level}", style="bold")
+
     def arm(self, name: str, why: str) -> None:
         """The runs that follow are made under controls, and why."""
         self._level = f"{name}, " if len(name) < 30 else f"{name.count('+') + 1} controls, "

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.launch.observer import Observer
 
 if TYPE_CHECKING:
-    from reprocheck.cli.console import Console
+    from reprocheck.launch import Output
     from reprocheck.launch.deeper import Level
     from reprocheck.model import Check, EntryPoint, Rung
     from reprocheck.settings import Settings
@@ -21,7 +22,17 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
 
-def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
+class Teller(Observer, Protocol):
+    """An observer that also hears what comes between the runs; `Console` is one. `output`: where what the runs print is to go."""
+
+    @property
+    def output(self) -> Output | None: ...
+    def deeper(self, title: str, level: str, inside: str = "") -> None: ...
+    def status(self, text: str) -> None: ...
+    def clear(self) -> None: ...
+
+
+def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Teller) -> Check:
     """The check with what deeper runs say of it, made where they are wanted. Never raises but for an interrupt."""
     if not wanted(check, held):
         return _explained(check, folder)
@@ -76,7 +87,7 @@ def module_of(rung: Rung) -> str:
     return inside if isinstance(inside, str) else ""
 
 
-def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, *, level: Level, inside: str = "") -> Check:
+def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Teller, *, level: Level, inside: str = "") -> Check:
     """The check with one more pair. What goes wrong becomes a line of its coverage, here and in the record."""
     from reprocheck import launch
 

@@ -9,6 +9,9 @@ from reprocheck import __version__
 COMMANDS = {
     "run": "Run a training script and say whether it is reproducible.",
     "explain": "Find and confirm the cause of a difference, and say how to mend it.",
+    "record": "Record one run, to compare it with a run from elsewhere.",
+    "compare": "Compare two recordings, or the script with another commit.",
+    "merge": "Join what each machine of a run recorded into one recording.",
     "report": "Draw the reports of a recorded check again, without running.",
     "scan": "Find what can make runs differ, in source code, without running it.",
     "rules": "Print the causes of differences: how each shows, and how to fix it.",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from reprocheck.settings import Settings
 
 ARM = "patched"
+CALL = "reprocheck_child.call"
+"""The module behind which the file of a function stands."""
 SOURCES = "patched-files"
 """In the report folder, under `arms`: the changed files."""
 
@@ -68,6 +70,8 @@ def scripts(entry: EntryPoint) -> list[Path]:
     if entry.kind == "module":
         words = entry.command
         name = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+        if name == CALL:
+            return [path for path in map(Path, words[3:4]) if path.suffix == ".py" and path.is_file()]
         base = Path(*name.split(".")) if name else Path()
         return [path for path in (base.with_suffix(".py"), base / "__main__.py") if name and path.is_file()]
     return [Path(word) for word in entry.command[1:] if word.endswith(".py") and Path(word).is_file()][:1]

@@ -63,16 +63,16 @@ def perform(
     from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
 
-    python = held.python if "command" not in words or _typed(held, "python") else None
+    python = held.python if "command" not in words or typed(held, "python") else None
     entry = launch.entry_point(**words, python=python)  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
-    console.begin(_title(entry))
+    console.begin(title(entry))
     try:
         check = _record(entry, held, folder, console, observer or console, search)
         summary.print_verdict(check, console)
-        written = _write(check, folder, console, target, draw=held.draw)
+        written = write(check, folder, console, target, draw=held.draw)
     except KeyboardInterrupt:
-        raise Interrupted(_kept(folder)) from None
+        raise Interrupted(kept(folder)) from None
     finally:
         console.clear()
     page = "html" if held.draw else "json"
@@ -105,12 +105,13 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
     return {"script": first, "args": tuple(rest)}
 
 
-def _typed(held: Settings, name: str) -> bool:
+def typed(held: Settings, name: str) -> bool:
     """Whether a setting was given as a flag."""
     return any(setting.name == name and setting.origin.startswith("--") for setting in held.provenance)
 
 
-def _title(entry: EntryPoint) -> str:
+def title(entry: EntryPoint) -> str:
+    """The command as one would type it."""
     import shlex
 
     return shlex.join(entry.command if entry.kind == "command" else ("python", *entry.command[1:]))
@@ -150,12 +151,13 @@ def _nothing() -> None:
     """There is nothing to draw."""
 
 
-def _kept(folder: Path) -> str:
+def kept(folder: Path) -> str:
+    """What an interrupted check leaves, in words."""
     shown = os.path.relpath(folder)
     return f"What was recorded is kept in {shown}; `reprocheck report {shown}` draws it."
 
 
-def _write(check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool) -> bool:
+def write(check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool) -> bool:
     """Writes the reports, report.json alone unless `draw`.
 
     One that cannot be written is an error on stderr; the verdict, its exit code and the traces stand.

@@ -29,7 +29,7 @@ def print_verdict(check: Check, console: Console) -> None:
     """Prints the verdict and its numbers to the console's `out`."""
     from reprocheck.cli.proof import print_controls, print_search
     from reprocheck.cli.reasons import print_causes, print_ladder, print_scan
-    from reprocheck.report import text, why
+    from reprocheck.report import compared, text, why
 
     out = console.out
     lead = why.lead(check)
@@ -42,7 +42,13 @@ def print_verdict(check: Check, console: Console) -> None:
     if lead:
         out.paragraph(lead, indent=2, style="bold")
     out.paragraph(text.line(check.verdict.reason), indent=2)
+    if check.between is not None:
+        out.paragraph(text.line(check.between.sentence), indent=2)
     out.line()
+    for label, sentence in (*compared.sides(check), *((title, facts) for title, facts, _ in compared.drift(check))):
+        out.labelled(label, sentence, "dim", indent=2, label_width=LABEL)
+    if check.between is not None:
+        out.line()
     if check.ladder is not None:
         print_ladder(check.ladder, out)
         print_causes(check, out, every=console.verbose)
@@ -149,7 +155,7 @@ def _badness(row: Comparison) -> tuple[int, float]:
 
 
 def _facts(check: Check) -> list[tuple[str, str]]:
-    from reprocheck.report import words
+    from reprocheck.report import compared, words
 
     facts = [("recorded", words.subtitle(check))]
     if check.verdict.comparisons:
@@ -161,7 +167,7 @@ def _facts(check: Check) -> list[tuple[str, str]]:
             )
         ]
     if check.verdict.verdict in ("reproducible", "not_reproducible"):
-        facts.append(("sample", check.verdict.outcomes.statement))
+        facts.append(("sample", compared.statement(check) if check.between else check.verdict.outcomes.statement))
     return [(label, sentence) for label, sentence in facts if sentence]
 
 
@@ -174,7 +180,7 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
     state = [", ".join(files) + (f" and {text.count(more, 'file')} more" if more else "")] if files else []
     differences = [
         f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run {item.run}"
-        for item in check.environment_differences
+        for item in (check.environment_differences if check.between is None else ())
     ]
     silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
     coverage = check.coverage if verbose or silent else ()

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
+from typing import NamedTuple
 
 from reprocheck.trace.deep import Seen
 
@@ -21,24 +21,18 @@ _MOST_COMPARISONS, _LONGEST = 100_000, 4_000
 """Pairs of equal names in a stretch, and facts in it, above which only facts that are unique by their count are anchors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One fact in both runs, or in one of them. `number` counts the steps of the merged order from 0.
 
-    moved: both runs have the fact, at different places in the order.
+    seen   the fact in run 1, else in run 2
+    moved  both runs have the fact, at different places in the order
     """
 
     number: int
     first: Seen | None
     second: Seen | None
+    seen: Seen
     moved: bool = False
-
-    @property
-    def seen(self) -> Seen:
-        """The fact in run 1, else in run 2."""
-        seen = self.first if self.first is not None else self.second
-        assert seen is not None
-        return seen
 
     @property
     def both(self) -> bool:
@@ -57,7 +51,10 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
             continue
         moved = b is None and a in partner
         other = partner[a] if moved and a is not None else b
-        steps.append(Step(len(steps), None if a is None else first[a], None if other is None else second[other], moved))
+        one, another = None if a is None else first[a], None if other is None else second[other]
+        seen = one if one is not None else another
+        if seen is not None:
+            steps.append(Step(len(steps), one, another, seen, moved))
     return tuple(steps)
 
 

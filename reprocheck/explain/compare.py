@@ -43,6 +43,8 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the leaves that differ, in order; those that only one side has are among them."""
     if a == b:
         return ()
+    if len(a) == len(b) == 1 and a[0][0] == b[0][0]:
+        return (a[0][0],) if equal(a[0][1], b[0][1], algorithms) is False else ()
     others = dict(b)
     here = dict(a)
     paths = [path for path, leaf in a if path not in others or equal(leaf, others[path], algorithms) is False]

@@ -9,12 +9,15 @@ from pathlib import Path
 from reprocheck.explain import generators, operators, words
 from reprocheck.explain.backward import gradient, reduced, update
 from reprocheck.explain.batches import batch
+from reprocheck.explain.drift import classes
 from reprocheck.explain.finding import Finding
 from reprocheck.explain.forward import forward, loss
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.explain.sources import Sources
 from reprocheck.explain.start import hyper_parameters, initial_weights
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, LossSeries, Rung, RungName
+from reprocheck.model.ranks import named, together
+from reprocheck.trace import collector
 from reprocheck.trace.deep import DeepTrace, read_deep
 
 _DESCRIBE: Mapping[RungName, Callable[[Pair, Sequence[Difference]], Finding]] = {
@@ -46,6 +49,11 @@ def ladder(check: Check, folder: Path) -> Ladder | None:
     """Compare the runs that were recorded again. None where there are none."""
     if not check.record.deeper:
         return None
+    with collector.paused():
+        return _ladder(check, folder)
+
+
+def _ladder(check: Check, folder: Path) -> Ladder:
     main = next((pair for pair in check.record.deeper if pair.level == "module"), check.record.deeper[-1])
     ranks = [_rank(pair) for pair in _pairs(folder, main)]
     lead = min((rank for rank in ranks if rank.first), key=_leads, default=None)
@@ -55,7 +63,8 @@ def ladder(check: Check, folder: Path) -> Ladder | None:
     found = {name: finding for name in RUNGS if (finding := _earliest(ranks, name))}
     if first is not None and lead is not None:
         first = _refined(check, folder, first, lead)
-        found[first.rung] = first = replace(first, facts={**first.facts, **_recorded_at(first, lead.pair)})
+        several = {key: value for key, value in found[first.rung].facts.items() if key == "ranks"}
+        found[first.rung] = first = replace(first, facts={**first.facts, **several, **_recorded_at(first, lead.pair)})
     rungs = [_rung(name, found.get(name), ranks) for name in RUNGS]
     files, environment = _files(check, first, lead), _environment(check)
     later = _later(check, main, first)
@@ -228,6 +237,8 @@ def _why_not(name: RungName, ranks: Sequence[_Rank]) -> str:
 def _files(check: Check, first: Finding | None, lead: _Rank | None) -> Rung:
     """Files that run 1 left and run 2 read before the first difference."""
     paths = [path for path in check.state_left if _in_time(path, first, lead)]
+    if check.record.compared and (other := _other_source(check)) is not None:
+        return other
     if not paths:
         left = [words.code(path) for path in check.state_left]
         detail = f"Run 2 reads {words.listed(left)}, which run 1 wrote, but only after the first difference." if left else ""
@@ -240,6 +251,17 @@ def _files(check: Check, first: Finding | None, lead: _Rank | None) -> Rung:
         detail=f"Run 2 reads {words.listed([words.code(path) for path in paths])}, which run 1 wrote.",
         facts={"kind": "file", "files": paths},
     )
+
+
+def _other_source(check: Check) -> Rung | None:
+    """Of two recordings: that they ran other files of the user's, or had other arguments."""
+    keys = [one.key for one in check.environment_differences if one.key == "arguments" or one.key.startswith("source.")]
+    if not keys:
+        return None
+    names = [key.removeprefix("source.") for key in sorted(keys, key=lambda key: key == "arguments")]
+    listed = words.listed([words.code(name) if name != "arguments" else "the arguments" for name in names])
+    detail = f"Not the same on both sides: {listed}."
+    return Rung(rung="files and arguments", status="differs", place=names[0], detail=detail, facts={"kind": "source", "files": names})
 
 
 def _in_time(path: str, first: Finding | None, lead: _Rank | None) -> bool:
@@ -264,6 +286,10 @@ def _reached(pair: Pair, first: Finding) -> int:
 
 def _environment(check: Check) -> Rung:
     different = [difference for difference in check.environment_differences if difference.run == 2] or list(check.environment_differences)
+    if check.record.compared:
+        different = [
+            one for group in classes(different) if group.expects != "nothing" and group.name != "source" for one in group.differences
+        ]
     if not different:
         known = any(run.environment for run in check.runs)
         return Rung(rung="environment", status="equal" if known else "not_recorded")
@@ -284,9 +310,8 @@ def _environment(check: Check) -> Rung:
 
 def _later(check: Check, deeper: DeeperPair, first: Finding | None) -> Rung:
     """Losses beyond the iterations that were recorded deeply, as the first pair has them."""
-    pairs = (
-        [(one.losses, other.losses) for one, other in zip(*(run.traces for run in check.runs[:2]), strict=False)] if check.runs[1:] else []
-    )
+    others = {trace.rank: trace.losses for run in check.runs[1:2] for trace in run.traces}
+    pairs = [(trace.losses, others[trace.rank]) for run in check.runs[:1] for trace in run.traces if trace.rank in others]
     if not any(min(len(one), len(other)) > deeper.iterations for one, other in pairs):
         return Rung(rung="later", status="not_recorded")
     unequal = [iteration for one, other in pairs if (iteration := _unequal(one, other, deeper.iterations + 1)) is not None]
@@ -325,7 +350,7 @@ def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:
 
 def _first(files: Rung, first: Finding | None, later: Rung, environment: Rung, came_back: bool) -> RungName | None:
     if first is not None:
-        return "files and arguments" if files.status == "differs" else first.rung
+        return "files and arguments" if files.status == "differs" and files.facts.get("kind") == "file" else first.rung
     if not came_back:
         return "environment" if environment.status == "differs" else None
     return "later" if later.status == "differs" else None
@@ -343,25 +368,22 @@ def _sentence(rung: Rung | None, first: Finding | None, deeper: DeeperPair, rank
         also = f", although {rung.detail[0].lower()}{rung.detail[1:].rstrip('.')}" if rung is not None and rung.detail else ""
         return f"{again} of their first {deeper.iterations} iterations{also}. It is intermittent; `--runs N` shows how often it happens"
     if first is not None:
-        which = f" (rank {first.rank})" if len(ranks) > 1 else ""
-        return first.sentence + which
+        return first.sentence + (f" ({_on_ranks(first, ranks)})" if len(ranks) > 1 else "")
     return rung.detail if rung is not None else "both runs agree in everything that was recorded"
+
+
+def _on_ranks(first: Finding, ranks: Sequence[_Rank]) -> str:
+    """The ranks whose first difference stands on that rung, in that iteration."""
+    same = [one.pair.rank for one in ranks if one.first is not None and _leads(one)[:2] == (first.iteration or 0, RUNGS.index(first.rung))]
+    return f"on all {len(ranks)} ranks" if len(same) == len(ranks) else named(same or [first.rank])
 
 
 def _coverage(ranks: Sequence[_Rank]) -> list[str]:
     """What could not be recorded, and what was left out of the comparison."""
-    lines: list[str] = []
-    for rank in ranks:
-        for trace in (rank.pair.first, rank.pair.second):
-            lines += _uncovered(trace, several=len(ranks) > 1)
-        if rank.pair.incomparable:
-            lines.append(_why_not("forward", [rank]))
-    return lines
+    said = [(rank.pair.rank, line) for rank in ranks for trace in (rank.pair.first, rank.pair.second) for line in _uncovered(trace)]
+    lines = [f"{which.capitalize()}: {line}" if len(ranks) > 1 else line for which, line in together(said)]
+    return [*lines, *(_why_not("forward", [rank]) for rank in ranks if rank.pair.incomparable)]
 
 
-def _uncovered(trace: DeepTrace, *, several: bool) -> list[str]:
-    which = f"Rank {trace.rank}: " if several else ""
-    return [
-        *(f"{which}{where}: {why}" if where else f"{which}{why}" for where, why in trace.unrecorded),
-        *(f"{which}{problem}" for problem in trace.problems),
-    ]
+def _uncovered(trace: DeepTrace) -> list[str]:
+    return [*(f"{where}: {why}" if where else why for where, why in trace.unrecorded), *trace.problems]

@@ -20,18 +20,24 @@ from reprocheck.model import Check, SourceLine
 NAME = "sources.json"
 MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
 """Sizes above which a file, or all that are kept, are left out."""
+MOST_OF_NOTEBOOK = 32 << 20
+"""Likewise of a notebook, most of which is pictures."""
+NOTEBOOK, CELL = ".ipynb", ":cell "
+"""A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
 _TEXT = 200
 
 
 class Sources:
     """Texts of files by the names that a report has for them: relative to the working directory, or with the home folder as `~`.
 
-    `kept` says whether the report folder holds them already; then only files that are named for the first time are looked for.
+    `kept` says whether the report folder holds them already; then only files that are named for the first time are looked for. In the
+    folder of a comparison none is: names that a recording from elsewhere holds lead to no file of this machine.
     """
 
     def __init__(self, check: Check, folder: Path) -> None:
         self._file = folder / NAME
         self._started = _seconds(check.record.started)
+        self._closed = bool(check.record.compared)
         held = _held(self._file)
         self.kept = held is not None
         self._texts: dict[str, str | None] = dict(held["files"]) if held else {}
@@ -41,6 +47,7 @@ class Sources:
         at = next((root for root in roots if script and (root / _unmasked(script)).is_file()), roots[0] if roots else Path())
         self._workdir = held["workdir"] if held else mask(str(at), *identity())
         self._roots = [at, *(root for root in roots if root != at)]
+        self._notebook = self._of_notebook(check)
         self.script = self.shown(script)
         """The script of the entry point, "" where it is not known."""
 
@@ -59,7 +66,17 @@ class Sources:
 
     def has(self, name: str) -> bool:
         """Whether there is such a file: of the kept ones where the folder holds them."""
-        return self._texts.get(name) is not None if self.kept or name in self._texts else self._find(name) is not None
+        return self._texts.get(name) is not None if self.kept or self._closed or name in self._texts else self._find(name) is not None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Names of the code cells, where the entry point is a notebook."""
+        if not self._notebook:
+            return ()
+        if self.kept:
+            return tuple(name for name in self._texts if name.startswith(self._notebook + CELL))
+        path = self._find(self._notebook)
+        return tuple(f"{self._notebook}{CELL}{number}" for number in _cells(path)) if path and not self._closed else ()
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
@@ -85,28 +102,52 @@ class Sources:
                 with suppress(OSError):
                     Path(temporary).unlink()
 
+    def _of_notebook(self, check: Check) -> str:
+        """The name of the notebook that was run; "" where it is none."""
+        word = next((word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), "")
+        return self.shown(os.path.normpath(Path(self._workdir, word))) if word else ""
+
     def _read(self, name: str) -> str | None:
-        path = self._find(name)
+        path = None if self._closed else self._find(name)
         if path is None:
             return None
         try:
-            text = mask(path.read_text(encoding="utf-8", errors="replace"), *identity())
-        except OSError:
+            text = mask(_cell(path, name) if path.suffix == NOTEBOOK else path.read_text(encoding="utf-8", errors="replace"), *identity())
+        except (OSError, LookupError):
             return None
         together = sum(len(other) for other in self._texts.values() if other)
         return text if together + len(text) <= MOST_TOGETHER else None
 
     def _find(self, name: str) -> Path | None:
         for root in self._roots:
-            path = root / _unmasked(name)
+            path = root / _unmasked(name.partition(CELL)[0])
             try:
                 state = path.stat()
             except (OSError, ValueError):
                 continue
             unchanged = self._started is None or state.st_mtime < self._started + 1
-            if path.suffix == ".py" and state.st_size <= MOST_BYTES and unchanged:
+            if unchanged and state.st_size <= {".py": MOST_BYTES, NOTEBOOK: MOST_OF_NOTEBOOK}.get(path.suffix, -1):
                 return path
         return None
+
+
+def _cell(path: Path, name: str) -> str:
+    """The code of a cell. LookupError where there is none of that number."""
+    return _cells(path)[name.partition(CELL)[2]]
+
+
+def _cells(path: Path) -> dict[str, str]:
+    """The code cells of a notebook by their numbers, in their order; none where it cannot be read."""
+    from reprocheck.scan.notebook import code_cells
+    from reprocheck.scan.source import UnreadableError, split
+
+    try:
+        text, cells = code_cells(path.read_bytes())
+    except (UnreadableError, OSError):
+        return {}
+    lines = split(text)
+    ends = [*(cell.first_line - 1 for cell in cells[1:]), len(lines)]
+    return {str(cell.number): "\n".join(lines[cell.first_line - 1 : end]) for cell, end in zip(cells, ends, strict=True)}
 
 
 def _held(file: Path) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ class UserCode:
         """Name -> syntax tree, the files named first and then the script and what it imports."""
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
-        waiting = [*self._named, *([self.sources.script] if self.sources.script else [])]
+        waiting = [*self._named, *([self.sources.script] if self.sources.script else []), *self.sources.cells]
         while waiting and len(seen) < MOST_FILES:
             name = waiting.pop(0)
             if name in seen or (text := self.sources.text(name)) is None:
@@ -112,6 +112,13 @@ class UserCode:
         for module in dict.fromkeys(_modules(tree)):
             path = folder.joinpath(*module.split("."))
             yield from (file for file in (f"{path}.py", str(path / "__init__.py")) if self.sources.has(file))
+
+
+def keep_sources(check: Check, folder: Path) -> None:
+    """Keep the user's own files in the folder of a recording, as far as they can be found: for those who read it elsewhere."""
+    code = UserCode(check, folder)
+    if code.imports or code.sources.script:
+        code.keep()
 
 
 def _modules(tree: ast.Module) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Starts the user's command N times and records how it went. Imports model, settings, record, controls, errors, the recorder's masking.
 
-entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check
+entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check, discard removes it
+worktree     another commit of the user's repository, found by find_commit
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 record_arm     runs under controls -> Arm, added to that record
@@ -9,9 +10,25 @@ record_arm     runs under controls -> Arm, added to that record
 from reprocheck.launch.arms import record_arm
 from reprocheck.launch.check import check
 from reprocheck.launch.deeper import record_deeper
-from reprocheck.launch.entry_point import entry_point, find_python
-from reprocheck.launch.folder import prepare, publish
+from reprocheck.launch.entry_point import entry_point, find_python, safe_name
+from reprocheck.launch.folder import discard, prepare, publish
 from reprocheck.launch.observer import Observer, Quiet
 from reprocheck.launch.tail import Output
+from reprocheck.launch.worktree import find_commit, worktree
 
-__all__ = ["Observer", "Output", "Quiet", "check", "entry_point", "find_python", "prepare", "publish", "record_arm", "record_deeper"]
+__all__ = [
+    "Observer",
+    "Output",
+    "Quiet",
+    "check",
+    "discard",
+    "entry_point",
+    "find_commit",
+    "find_python",
+    "prepare",
+    "publish",
+    "record_arm",
+    "record_deeper",
+    "safe_name",
+    "worktree",
+]

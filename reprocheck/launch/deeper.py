@@ -27,23 +27,37 @@ def record_deeper(
     level: Level,
     iterations: int,
     inside: str = "",
+    runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
     """Runs `entry` twice as `check` did, recording `iterations` iterations at `level`, and adds the pair to the record in `folder`.
 
-    The first of the two runs finds the working directory as run 1 of the check found it, the second one what the first left. Afterwards the
-    working directory is as it was before this call, whatever happens. Raises what `check` raises; what was recorded until then is kept.
+    With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first run finds the working directory as
+    run 1 of the check found it, the second one what the first left. Afterwards it is as it was before this call, whatever happens.
+    Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
-    pair = DeeperPair(level=level, iterations=iterations, inside=inside, runs=())
+    pair = DeeperPair(level=level, iterations=iterations, inside=inside, runs=(), half=runs == 1)
 
-    def keep(runs: tuple[RunRecord, ...]) -> None:
-        if runs:
-            record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=runs))))
+    def keep(made: tuple[RunRecord, ...]) -> None:
+        if made:
+            record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=made))))
 
     created = paths_created(before.runs)
-    made = plan(entry, settings, folder, observer, output, runs=2, steps=iterations, level=level, inside=inside, created=created)
+    made = plan(
+        entry,
+        settings,
+        folder,
+        observer,
+        output,
+        runs=runs,
+        steps=iterations,
+        level=level,
+        inside=inside,
+        created=created,
+        portable=runs == 1,
+    )
     return replace(pair, runs=record_runs(made, keep))
 
 

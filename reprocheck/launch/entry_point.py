@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reprocheck.errors import EntryPointError
+from reprocheck.launch import notebook
 from reprocheck.model import EntryPoint
 
 OLDEST_PYTHON = (3, 9)
 LONGEST_NAME = 60
+CALL = "reprocheck_child.call"
+"""The module that calls a function in each run, which only runs can import."""
 _ASK = "import sys; print('python', *sys.version_info[:2])"
 
 
@@ -41,11 +44,12 @@ def entry_point(
     ours = python is None or os.path.realpath(interpreter) == os.path.realpath(sys.executable)
     if module is not None:
         _check_module(module, here, ours=ours)
-        return EntryPoint(command=(interpreter, "-m", module, *args), kind="module", name=_name(module.rpartition(".")[2]))
+        name = args[1] if module == CALL and len(args) > 1 else module.rpartition(".")[2]
+        return EntryPoint(command=(interpreter, "-m", module, *args), kind="module", name=safe_name(name))
     if script is None:
         raise EntryPointError("There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`.")
     _check_script(script, here, ours=ours)
-    return EntryPoint(command=(interpreter, script, *args), kind="script", name=_name((here / script).resolve().stem))
+    return EntryPoint(command=(interpreter, script, *args), kind="script", name=safe_name((here / script).resolve().stem))
 
 
 def find_python(python: str | None, cwd: Path) -> str:
@@ -83,7 +87,7 @@ def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> En
         fix = f"Start it with its interpreter: `-- {_interpreter_for(program)} {program}`."
         raise EntryPointError(f"{program} cannot be executed.", fix)
     script = next((word for word in command if word.endswith(".py")), program)
-    return EntryPoint(command=command, kind="command", name=_name(Path(script).stem))
+    return EntryPoint(command=command, kind="command", name=safe_name(Path(script).stem))
 
 
 def _interpreter_for(program: str) -> str:
@@ -101,8 +105,9 @@ def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
         if not (path / "__main__.py").exists():
             raise EntryPointError(f"{script} is a folder.", "Name the script in it, or give it a __main__.py.")
         return
-    if path.suffix == ".ipynb":
-        raise EntryPointError(f"{script} is a notebook.", f"Convert it first: `jupyter nbconvert --to script {script}`.")
+    if notebook.is_notebook(script):
+        notebook.refuse(path, script, ours=ours)
+        return
     if path.suffix == ".pyc":
         return
     try:
@@ -140,7 +145,7 @@ def _check_module(module: str, cwd: Path, *, ours: bool) -> None:
     path = cwd.joinpath(*module.split("."))
     if module.endswith(".py") and path.parent.with_suffix(".py").exists():
         raise EntryPointError(f"-m {module}: a module's name has no .py.", f"Use `-m {module[:-3]}`, or `reprocheck run {module}`.")
-    if ours and not _exists(module.partition(".")[0], cwd):
+    if ours and module != CALL and not _exists(module.partition(".")[0], cwd):
         raise EntryPointError(f"There is no module {module}.", "Check its name, and that it can be imported from here.")
 
 
@@ -155,6 +160,6 @@ def _exists(top: str, cwd: Path) -> bool:
         return True
 
 
-def _name(stem: str) -> str:
+def safe_name(stem: str) -> str:
     """A name for the report folder: letters, digits, dot, dash and underscore."""
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:LONGEST_NAME] or "check"

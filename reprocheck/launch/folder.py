@@ -51,6 +51,11 @@ def publish(folder: Path, keep: int | None = None) -> None:
                 shutil.rmtree(old, ignore_errors=True)
 
 
+def discard(folder: Path) -> None:
+    """Removes a folder of `prepare` that has come to nothing."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def reports_of_same_name(folder: Path) -> list[Path]:
     """Finished report folders beside this one with the same name, the oldest first.
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.child.reprocheck_child.masking import identity
-from reprocheck.launch import cleanup
+from reprocheck.launch import cleanup, notebook
+from reprocheck.launch.entry_point import CALL
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import Job, run_place
 from reprocheck.launch.tail import Output
@@ -30,7 +31,7 @@ class Plan:
     scratch        holds their TMPDIR
     hidden         where reprocheck itself writes
     runs, steps    how many runs, and of how many iterations
-    level, inside  what is recorded
+    level, inside  what is recorded; `portable`: with hashes that any interpreter can make
     created        paths in the working directory that earlier runs created, nearest to the root first; None for the first runs
     under          the controls that are on
     arm            name of the arm of the search that the runs belong to, empty for those of the check and of its deeper pairs
@@ -52,6 +53,7 @@ class Plan:
     level: str
     inside: str
     created: Sequence[str] | None
+    portable: bool = False
     under: Under = field(default_factory=Under)
     arm: str = ""
     patched: Path | None = None
@@ -69,7 +71,7 @@ class Plan:
         variables = self.variables(slot)
         return Job(
             number=number,
-            command=_command_in(self.entry, self.cwd, workdir.path),
+            command=self.command(workdir.path),
             environment=users_environment() | variables | self.added(trace, slot, pwd),
             workdir=workdir,
             tmpdir=self.scratch / f"tmp{slot}",
@@ -80,12 +82,22 @@ class Plan:
             steps=self.steps,
             level=self.level,
             inside=self.inside,
+            portable=self.portable,
             controls=self.under.told(variables),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
             after_death=cleanup.command(self.folder, self.scratch),
             output=self.output,
         )
+
+    def command(self, workdir: Path) -> tuple[str, ...]:
+        """What is started in a working directory."""
+        words = _command_in(self.entry, self.cwd, workdir)
+        if self.entry.kind == "script" and notebook.is_notebook(words[1]):
+            return notebook.command(words, self.cwd / self.entry.command[1], self.folder)
+        if words[1:3] == ("-m", CALL):
+            return (*words[:-1], str(self.cwd / words[-1]))
+        return words
 
     def added(self, trace: Path, slot: str, pwd: Path | None) -> dict[str, str]:
         """The environment variables of ours."""
@@ -137,6 +149,7 @@ def plan(
     override: bool = False,
     arm: str = "",
     patched: Path | None = None,
+    portable: bool = False,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them.
 
@@ -169,6 +182,7 @@ def plan(
         under=under,
         arm=arm,
         patched=patched,
+        portable=portable,
     )
 
 

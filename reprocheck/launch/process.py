@@ -72,14 +72,17 @@ class GuardedProcess:
         data = marshal.dumps(job)
         self._send(len(data).to_bytes(8, "little") + data)
 
-    def wait(self, seconds: float) -> bool:
-        """Listens for at most so long; True once the command and everything it started are gone.
+    def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
+        """Listens for at most so long, or until one of the descriptors `also` is readable; True once all that was started is gone.
 
         Raises EntryPointError if the command could not be started.
         """
         if self.done:
             return True
-        if select.select([self._status], [], [], seconds)[0]:
+        poll = select.poll()
+        for descriptor in (self._status, *also):
+            poll.register(descriptor, select.POLLIN)
+        if any(descriptor == self._status for descriptor, _ in poll.poll(1000 * seconds)):
             data = os.read(self._status, 65536)
             *lines, self._text = (self._text + data).split(b"\n")
             for line in lines:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reprocheck.child.reprocheck_child.masking import holds_names, mask_stream
+from reprocheck.launch.ends import Ends
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.tail import LogTail, Output, TraceTail
@@ -35,6 +36,7 @@ class Job:
 
     place          folder of the run, from `folder` on: `run_place`
     level, inside  what is recorded; see `docs/reference/trace-format.md`
+    portable       hash as any interpreter can: for a comparison with a recording from elsewhere
     controls       what the recorder is told of the controls that are on
     """
 
@@ -51,6 +53,7 @@ class Job:
     timeout: float | None
     level: str = "loss"
     inside: str = ""
+    portable: bool = False
     controls: Mapping[str, object] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
@@ -111,6 +114,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
         stderr=f"{job.place}/stderr.log",
         files=FileChanges(),
         killed=process.killed,
+        gone=watch.ends.seen,
     )
 
 
@@ -136,12 +140,16 @@ class _Watch:
         self.trace = TraceTail(job.trace)
         self.logs = LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output) if job.output else None
         self.start = self.grown = time.monotonic()
+        self.ends = Ends(self.start)
         self.gone: float | None = None
         self.spoken = 0
 
     def look(self, now: float) -> None:
         """Reads what is new and passes it on."""
+        self.ends.look()
+        self.trace.ended.update(f"{name}.jsonl" for name in self.ends.seen)
         if self.trace.look():
+            self.ends.watch(self.trace.ranks)
             self.grown, self.spoken = now, 0
             self.observer.progress(self.job.number, self.trace.iteration, self.trace.loss, now - self.start)
         if self.logs:
@@ -181,6 +189,7 @@ def _prepare(job: Job) -> None:
         "steps": job.steps,
         "level": job.level,
         "inside": job.inside,
+        **({"portable": True} if job.portable else {}),
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
         "stop_wait": STOP_WAIT,
@@ -197,13 +206,15 @@ def _prepare(job: Job) -> None:
 
 def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> None:
     asked = False
-    while not process.wait(POLL):
+    while not process.wait(POLL, () if asked else watch.ends.descriptors):
         now = time.monotonic()
         watch.look(now)
         if not asked and halt.is_set():
             watch.ending = "interrupted"
         if not asked and process.exit_status is None and (watch.ending or watch.must_end(now)):
             asked = True
+            watch.ends.look()
+            watch.ends.close()
             process.end()
 
 

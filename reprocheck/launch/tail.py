@@ -14,6 +14,7 @@ from reprocheck.child.reprocheck_child.regular import WIDTH, stored
 MOST_AT_ONCE = 16 << 20
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
+_PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
 _COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')
 
 Output = Callable[[str, bytes], None]
@@ -32,6 +33,8 @@ class TraceTail:
         self.loss: float | None = None
         self.training: set[str] = set()
         self.stopped: set[str] = set()
+        self.ranks: set[str] = set()  # those of which a launcher said a rank, and those that trained
+        self.ended: set[str] = set()  # those that are known to be gone
         self._seen: dict[str, bool] = {}  # whether the process was alive when its file was first seen
         self._late = False  # whether a process began after one had stopped
         self._offsets: dict[str, int] = {}
@@ -43,8 +46,8 @@ class TraceTail:
 
     @property
     def all_stopped(self) -> bool:
-        """Whether every process that recorded a loss or an update has stopped itself."""
-        return bool(self.stopped) and self.training <= self.stopped
+        """Whether a process has stopped itself, and so has every other that recorded a loss or an update and was not gone before."""
+        return bool(self.stopped) and self.training <= self.stopped | self.ended
 
     @property
     def all_gone(self) -> bool:
@@ -90,6 +93,8 @@ class TraceTail:
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
+        if name in self.training or any(line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1]):
+            self.ranks.add(name)
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
         for event in _events(losses[-1:]):

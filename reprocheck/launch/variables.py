@@ -3,7 +3,7 @@
 REPROCHECK_CHILD  the run's trace folder, which also holds `recorder.json`
 PYTHONPATH        the recorder's folder before the user's entries
 TMPDIR            a folder at the same path for all runs, emptied between them
-MASTER_PORT…      a free port, only where the user's environment names one for this machine
+MASTER_PORT…      a free port, only where the user's environment names one for this machine, and does not say that there are others
 PWD               only with `--workdir copy`, where the user's environment has it
 OMP_WAIT_POLICY   `passive` for runs side by side, unless the user's environment has it
 """
@@ -23,6 +23,9 @@ PORTS = {"MASTER_PORT": "MASTER_ADDR", "PET_MASTER_PORT": "PET_MASTER_ADDR", "MS
 Launchers that are given no port (torchrun, `accelerate launch`, msrun) take a free one or their default, which is free again after
 each run, since nothing of a run outlives it; a variable of ours would change the kind of rendezvous that torchrun chooses.
 """
+
+_NODES = ("NODE_RANK", "GROUP_RANK", "PET_NODE_RANK", "MS_NODE_RANK")
+"""Variables that number machines: the others go by the same port."""
 
 WAIT_POLICY = "OMP_WAIT_POLICY"
 """Threads that wait for work spin by default, and take the processors from the other run."""
@@ -55,7 +58,7 @@ def added_variables(
         added["PWD"] = str(pwd)
     if side_by_side and WAIT_POLICY not in user:
         added[WAIT_POLICY] = "passive"
-    names = [name for name in PORTS if _is_local_port(user, name)]
+    names = [] if _one_of_several(user) else [name for name in PORTS if _is_local_port(user, name)]
     return added | dict(zip(names, map(str, free_ports(len(names))), strict=True))
 
 
@@ -66,6 +69,11 @@ def free_ports(count: int) -> list[int]:
         for each in sockets:
             each.bind(("", 0))
         return [each.getsockname()[1] for each in sockets]
+
+
+def _one_of_several(user: Mapping[str, str]) -> bool:
+    """Whether the user's environment is that of one machine, or of one rank, of several."""
+    return any(user.get(name) for name in _NODES) or bool(user.get("RANK") and user.get("WORLD_SIZE", "1") not in ("", "1"))
 
 
 def _is_local_port(user: Mapping[str, str], name: str) -> bool:

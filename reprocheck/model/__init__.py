@@ -4,6 +4,7 @@ Imports the standard library only. `docs/reference/report-json.md` documents the
 """
 
 from reprocheck.model.check import Check
+from reprocheck.model.compared import Between, Drift, Expects, Noise
 from reprocheck.model.controls import Conflict, ControlClass, ControlTrace, Override, Search, Touch, Tried
 from reprocheck.model.record import (
     SCHEMA_VERSION,
@@ -15,6 +16,7 @@ from reprocheck.model.record import (
     FileChanges,
     RunRecord,
     Setting,
+    Side,
     Tolerance,
 )
 from reprocheck.model.trace import Checked, CheckKind, LossSeries, Process, Run, Trace
@@ -37,6 +39,7 @@ __all__ = [
     "RUNGS",
     "SCHEMA_VERSION",
     "Arm",
+    "Between",
     "Bitwise",
     "Cause",
     "Check",
@@ -50,13 +53,16 @@ __all__ = [
     "ControlTrace",
     "DeeperPair",
     "Divergence",
+    "Drift",
     "Ended",
     "EntryPoint",
     "EnvironmentDifference",
+    "Expects",
     "FileChanges",
     "Ladder",
     "LossSeries",
     "LossStatistics",
+    "Noise",
     "OutcomeGroup",
     "Outcomes",
     "Override",
@@ -68,6 +74,7 @@ __all__ = [
     "RungStatus",
     "Search",
     "Setting",
+    "Side",
     "Size",
     "SourceLine",
     "Tolerance",

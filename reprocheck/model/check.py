@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
 from reprocheck.model.record import CheckRecord
 from reprocheck.model.static import StaticScan
@@ -31,6 +33,16 @@ class Check:
     search: Search | None = None
     scan: StaticScan | None = None
     """What the source shows, beside what ran of it."""
+    between: Between | None = None
+    """Of two recordings that were made apart: what stands between them."""
+
+    folder: Path | None = field(default=None, compare=False)
+    """The report folder, where there is one."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
+        return self.verdict.passed
 
     @property
     def stopped_early(self) -> int | None:

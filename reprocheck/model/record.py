@@ -65,19 +65,23 @@ class RunRecord:
     files: FileChanges = field(default_factory=FileChanges)
     killed: int = 0
     """Processes that were still alive when the entry point had ended and were killed."""
+    gone: Mapping[str, float] = field(default_factory=dict)
+    """Seconds after the start at which ranks were seen to end, by the names of their traces without suffix; none that we ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeeperPair:
     """Two runs recorded again at a deeper level. Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder.
 
-    `iterations`: how many were recorded; `inside`: the module whose operators were recorded at level `op` (empty: all of them).
+    `iterations`: how many were recorded; `inside`: the module whose operators were recorded at level `op` (empty: all of them). `half`:
+    one run alone, to be paired with that of another recording.
     """
 
     level: Literal["module", "op"]
     iterations: int
     runs: tuple[RunRecord, ...]
     inside: str = ""
+    half: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,6 +98,23 @@ class Arm:
     patched: bool = False
     why: str = ""
     step_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Side:
+    """A recording as it was compared. Its first run is run 1 or run 2 of the check; paths of runs are relative to the report folder.
+
+    `name`: its file or folder, or the commit. `sources`: hash of each of the user's files that it keeps. `runs`: all of its runs.
+    """
+
+    name: str
+    entry_point: EntryPoint
+    started: str
+    reprocheck_version: str
+    settings: tuple[Setting, ...] = ()
+    environment: Mapping[str, object] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[RunRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,4 +136,6 @@ class CheckRecord:
     arms: tuple[Arm, ...] = ()
     step_seconds: float | None = None
     """Median time of an iteration as it is, where a search measured it."""
+    compared: tuple[Side, ...] = ()
+    """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one after the other."""
     schema_version: int = SCHEMA_VERSION

@@ -65,8 +65,16 @@ class Process:
     python: str
     name: str
     rank: int | None = None
+    world: int | None = None
+    """The number of ranks, as it said."""
     ended: bool = False
     """True if it reached its interpreter's exit or stopped itself; False if it was killed or left by `os._exit`."""
+    error: str = ""
+    """The exception that ended it and that nobody caught, in one line."""
+    gone: float | None = None
+    """Seconds after the start of the run at which it was seen to end; None where it was not, or where reprocheck ended it."""
+    node: int | None = None
+    """Of a run on several machines: the one it ran on, from 0. Times of two machines are never compared."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -39,6 +39,12 @@ class Comparison:
     value: float | None = None
     detail: str = ""
 
+    @property
+    def weight(self) -> tuple[float, float]:
+        """How far the difference is beyond what is allowed, and its share of that: rows are ranked by it."""
+        difference, allowed = self.max_difference or 0.0, self.allowed or 0.0
+        return max(difference - allowed, 0.0), difference / allowed if allowed else difference
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bitwise:
@@ -113,10 +119,14 @@ class Verdict:
         return f"{words} ({self.failed_check})" if self.verdict == "not_reproducible" else words
 
     @property
+    def passed(self) -> bool:
+        """Whether the exit code is 0."""
+        return self.exit_code == 0
+
+    @property
     def largest(self) -> Comparison | None:
-        """The comparison with the largest difference against what is allowed."""
-        made = [row for row in self.comparisons if row.max_difference is not None and row.allowed is not None]
-        return max(made, key=lambda row: (row.max_difference or 0.0) - (row.allowed or 0.0), default=None)
+        """The comparison with the largest difference against what is allowed; of those beyond it the one that is furthest beyond."""
+        return max((row for row in self.comparisons if row.max_difference is not None), key=lambda row: row.weight, default=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

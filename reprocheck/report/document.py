@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, SourceLine, Trace
-from reprocheck.report import controls, static, words
+from reprocheck.report import compared, controls, static, words
 from reprocheck.report.text import valid
 
 ITERATIONS = 1000
@@ -39,6 +39,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
         "scan": static.document(check.scan),
+        "compared": compared.document(check),
         "state_left": check.state_left,
         "changed_to_observe": check.changed_to_observe,
         "caveats": words.caveats(check),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reprocheck.model import Check, Run, SourceLine
-from reprocheck.report import controls, static, tables, why, words
+from reprocheck.report import compared, controls, static, tables, why, words
 from reprocheck.report.tables import Table
 from reprocheck.report.text import line, moment, tail
 
@@ -51,18 +51,24 @@ def _lines(check: Check) -> Iterator[str]:
         yield from ("", f"**{prose(verdict.reason)}**")
     yield from ("", *(prose(sentence) for sentence in words.meaning(check)), "")
     yield from _table(_numbers(check))
+    if check.between is not None:
+        yield from (f"- {name}: {prose(what)}" for name, what in compared.sides(check))
+        yield ""
+        yield from _section(tables.drift(check))
     yield from _why(check)
     if check.scan is not None:
         yield from _folded(prose(static.sentence(check.scan)), [static.MEANS, "", *_table(tables.scanned(check.scan))])
     yield from _controls(check)
     table = tables.checks(check)
-    yield from _section(table, "", f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())
+    yield from _section(table, prose(table.note), f"Criterion: `{words.criterion(check)}`. {prose(words.moved(check))}".strip())
     for table in tables.losses(check):
         yield from _section(table, prose(table.note))
-    yield from _section(tables.runs(check), prose(verdict.outcomes.statement))
+    statement = compared.statement(check) if check.between else verdict.outcomes.statement
+    yield from _section(tables.runs(check), prose(statement))
     if len(verdict.outcomes.groups) > 1 and len(check.runs) > 2:
         yield from _section(tables.outcomes(check))
-    yield from _section(tables.environment_differences(check))
+    if check.between is None:
+        yield from _section(tables.environment_differences(check))
     yield from _list("State left by run 1", check.state_left, literal=True)
     yield from _list("Changed to observe", check.changed_to_observe)
     yield from _list("Caveats", words.caveats(check))

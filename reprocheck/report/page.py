@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import charts, controls, static, tables, why, words
+from reprocheck.report import charts, compared, controls, static, tables, why, words
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -47,6 +47,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         why=why,
         controls=controls,
         static=static,
+        compared=compared,
         tables=tables,
         tone=tone,
         sign=sign,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.model import Check, Ladder, Run, Search, Trace
+from reprocheck.model import Check, Comparison, Ladder, Run, Search, Trace
 from reprocheck.model.static import StaticScan
-from reprocheck.report import controls, static, why, words
+from reprocheck.report import compared, controls, static, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import count, fact, line, loss, number, ulps
 from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
+CHECK_ROWS = 32
 MOST_TOUCHES = 60
 
 
@@ -34,9 +35,9 @@ class Table:
 
 
 def checks(check: Check) -> Table:
-    """The forward and the backward check, a row for each run and rank."""
+    """The forward and the backward check, a row for each run and rank; of very many the worst."""
     ranked = words.rank_count(check) > 1
-    rows = check.verdict.comparisons
+    rows = _worst_rows(check.verdict.comparisons)
     many = any((row.loss_index or 0) > 0 for row in rows)
     table = [
         (
@@ -61,7 +62,35 @@ def checks(check: Check) -> Table:
         rows=tuple(table),
         numeric=frozenset(range(1, last)),
         marked=frozenset(index for index, row in enumerate(rows) if row.passed is not True),
+        note=_left_out(check, len(rows)),
     )
+
+
+def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
+    """In their order, those that weigh most (failures, what could not be made, the largest excess) and the first of each check."""
+
+    def badness(row: Comparison) -> tuple[int, float]:
+        excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
+        return {False: 2, None: 1, True: 0}[row.passed], excess if row.max_difference is not None else float("inf")
+
+    if len(rows) <= CHECK_ROWS:
+        return rows
+    first = {row.kind: row for row in reversed(rows)}
+    kept = {id(row) for row in (*first.values(), *sorted(rows, key=badness, reverse=True)[:CHECK_ROWS])}
+    return [row for row in rows if id(row) in kept]
+
+
+def _left_out(check: Check, shown: int) -> str:
+    rows = check.verdict.comparisons
+    if shown == len(rows):
+        return ""
+    failed = sum(row.passed is False for row in rows)
+    return f"{shown} of {len(rows):,} rows, the worst ones; {failed:,} of all fail. All are in report.json."
+
+
+def drift(check: Check) -> Table:
+    """Of two recordings: the differences of their environments, by class."""
+    return Table(title="Differences of the environment", heads=("class", "run 1 → run 2", "what to expect"), rows=compared.drift(check))
 
 
 def losses(check: Check) -> tuple[Table, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprocheck.model import Cause, Check, Confidence, Ladder, Rung, RungName, SourceLine
+from reprocheck.model.ranks import named
 from reprocheck.report.text import line, number, printable
 
 STATUS: Mapping[str, str] = {"equal": "equal", "differs": "differs", "not_recorded": "not recorded"}
@@ -75,9 +76,16 @@ def _row(rung: Rung, ladder: Ladder) -> Row:
 
 
 def where(rung: Rung) -> str:
-    """`block.drop, iteration 1, gross`."""
-    parts = [line(rung.place or ""), f"iteration {rung.iteration:,}" if rung.iteration else "", SIZE.get(rung.size or "", "")]
-    return ", ".join(filter(None, parts))
+    """`block.drop, iteration 1, gross`; of several ranks with those on which it differs in that iteration."""
+    when = f"iteration {rung.iteration:,}" if rung.iteration else ""
+    return ", ".join(filter(None, [line(rung.place or ""), when, _ranks(rung), SIZE.get(rung.size or "", "")]))
+
+
+def _ranks(rung: Rung) -> str:
+    ranks = rung.facts.get("ranks")
+    if not isinstance(ranks, Mapping):
+        return ""
+    return named([int(rank) for rank, found in ranks.items() if found["iteration"] == rung.iteration] or [rung.rank or 0])
 
 
 def _facts(rung: Rung) -> list[tuple[str, str]]:
@@ -100,6 +108,8 @@ def evidence(check: Check) -> str:
     pairs = check.record.deeper
     levels = [f"level {pair.level}" + (f" inside {line(pair.inside)}" if pair.inside else "") for pair in pairs]
     again = "two more runs" if len(pairs) == 1 else f"{2 * len(pairs)} more runs"
+    if check.record.compared:
+        again = "one run of each side" if len(pairs) == 1 else f"{len(pairs)} runs of each side"
     return f"Read from {again}, recorded at {' and '.join(levels)}." if pairs else ""
 
 

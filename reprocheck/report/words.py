@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from reprocheck.model import Check, Comparison, Run
-from reprocheck.report import controls, why
+from reprocheck.report import compared, controls, why
 from reprocheck.report.text import count, line, number, seconds, ulps
 
 _SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
@@ -33,6 +33,8 @@ def meaning(check: Check) -> tuple[str, ...]:
     """What the verdict says and what it does not, in a few sentences."""
     verdict = check.verdict
     seen = subtitle(check)
+    if check.between is not None and verdict.verdict in ("reproducible", "not_reproducible"):
+        return (check.between.sentence, *compared.noise(check))
     if verdict.verdict == "reproducible":
         return (_agreement(check, seen), _limits(check))
     if verdict.verdict == "not_reproducible":
@@ -166,6 +168,7 @@ def summary(check: Check) -> list[str]:
         f"{check.verdict.title}: {line(check.verdict.reason)}",
         *(f"{name}: {headline} ({detail})" for name, (headline, detail) in named),
         *why.summary(check),
+        *compared.summary(check),
         *controls.summary(check),
         f"next: {next_command(check)[1]}",
     ]
@@ -179,6 +182,8 @@ def command(check: Check) -> str:
 def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     verdict, runs = check.verdict, len(check.runs)
+    if check.between is not None:
+        return compared.next_command(check)
     if check.causes and verdict.verdict == "not_reproducible" and check.search is None and not check.record.controls:
         return "Confirm the cause, and get a fix that is tried:", _again(check, "", "explain")
     if check.causes:

@@ -22,17 +22,17 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     from reprocheck.trace.process import read_process
 
     found = [read_process(path) for path in _files(folder / record.trace)]
-    order = sorted(range(len(found)), key=lambda index: (found[index].process.time, index))
+    order = sorted(range(len(found)), key=lambda index: (found[index].node or 0, found[index].process.time, index))
     recorded = [found[index] for index in order]
     by_rank = ranks.assign([one for one in recorded if one.trained])
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
-    traces = tuple(_trace(rank, one, max(stops, default=None)) for rank, one in by_rank.items())
+    traces = tuple(_trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items())
     rank_of = {id(one): rank for rank, one in by_rank.items()}
     first = [*by_rank.values(), *recorded]
     return Run(
         record=record,
         traces=traces,
-        processes=tuple(_process(one, rank_of.get(id(one), one.rank)) for one in recorded),
+        processes=tuple(_process(one, rank_of.get(id(one), one.rank), record) for one in recorded),
         opened=_opened(recorded),
         environment=next((one.environment for one in first if one.environment), {}),
         controls=controls.gather(one.controls for one in recorded),
@@ -40,7 +40,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         stderr_tail=_tail(folder / record.stderr),
         frameworks={name: version for one in reversed(first) for name, version in one.frameworks.items()},
         changed_to_observe=_once(note for one in first for note in one.notes),
-        caveats=_once([*(text for one in first for text in one.caveats), *_missing_ranks(by_rank.values())]),
+        caveats=_once([*(text for one in first for text in one.caveats), *ranks.missing(by_rank, recorded)]),
         problems=_once(problem for one in first for problem in one.problems),
     )
 
@@ -58,7 +58,7 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _trace(rank: int, recorded: Recorded, stopped_at: int | None) -> Trace:
+def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRecord) -> Trace:
     from reprocheck.trace.process import checked, loss_series
 
     own_stop = recorded.stopped_at if recorded.stopped_at is not None else stopped_at
@@ -68,7 +68,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None) -> Trace:
     forward, backward = checked(grouping, losses.ends)
     return Trace(
         rank=rank,
-        process=_process(recorded, rank),
+        process=_process(recorded, rank, record),
         losses=losses,
         forward=forward,
         backward=backward,
@@ -87,15 +87,40 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None) -> Trace:
     )
 
 
-def _process(recorded: Recorded, rank: int | None) -> Process:
+def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process:
     said = recorded.process
-    return Process(pid=said.pid, ppid=said.ppid, argv=tuple(said.argv), python=said.python, name=said.name, rank=rank, ended=recorded.ended)
+    return Process(
+        pid=said.pid,
+        ppid=said.ppid,
+        argv=tuple(said.argv),
+        python=said.python,
+        name=said.name,
+        rank=rank,
+        world=recorded.world,
+        ended=recorded.ended,
+        error=recorded.error,
+        gone=record.gone.get(recorded.name),
+        node=recorded.node,
+    )
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Files that were read before the run wrote them: by the time of the event where it has one, else by the start of its process.
+    """Files that were read before the run wrote them. What another machine wrote is none of them: two clocks tell no order."""
+    nodes: dict[int | None, list[Recorded]] = {}
+    for one in recorded:
+        nodes.setdefault(one.node, []).append(one)
+    written = {node: {event.p for one in found for event in one.opened if event.m == "w"} for node, found in nodes.items()}
+    read: set[str] = set()
+    for node, found in nodes.items():
+        elsewhere = set().union(*(paths for other, paths in written.items() if other != node))
+        read |= _read_first(found) - elsewhere
+    return tuple(sorted(read))
 
-    Appending is neither: what stood in the file before stays there to be read.
+
+def _read_first(recorded: Sequence[Recorded]) -> set[str]:
+    """Of one machine, by the time of the event where it has one, else by the start of its process.
+
+    Appending is neither reading nor writing: what stood in the file before stays there to be read.
     """
     events = [
         (event.time if event.time is not None else one.process.time, number, place, event)
@@ -110,15 +135,7 @@ def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
             written.add(event.p)
         elif event.m == "r" and event.p not in written:
             read.add(event.p)
-    return tuple(sorted(read))
-
-
-def _missing_ranks(trainers: Iterable[Recorded]) -> list[str]:
-    trainers = list(trainers)
-    world = max((one.world or 0 for one in trainers), default=0)
-    if world <= len(trainers):
-        return []
-    return [f"{len(trainers)} of {world} ranks reported a loss or an update."]
+    return read
 
 
 def _tail(path: Path) -> str:

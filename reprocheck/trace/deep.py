@@ -15,7 +15,7 @@ import msgspec
 from reprocheck.child.reprocheck_child.iterations import Grouping
 from reprocheck.model import RunRecord
 from reprocheck.trace import events, ranks
-from reprocheck.trace.process import Recorded
+from reprocheck.trace.process import Recorded, unknown
 
 MOST_FACTS = 500_000
 """Facts kept of one rank. What comes after is left out, and said."""
@@ -200,7 +200,7 @@ def read_deep(folder: Path, run: RunRecord) -> dict[int, DeepTrace]:
         return {}
     files = [file for file in map(_read, paths) if file.trained or file.seen]
     trained = [file for file in files if file.trained] or files
-    trained.sort(key=lambda file: (file.recorded.process.time, file.path.name))
+    trained.sort(key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name))
     file_of = {id(file.recorded): file for file in trained}
     return {rank: _trace(rank, file_of[id(recorded)]) for rank, recorded in ranks.assign([file.recorded for file in trained]).items()}
 
@@ -219,7 +219,7 @@ def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[st
 
 
 def _trace(rank: int, file: _File) -> DeepTrace:
-    problems = list(file.recorded.problems)
+    problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
     if file.garbage:
         problems.append(f"{file.garbage} line(s) of a trace are no events and were left out")
     if file.left_out:
@@ -242,6 +242,7 @@ def _trace(rank: int, file: _File) -> DeepTrace:
 
 def _read(path: Path) -> _File:
     file = _File(path=path)
+    file.recorded.name = path.stem
     try:
         for at, line in _lines(file):
             try:

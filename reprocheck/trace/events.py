@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,6 +11,8 @@ import msgspec
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
+FORMAT_VERSION = 1
+"""What is read here. Of a newer format the events that it shares with this one are read."""
 LONGEST_LINE = 1 << 26
 """Bytes. A longer stretch without a line end is no trace and is dropped."""
 
@@ -20,6 +22,7 @@ class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):
 
 
 class Process(Event):
+    v: int = 1
     pid: int = 0
     ppid: int = 0
     time: float = 0.0
@@ -142,7 +145,7 @@ class Stop(Event):
 
 
 class Exit(Event):
-    pass
+    error: str = ""
 
 
 AnyEvent: TypeAlias = (
@@ -172,15 +175,18 @@ AnyEvent: TypeAlias = (
 _KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
+OF_DEEPER_LEVELS = frozenset({"fingerprints", "seen", "ran", "unrecorded"})
+"""Events that are read elsewhere."""
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a file once it has been read: `cut` in mid-line, and how many lines were no events."""
+    """What is known of a file once it has been read: `cut` in mid-line, how many lines were no events, unknown events by name."""
 
     cut: bool = False
     garbage: int = 0
+    unknown: dict[str, int] = field(default_factory=dict)
 
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
@@ -215,13 +221,17 @@ def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
         try:
             yield _DECODER.decode(line)
         except _ERRORS:
-            if not _is_unknown_event(line):
+            kind = _unknown_event(line)
+            if kind:
+                reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
+            else:
                 reading.garbage += 1
 
 
-def _is_unknown_event(line: bytes) -> bool:
+def _unknown_event(line: bytes) -> str:
+    """The name of an event that is not known here, empty where the line is none."""
     try:
         kind = _HEAD.decode(line).get("e")
     except _ERRORS:
-        return False
-    return isinstance(kind, str) and kind not in _KNOWN
+        return ""
+    return kind if isinstance(kind, str) and kind not in _KNOWN else ""

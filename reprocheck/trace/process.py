@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan
@@ -17,6 +17,8 @@ from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
 
+NODE = "node"
+"""Before the number of a machine, in front of the names of its traces."""
 _MOST_DTYPES = 255
 
 
@@ -25,6 +27,8 @@ class Recorded:
     """The content of one trace file. `values` and `dtype_of` are columns, one entry a loss that counts."""
 
     process: events.Process
+    name: str = ""
+    """The name of the file without its suffix."""
     grouping: Grouping = field(default_factory=Grouping)
     values: array[float] = field(default_factory=lambda: array("d"))
     dtype_of: array[int] = field(default_factory=lambda: array("B"))
@@ -40,11 +44,18 @@ class Recorded:
     controls: list[AnyControlEvent] = field(default_factory=list)
     stopped_at: int | None = None
     ended: bool = False
+    error: str = ""
     cut: bool = False
     column: array[float] = field(default_factory=lambda: array("d"))
     """The losses of all regular stretches."""
     stretch: events.Regular | None = None
     """The regular stretch under way."""
+
+    @property
+    def node(self) -> int | None:
+        """The machine that it ran on, where the run was put together from those of several: `nodeN-PID-NANOSECONDS`."""
+        first = self.name.partition("-")[0].removeprefix(NODE)
+        return int(first) if self.name.startswith(NODE) and first.isdecimal() else None
 
     @property
     def trained(self) -> bool:
@@ -54,7 +65,7 @@ class Recorded:
 
 def read_process(path: Path) -> Recorded:
     """Read one trace file, whatever state it is in: what cannot be read becomes a problem."""
-    recorded = Recorded(process=events.Process())
+    recorded = Recorded(process=events.Process(), name=path.stem)
     reading = events.Reading()
     try:
         column = path.with_suffix(".losses")
@@ -67,8 +78,24 @@ def read_process(path: Path) -> Recorded:
     recorded.cut = reading.cut
     if reading.garbage:
         recorded.problems.append(f"{reading.garbage} line(s) of a trace are no events and were left out")
+    recorded.problems += unknown(recorded.process.v, reading.unknown)
     recorded.grouping.finish()
     return recorded
+
+
+def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
+    """What is to be said of a trace in a newer format, and of events that are not known here."""
+    said = []
+    if version > events.FORMAT_VERSION:
+        said.append(
+            f"a trace was written by a newer reprocheck (format {version}; this one reads {events.FORMAT_VERSION}), so parts of it may be "
+            "missing here; upgrade reprocheck"
+        )
+    names = sorted(set(kinds) - events.OF_DEEPER_LEVELS)
+    if names:
+        count = sum(kinds[name] for name in names)
+        said.append(f"{count} event(s) of a trace are of kinds that are not known here and were left out: {', '.join(names[:5])[:200]}")
+    return said
 
 
 def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
@@ -198,8 +225,8 @@ def _take_stop(recorded: Recorded, event: events.Stop) -> None:
         recorded.stopped_at = event.i
 
 
-def _take_exit(recorded: Recorded, _: events.Exit) -> None:
-    recorded.ended = True
+def _take_exit(recorded: Recorded, event: events.Exit) -> None:
+    recorded.ended, recorded.error = True, event.error
 
 
 _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from reprocheck.model.ranks import named
 from reprocheck.trace.process import Recorded
 
 
@@ -35,6 +36,23 @@ def assign(trainers: Sequence[Recorded]) -> dict[int, Recorded]:
             )
         ranks[rank] = recorded
     return dict(sorted(ranks.items()))
+
+
+def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
+    """The ranks of the world that recorded nothing: those of which no process was seen, and those of which one was."""
+    trainers = list(by_rank.values())
+    world = max((one.world or 0 for one in trainers), default=0)
+    if world <= len(trainers):
+        return []
+    lost = [rank for rank in range(world) if rank not in by_rank]
+    started = {one.rank for one in processes if not one.trained and one.rank is not None}
+    silent, absent = [rank for rank in lost if rank in started], [rank for rank in lost if rank not in started]
+    parts = []
+    if absent:
+        parts.append(f"no process of {named(absent)} loaded the recorder")
+    if silent:
+        parts.append(f"{named(silent)} started and recorded none")
+    return [f"{len(trainers)} of {world} ranks reported a loss or an update: {', and '.join(parts)}."]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

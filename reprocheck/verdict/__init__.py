@@ -9,6 +9,7 @@ from reprocheck.model import EXIT_CODE, Bitwise, CheckKind, Comparison, Divergen
 from reprocheck.verdict import words
 from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up, traces
+from reprocheck.verdict.lost import lost
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.series import first_outside, first_unequal
 from reprocheck.verdict.ulp import ulp_distance
@@ -77,7 +78,9 @@ def _failure(runs: Sequence[Run]) -> _Decision | None:
     for run in runs:
         if run.record.ended in ("failed", "timed_out") and _too_early(run, runs[0]):
             verdict: VerdictName = "timed_out" if run.record.ended == "timed_out" else "script_failed"
-            return _Decision(verdict=verdict, reason=f"run {run.number} {words.ending(run)} before both checks could be made")
+            who = lost(run)
+            reason = f"run {run.number} {words.ending(run)} before both checks could be made" + (f"; {who}" if who else "")
+            return _Decision(verdict=verdict, reason=reason)
     return None
 
 
@@ -112,7 +115,7 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
         if not any(len(trace.losses.values) for trace in run.traces):
             return _no_loss(run)
     if len(runs) < 2:
-        return "only one run was recorded, and a check needs two; run the check again"
+        return "only one run was recorded, and a check needs two; `reprocheck compare` takes it and another recording"
     for kind in KINDS:
         for row in rows:
             if row.kind == kind and row.passed is None:
@@ -138,7 +141,7 @@ def _agreement(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
-    largest = max(rows, key=lambda row: (row.max_difference or 0.0) - (row.allowed or 0.0))
+    largest = max(rows, key=lambda row: row.weight)
     numbers = largest.max_difference or 0.0, largest.iteration, largest.allowed or 0.0
     size = "the largest difference is {:.3g} in iteration {} where {:.3g} is allowed".format(*numbers)
     later = f", and from iteration {bitwise.first_iteration} on the losses are not equal in every bit"

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reprocheck.model import Bitwise, Comparison, Divergence, Run, Trace, VerdictName
+from reprocheck.model.ranks import together
 from reprocheck.verdict import words
 from reprocheck.verdict.checks import traces
+from reprocheck.verdict.lost import early, lost
 
+_RANKS = "RANKS"
+"""Stands in a sentence for the ranks of which it is said."""
 _WIDE = 0.1
 """A tolerance is called wide from this share of the loss on."""
 
@@ -26,9 +30,11 @@ def caveats(
         found += _loose_pass(rows, bitwise, divergence, dtype)
     if runs and verdict not in ("script_failed", "timed_out"):
         found += _endings(runs)
+    found += early(runs)
+    references = traces(runs[0]) if runs else {}
     for run in runs:
-        for trace in run.traces:
-            found += _weights(run, trace, traces(runs[0]).get(trace.rank))
+        said = ((trace.rank, text) for trace in run.traces for text in _weights(run, trace, references.get(trace.rank)))
+        found += (text.replace(_RANKS, ranks) for ranks, text in together(said))
     found += _lengths(runs)
     return tuple(dict.fromkeys(found))
 
@@ -58,21 +64,22 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.ended in ("failed", "timed_out", "interrupted"):
             iterations = max((len(trace.losses) for trace in run.traces), default=0)
-            yield f"Run {run.number} {words.ending(run)}, after {iterations} recorded iteration(s)."
+            who = lost(run)
+            yield f"Run {run.number} {words.ending(run)}, after {iterations} recorded iteration(s){f'; {who}' if who else ''}."
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
-    who = f"run {run.number}, rank {trace.rank}"
+    who = f"run {run.number}, {_RANKS}"
     checked, ruling = trace.backward, None if reference is None else reference.backward
     if checked is not None and not trace.weights_seen:
-        yield f"Whether updates change the weights could not be seen (rank {trace.rank}); the first update is taken to be a real one."
+        yield f"Whether updates change the weights could not be seen ({_RANKS}); the first update is taken to be a real one."
     if reference is trace and checked is not None and checked.iteration > 2:
         unchanged = (
             f"The first {trace.unchanged_updates} update(s) did not change the weights"
             if trace.unchanged_updates
             else "No earlier change was seen"
         )
-        yield f"{unchanged} (rank {trace.rank}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
+        yield f"{unchanged} ({_RANKS}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
     if reference is not trace and ruling is not None and (checked is None or checked.iteration != ruling.iteration):
         own = "do not change in the recorded iterations" if checked is None else f"first change in iteration {checked.iteration - 1}"
         if len(trace.losses) >= ruling.iteration:
@@ -89,7 +96,10 @@ def _lengths(runs: Sequence[Run]) -> Iterator[str]:
         return
     references = traces(runs[0])
     for run in runs[1:]:
-        for rank, trace in traces(run).items():
-            if rank in references and len(trace.losses) != len(references[rank].losses):
-                counts = len(trace.losses), len(references[rank].losses)
-                yield f"Run {run.number} recorded {counts[0]} iteration(s) of rank {rank}, run 1 recorded {counts[1]}."
+        counts = [
+            (rank, f"run 1 recorded {len(references[rank].losses)}", len(trace.losses))
+            for rank, trace in traces(run).items()
+            if rank in references and len(trace.losses) != len(references[rank].losses)
+        ]
+        said = ((rank, f"Run {run.number} recorded {count} iteration(s) of {_RANKS}, {reference}.") for rank, reference, count in counts)
+        yield from (text.replace(_RANKS, ranks) for ranks, text in together(said))

@@ -60,7 +60,7 @@ def test_a_folder_and_an_archive_with_main_are_scripts(here: Path) -> None:
         ("broken.py", b"x = 1\nif x\n", "broken.py:2: expected ':'", "Correct"),
         ("latin.py", b"x = '\xe9'\n", "latin.py", "Correct"),
         ("train.sh", b"#!/bin/bash\nif true; then echo; fi\n", "train.sh:2", "`-- bash train.sh`"),
-        ("book.ipynb", b"{}", "is a notebook", "nbconvert"),
+        ("book.ipynb", b"{}", "is not a notebook", "Jupyter"),
         ("-", None, "standard input", "file"),
     ],
 )

@@ -16,7 +16,8 @@ from reprocheck.report.page import _source
 
 NAMES = {
     "schema_version", "reprocheck_version", "verdict", "failed_check", "reason", "exit_code", "command", "started", "checks",
-    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "ladder", "causes", "controls", "scan", "state_left",
+    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "ladder", "causes", "controls", "scan", "compared",
+    "state_left",
     "changed_to_observe", "caveats", "coverage", "environment", "settings", "runs",
 }  # fmt: skip
 

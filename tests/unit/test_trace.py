@@ -169,11 +169,19 @@ def test_more_dtype_names_than_a_column_holds(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------------- damage
 
 
-def test_unknown_events_and_keys_are_ignored(tmp_path: Path) -> None:
+def test_unknown_events_are_left_out_and_said_unknown_keys_are_ignored(tmp_path: Path) -> None:
     run = read(
         tmp_path, text(hello(colour="blue"), {"e": "future", "x": [1]}, *training(1, 2), loss(3.0, new={"a": 1}), {"e": "exit", "z": 0})
     )
-    assert losses(run) == [[1], [2], [3]] and run.problems == ()
+    assert losses(run) == [[1], [2], [3]]
+    assert run.problems == ("1 event(s) of a trace are of kinds that are not known here and were left out: future",)
+
+
+def test_a_trace_of_a_newer_recorder_is_read_as_far_as_it_is_known_and_said(tmp_path: Path) -> None:
+    run = read(tmp_path, text(hello(v=2), *training(1, 2), {"e": "exit"}))
+    assert losses(run) == [[1], [2]]
+    (said,) = run.problems
+    assert said.startswith("a trace was written by a newer reprocheck (format 2; this one reads 1)") and "upgrade" in said
 
 
 @pytest.mark.parametrize(

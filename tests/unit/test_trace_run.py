@@ -54,7 +54,7 @@ def test_the_framework_knows_the_rank_better(tmp_path: Path) -> None:
 def test_a_rank_that_did_not_report_is_a_caveat(tmp_path: Path) -> None:
     run = read(tmp_path, process(1.0, *losses(0.5), rank=0, world=3), process(1.0, *losses(2.5), rank=2, world=3))
     assert ranks(run) == {0: 0.5, 2: 2.5}
-    assert run.caveats == ("2 of 3 ranks reported a loss or an update.",)
+    assert run.caveats == ("2 of 3 ranks reported a loss or an update: no process of rank 1 loaded the recorder.",)
 
 
 def test_a_training_in_a_forked_child(tmp_path: Path) -> None:

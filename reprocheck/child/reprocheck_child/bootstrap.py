@@ -40,6 +40,10 @@ def start(folder: str) -> None:
     events.CURRENT = recorder
     recorder.hello("start")
     os.register_at_fork(after_in_child=recorder.forked)
+    if settings.get("portable"):
+        from . import hashing
+
+        hashing.take_portable()
     if settings.get("controls"):
         _start_controls(recorder, settings)
     for trigger, adapter in FRAMEWORKS.items():

@@ -12,7 +12,7 @@ from _collections import deque
 from _thread import RLock, get_ident
 from time import time_ns
 
-from . import jsontext, stop
+from . import jsontext, launchers, stop
 from .iterations import BACKWARD, LOG, Grouping
 from .lines import loss_line, update_line
 from .regular import Column, Regular
@@ -61,7 +61,7 @@ class Recorder:
         self.on_fork: list[Callable[[], None]] = []
         self.on_end: list[Callable[[], None]] = []
         """Called before the last line, however the process ends by itself."""
-        self.world: tuple[int | None, int] = (_integer("RANK"), _integer("WORLD_SIZE") or 1)
+        self.world: tuple[int | None, int] = launchers.world()
         self.find_rank: list[Callable[[], tuple[int, int] | None]] = []
         self._mask: Mapping[str, str] = settings.get("mask") or {}
         self._lock = RLock()
@@ -288,7 +288,8 @@ class Recorder:
             self._close_regular()
             self._drain(None)
             self._account()
-            self.emit({"e": "exit"})
+            error = self.masked(stop.last_error())
+            self.emit({"e": "exit", "error": error} if error else {"e": "exit"})
             self._file.close()
         if self._training:
             stop.mark(self.folder, self.world[0])
@@ -300,6 +301,7 @@ class Recorder:
             found = find()
             if found:
                 self.rank(*found)
+        stop.trains(self.folder, self.world)
         from . import environment
 
         self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
@@ -430,8 +432,3 @@ def log_loss(value: Any) -> None:
             CURRENT.log(value)
         except Exception as error:
             CURRENT.problem("log_loss", error)
-
-
-def _integer(variable: str) -> int | None:
-    text = os.environ.get(variable, "")
-    return int(text) if text.isdigit() else None

@@ -1,7 +1,8 @@
 """The early stop: output is flushed, then the process ends at once.
 
 An exception would be swallowed by a bare `except`, and would make another rank abort in a collective; `os._exit` does neither. With
-several ranks on this machine each leaves a mark and waits (bounded) until all have, so that none leaves a collective half done.
+several ranks each leaves a mark when it begins to train and one at its stop, and waits (bounded) until all that train on this machine have
+come to theirs, so that none leaves a collective half done. Ranks of other machines leave their marks elsewhere: for them it waits a second.
 """
 
 from __future__ import annotations
@@ -10,20 +11,21 @@ import os
 import sys
 from time import monotonic, sleep
 
-_exit, _kill, _listdir, _open, _close = os._exit, os.kill, os.listdir, os.open, os.close
-_MARK = "stopped-"
+from . import launchers
+
+_exit, _kill, _listdir, _open, _close, _getpid = os._exit, os.kill, os.listdir, os.open, os.close, os.getpid
+_TRAINS, _MARK = "training-", "stopped-"
+_LONGEST = 300
+_ELSEWHERE = 1.0
+"""Seconds for ranks of other machines: each stops at the same iteration, and may have a part of its last collective before it."""
 
 
 def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
     """End this process with status 0 once every rank of this machine has come to its stop, or after `wait` seconds."""
     rank, size = world
-    local = os.environ.get("LOCAL_WORLD_SIZE", "")
-    ranks = int(local) if local.isdigit() else size
-    if rank is not None and ranks > 1:
+    if rank is not None and size > 1:
         mark(folder, rank)
-        deadline = monotonic() + wait
-        while sum(name.startswith(_MARK) for name in _listdir(folder)) < ranks and monotonic() < deadline:
-            sleep(0.005)
+        _wait_for_others(folder, size, monotonic() + wait)
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             stream.flush()  # type: ignore[union-attr]
@@ -33,10 +35,59 @@ def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
     _exit(0)
 
 
+def trains(folder: str, world: tuple[int | None, int]) -> None:
+    """Tell the other ranks that this one has begun to train, so that they wait for it."""
+    if world[0] is not None and world[1] > 1:
+        _leave_mark(folder, "%s%d-%d" % (_TRAINS, world[0], _getpid()))
+
+
 def mark(folder: str, rank: int | None) -> None:
     """Tell the other ranks that this one has come to its stop or its end."""
+    _leave_mark(folder, _MARK + str(rank))
+
+
+def last_error() -> str:
+    """The exception that nobody caught, in one line; empty where there was none, or where it is that of an exit."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if error is None:
+        return ""
     try:
-        _close(_open(os.path.join(folder, _MARK + str(rank)), os.O_WRONLY | os.O_CREAT, 0o644))
+        said = str(error).strip().partition("\n")[0]
+    except Exception:
+        said = ""
+    return (type(error).__name__ + (": " + said if said else ""))[:_LONGEST]
+
+
+def _wait_for_others(folder: str, size: int, deadline: float) -> None:
+    here = launchers.ranks_here()
+    while monotonic() < deadline:
+        try:
+            names = _listdir(folder)
+        except OSError:
+            return
+        arrived = {name[len(_MARK) :] for name in names if name.startswith(_MARK)}
+        training = [name[len(_TRAINS) :].partition("-") for name in names if name.startswith(_TRAINS)]
+        dead = {rank for rank, _, pid in training if rank not in arrived and not _alive(pid)}
+        if len(arrived | dead) >= max(here, len({rank for rank, _, _ in training})):
+            if len(arrived) < size:
+                sleep(min(_ELSEWHERE, max(0.0, deadline - monotonic())))
+            return
+        sleep(0.005)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        _kill(int(pid), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _leave_mark(folder: str, name: str) -> None:
+    try:
+        _close(_open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError:
         pass
 

@@ -9,6 +9,10 @@ __version__ = "recorder"
 def __getattr__(name):  # type: ignore[no-untyped-def]
     from reprocheck_child import callbacks, seed_all
 
+    if name == "check":
+        from reprocheck_child import call
+
+        return call.check
     if name in ("Seeded", "seed_all"):
         return getattr(seed_all, name)
     if name in callbacks.NAMES:

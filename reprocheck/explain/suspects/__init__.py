@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from reprocheck.explain.suspects.backward import gradient, later, reduced, update
 from reprocheck.explain.suspects.data import batch
@@ -22,11 +23,22 @@ __all__ = ["Look", "Suspect", "suspects"]
 
 def suspects(look: Look) -> Iterator[Suspect]:
     """What the first differing rung points at, best first."""
+    if look.check.record.compared:
+        yield from _of_sides(look)
+        return
     if not look.ladder.came_back:
         yield Suspect(name="intermittent-difference", evidence=("The runs that were recorded again agreed.",))
     yield from _OF_RUNG[look.rung.rung](look)
     if look.rung.rung != "environment":
         yield from _beside(look)
+
+
+def _of_sides(look: Look) -> Iterator[Suspect]:
+    """Of two recordings that were made apart: their environments, and what makes runs differ anyhow unless each side agrees with itself."""
+    yield from _beside(look)
+    noise = look.check.between.noise if look.check.between else ()
+    if len(noise) < 2 or not all(side.equal for side in noise):
+        yield from (replace(suspect, confidence="suspected") for suspect in _OF_RUNG[look.rung.rung](look))
 
 
 def _beside(look: Look) -> Iterator[Suspect]:

@@ -1,0 +1,137 @@
+"""Calls a function in a process of its own: what `reprocheck.check(function)` starts for each run.
+
+Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is called; CALL is a file with all that is
+needed (`launch/function.py` writes it). As with multiprocessing's spawn, `sys.path` and `sys.argv` are those of the process that asked, and
+its main script is imported under the name `__mp_main__`, so that what stands below `if __name__ == "__main__"` does not run again.
+What keeps the function from being called is written to `REFUSED` in the trace folder, for that process to raise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+REFUSED = "refused.json"
+MAIN = "__mp_main__"
+HOME = "<home>"
+INSIDE = "reprocheck.check was called in a process that reprocheck itself had started."
+GUARD = (
+    'Put the call below `if __name__ == "__main__":`, so that it is not made again when a run imports the script; a script that calls '
+    "reprocheck.check itself is started with python, not with `reprocheck run`."
+)
+"""What is said where a run comes to `reprocheck.check` again, and what to do."""
+
+_IMPORTABLE = "See that it can be imported from the working directory in a fresh interpreter, without the process that calls check."
+_PICKLE_MAIN = b"__main__"
+
+
+def main() -> None:
+    """Calls the function that the command line names."""
+    with open(sys.argv[3], encoding="utf-8") as file:
+        call = jsontext.loads(with_home(file.read()))
+    sys.argv[:] = call["argv"]
+    sys.path[:] = paths(call["path"], sys.path, whole=call["whole"])
+    try:
+        function, args, kwargs = prepared(call)
+    except (Exception, SystemExit) as error:
+        refuse(call, error)
+        raise
+    function(*args, **kwargs)
+
+
+def with_home(text: str) -> str:
+    """The text of CALL as it was before the home folder in it was masked."""
+    return text.replace(HOME, jsontext.dumps(os.path.expanduser("~"))[1:-1])
+
+
+def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
+    """`sys.path` for the call: that of the process that asked, with the recorder's folder where it stands in every run.
+
+    Not `whole`: another interpreter, whose own entries stand behind those that were asked for.
+    """
+    recorder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = [entry if os.path.isabs(entry) else os.path.normpath(os.path.join(os.getcwd(), entry)) for entry in asked]
+    found[1:1] = [recorder]
+    if not whole:
+        found += own[1:]  # the first one was put there by -m
+    return list(dict.fromkeys(found))
+
+
+def prepared(call: Mapping[str, Any]) -> tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]:
+    """The function and its arguments, once everything that they need is imported."""
+    from base64 import b64decode
+    from pickle import loads
+
+    pickled = b64decode(call["pickled"])
+    if _PICKLE_MAIN in pickled and (call["main_name"] or call["main_file"]):
+        import_main(call["main_name"], call["main_file"])
+    load_module(call["module"], call["file"])
+    found: tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]] = loads(pickled)
+    return found
+
+
+def import_main(name: str, file: str) -> None:
+    """Import the main script of the process that asked, by the name of its module where it was started with -m, as module `__main__`."""
+    import runpy
+    from types import ModuleType
+
+    found = ModuleType(MAIN)
+    content = runpy.run_module(name, run_name=MAIN, alter_sys=True) if name else runpy.run_path(os.path.abspath(file), run_name=MAIN)
+    found.__dict__.update(content)
+    sys.modules["__main__"] = sys.modules[MAIN] = found
+
+
+def load_module(name: str, file: str) -> None:
+    """Import a module, from its file where its name cannot be imported: so are test files, where pytest does not change `sys.path`."""
+    from importlib import import_module, util
+    from types import ModuleType
+
+    if not name or name in sys.modules:
+        return
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if not file or not (name == missing or name.startswith(missing + ".")):
+            raise
+        spec = util.spec_from_file_location(name, os.path.abspath(file))
+        if spec is None or spec.loader is None:
+            raise
+        module = util.module_from_spec(spec)
+        parent = name.rpartition(".")[0]
+        while parent:
+            sys.modules.setdefault(parent, ModuleType(parent))
+            parent = parent.rpartition(".")[0]
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+
+
+class CalledInsideError(Exception):
+    """A run came to `reprocheck.check` again."""
+
+    message, fix = INSIDE, GUARD
+
+
+def check(*args: Any, **options: Any) -> None:
+    """Stands in for `reprocheck.check` where the package is not installed."""
+    raise CalledInsideError(INSIDE + " " + GUARD)
+
+
+def refuse(call: Mapping[str, Any], error: BaseException) -> None:
+    """Write down why the function was not called."""
+    message, fix = getattr(error, "message", None), getattr(error, "fix", None)
+    if not isinstance(message, str) or not isinstance(fix, str):
+        said = (type(error).__name__ + ": " + str(error)).rstrip(": ")
+        message, fix = "%s cannot be imported in a fresh process: %s." % (call["name"], said.rstrip(".")), _IMPORTABLE
+    with open(os.path.join(os.environ["REPROCHECK_CHILD"], REFUSED), "w", encoding="utf-8") as file:
+        file.write(jsontext.dumps({"message": message, "fix": fix}))
+
+
+if __name__ == "__main__":
+    main()

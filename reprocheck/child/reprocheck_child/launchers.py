@@ -1,0 +1,33 @@
+"""Which rank a process is, as the variables of its launcher say; a framework knows it better once it has been told."""
+
+from __future__ import annotations
+
+import os
+
+VARIABLES = (
+    ("RANK", "WORLD_SIZE"),  # torchrun, accelerate, deepspeed
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),  # mpirun of Open MPI
+    ("PMI_RANK", "PMI_SIZE"),  # mpirun of MPICH and Intel MPI
+    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),  # srun; a batch script has the first without the second, and is no rank
+)
+"""Rank and number of ranks, by launcher; the first that says a rank counts."""
+
+
+def world() -> tuple[int | None, int]:
+    """(rank, number of ranks): (None, 1) where no launcher says a rank, and a number of 1 where it is not known."""
+    for rank, size in VARIABLES:
+        own, ranks = _integer(rank), _integer(size)
+        if own is not None and (ranks is not None or rank != "SLURM_PROCID"):
+            return own, ranks or 1
+    return None, _integer("WORLD_SIZE") or 1
+
+
+def ranks_here() -> int:
+    """How many ranks the launcher has started on this machine, 0 where it does not say."""
+    return _integer("LOCAL_WORLD_SIZE") or 0
+
+
+def _integer(variable: str) -> int | None:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdigit() else None

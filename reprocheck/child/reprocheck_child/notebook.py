@@ -1,0 +1,136 @@
+"""Runs the code cells of a notebook in their order, in one process and without Jupyter.
+
+Started as `python -m reprocheck_child.notebook CELLS NOTEBOOK [ARGS]...`, where CELLS is the file that `launch/notebook.py` writes. The
+working directory is the notebook's folder and stands first on `sys.path`, `__main__` has no file: as in Jupyter. A cell is compiled under
+the name `NOTEBOOK:cell N`, so that tracebacks and places in the report name it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import events, jsontext
+from .magics import Shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Mapping
+
+ORDER = "The code cells of the notebook ran once each, in their order, in one process without Jupyter; nothing is drawn."
+AWAIT, COROUTINE = 0x2000, 0x80
+"""`ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`, `inspect.CO_COROUTINE`."""
+
+
+class Program:
+    """A notebook that is being run. `place`: its path; `names`: what its cells share."""
+
+    def __init__(self, place: str, names: dict[str, Any]) -> None:
+        self.place = place
+        self.names = names
+        self.file = place
+        self.first = 0
+
+    def run(self, cell: Mapping[str, Any]) -> None:
+        """Runs a cell."""
+        self.file = "%s:cell %d" % (self.place, cell["number"])
+        self.first = cell["first"]
+        remember(self.file, cell["source"])
+        self.execute(cell["code"], self.first)
+
+    def execute(self, code: str, skipped: int) -> None:
+        """Runs code of the current cell that begins after so many lines."""
+        compiled = compile("\n" * skipped + code, self.file, "exec", flags=AWAIT, dont_inherit=True)
+        if compiled.co_flags & COROUTINE:
+            import asyncio
+
+            asyncio.run(eval(compiled, self.names))
+        else:
+            exec(compiled, self.names)
+
+    def evaluate(self, code: str) -> object:
+        """Runs one statement that a magic was given; the value where it is an expression."""
+        try:
+            compiled = compile(code, self.file, "eval", dont_inherit=True)
+        except SyntaxError:
+            self.execute(code, self.first)
+            return None
+        return eval(compiled, self.names)
+
+
+def remember(file: str, source: str) -> None:
+    """Lets tracebacks and `inspect` see the source of a cell."""
+    import linecache
+
+    linecache.cache[file] = (len(source), None, [line + "\n" for line in source.split("\n")], file)
+
+
+def display(*objects: object, **options: object) -> object:
+    """Prints where Jupyter would draw."""
+    for each in objects:
+        print(each if isinstance(each, str) else repr(each))
+    return Shown() if options.get("display_id") else None
+
+
+class Shown:
+    """What `display` returns where it is to be updated."""
+
+    def update(self, *objects: object, **options: object) -> None:
+        """Prints the new state."""
+        display(*objects)
+
+    display = update
+
+
+def main() -> None:
+    """Runs the notebook that the command line names."""
+    from types import ModuleType
+
+    file, notebook, *arguments = sys.argv[1:]
+    with open(file, encoding="utf-8") as stream:
+        cells = jsontext.loads(stream.read())
+    place = os.path.abspath(notebook)
+    if sys.path[0] in ("", os.getcwd()):  # -m put it there
+        del sys.path[0]
+    os.chdir(os.path.dirname(place))
+    sys.argv[:] = [notebook, *arguments]
+    sys.path.insert(0, "")
+    os.environ.setdefault("MPLBACKEND", "agg")
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    program = Program(place, module.__dict__)
+    shell = Shell(program, note)
+    program.names.update(get_ipython=lambda: shell, display=display, __builtins__=__builtins__)
+    note("notebook", ORDER)
+    sys.excepthook = show
+    for cell in cells:
+        try:
+            program.run(cell)
+        except Exception as error:
+            if not cell["may_fail"]:
+                raise
+            show(type(error), error, error.__traceback__)
+
+
+def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Prints a traceback with the source of cells, from the first line of a cell on: the interpreter itself looks for it in files."""
+    import traceback
+
+    own = (__file__, os.path.join(os.path.dirname(__file__), "magics.py"))
+    while trace is not None and trace.tb_next is not None and (_file(trace) in own or _file(trace).startswith("<frozen")):
+        trace = trace.tb_next
+    traceback.print_exception(kind, error, trace)
+
+
+def _file(trace: TracebackType) -> str:
+    return trace.tb_frame.f_code.co_filename
+
+
+def note(code: str, text: str) -> None:
+    """Lists something in the report under *changed to observe*."""
+    if events.CURRENT is not None:
+        events.CURRENT.note(code, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""`reprocheck compare`: two recordings that were made apart, or the script as it is and as it was in another commit."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, chdir
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.cli.parameters import ENTRY, RunCommand, with_settings
+from reprocheck.errors import UsageError
+from reprocheck.settings import OPTIONS
+
+if TYPE_CHECKING:
+    from reprocheck.cli.console import Console
+    from reprocheck.settings import Settings
+
+NOT_HERE = ("runs",)
+USAGE = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
+SidesArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option("--against", metavar="COMMIT", help="Record the script as it was in this commit and as it is; compare these."),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Compare recordings of different scripts all the same.")]
+RunsOption = Annotated[
+    int, typer.Option("--runs", metavar="N", min=1, help="With --against, how often each side is run; 2 or more show the noise of each.")
+]
+
+
+class CompareCommand(RunCommand):
+    """Two recordings, with options anywhere; with `--against` an entry point, where options end as for `run`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses as `run` does where a commit is named, else as any command."""
+        if any(word == "--against" or word.startswith("--against=") for word in args):
+            return super().parse_args(ctx, args)
+        ctx.meta[ENTRY] = []
+        return TyperCommand.parse_args(self, ctx, args)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Both ways."""
+        for number, rest in enumerate(USAGE):
+            formatter.write_usage("reprocheck compare", rest, prefix="Usage: " if not number else "       ")
+
+
+@with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
+def compare(
+    ctx: typer.Context,
+    flags: dict[str, object],
+    sides: SidesArgument = None,
+    against: AgainstOption = None,
+    runs: RunsOption = 1,
+    force: ForceOption = False,
+    format: FormatOption = None,
+    output_file: OutputOption = None,
+) -> int:
+    """Compares two recordings and returns the exit code of the verdict."""
+    from reprocheck import settings
+    from reprocheck.cli.console import Console
+
+    held = replace(settings.load(flags, Path.cwd()), runs=runs)
+    target = destination(format, output_file)
+    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    if against is None:
+        if sides is None or len(sides) != 2:
+            raise UsageError(
+                f"compare takes two recordings, not {len(sides or ())}.",
+                "reprocheck compare run-a.zip run-b.zip, or reprocheck compare --against COMMIT train.py",
+            )
+        return _recordings(Path(sides[0]), Path(sides[1]), held, console, target, force=force)
+    return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
+
+
+def _recordings(first: Path, second: Path, held: Settings, console: Console, target: Destination | None, *, force: bool) -> int:
+    from reprocheck import bundle
+
+    console.begin(f"{first} and {second}")
+    console.status("reading the recordings")
+    with ExitStack() as stack:
+        folders = [stack.enter_context(bundle.opened(path)) for path in (first, second)]
+        return _compared((folders[0], folders[1]), (str(first), str(second)), held, console, target, force=force)
+
+
+def _with_commit(commit: str, words: list[str], held: Settings, console: Console, target: Destination | None, *, force: bool) -> int:
+    """Both sides recorded here: the commit in a worktree of its own, then the working directory as it is."""
+    import tempfile
+
+    from reprocheck import launch
+    from reprocheck.cli.run import entry_words, title, typed
+
+    asked = entry_words(words, "compare --against COMMIT")
+    here = Path.cwd()
+    found = launch.find_commit(commit, here)
+    python = held.python if "command" not in asked or typed(held, "python") else None
+    launch.entry_point(**asked, python=python)  # type: ignore[arg-type]
+    held = replace(held, python=launch.find_python(python, here)) if python else held
+    output = (here / held.output).absolute()
+    with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
+        recordings = Path(temporary) / "commit", Path(temporary) / "here"
+        with launch.worktree(found, here, output, console.message) as there:
+            for folder, place, name in zip(recordings, (there, here), (found.shown, "the working directory"), strict=True):
+                with chdir(place):
+                    entry = launch.entry_point(**asked, python=held.python if python else None)  # type: ignore[arg-type]
+                    console.begin(f"{title(entry)}, {name}")
+                    folder.mkdir()
+                    _recorded(entry, held, folder, console, name)
+        return _compared(recordings, (found.shown, "the working directory"), held, console, target, force=force)
+
+
+def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: str) -> None:
+    """One side. Raises UsageError where nothing can be compared."""
+    from reprocheck.cli import record, summary
+
+    check = record.recorded(entry, held, folder, console)
+    if record.failed(check):
+        summary.print_verdict(check, console)
+        raise UsageError(f"{name} recorded nothing that can be compared: {check.verdict.reason}", "Try it alone: reprocheck record …")
+
+
+def _compared(
+    folders: tuple[Path, Path], names: tuple[str, str], held: Settings, console: Console, target: Destination | None, *, force: bool
+) -> int:
+    """Joins, judges, explains and draws."""
+    from reprocheck import replay
+    from reprocheck.cli import summary
+    from reprocheck.cli.run import write
+
+    try:
+        console.status("comparing the recordings")
+        check, folder = replay.joined(folders, names, held, force=force)
+    finally:
+        console.clear()
+    summary.print_verdict(check, console)
+    written = write(check, folder, console, target, draw=held.draw)
+    summary.print_place(console, Path(os.path.relpath(folder)), ("html" if held.draw else "json") if written else None)
+    return check.verdict.exit_code

@@ -1,0 +1,32 @@
+"""`reprocheck merge NODE0 NODE1 … -o RUN`: what each machine of a run recorded, as one recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reprocheck.errors import UsageError
+
+
+def merge(
+    nodes: Annotated[list[Path], typer.Argument(metavar="NODE0 NODE1...", help="Recordings of one run: a file or folder of each node.")],
+    output: Annotated[Path | None, typer.Option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder.")] = None,
+) -> int:
+    """Joins the recordings into one with all ranks, which `compare` and `report` take. Exit 0 also where ranks are missing: it says so."""
+    if output is None:
+        raise UsageError("Where to write the run is not said.", f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip")
+    from reprocheck import merge as merging
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.model.ranks import named
+
+    made = merging.merge(nodes, output)
+    out = standard_output()
+    out.line(f"MERGED  {made.nodes} nodes, {len(made.ranks)} ranks", "bold green")
+    out.labelled("recording", str(output), "dim", indent=2, label_width=19)
+    out.labelled("next", "record the run once more, merge it, and compare them:", "dim", indent=2, label_width=19)
+    out.line("    " + out.style(f"reprocheck compare {output} OTHER", "cyan"))
+    if made.missing:
+        standard_error().paragraph(f"No node has {named(made.missing)}: is a recording missing?", style="yellow")
+    return 0

@@ -1,0 +1,134 @@
+"""`reprocheck record`: one run alone, recorded so that it can be compared elsewhere and later."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reprocheck.cli.parameters import ENTRY, RunCommand, with_settings
+from reprocheck.errors import ReportError, ReprocheckError
+from reprocheck.settings import OPTIONS
+
+if TYPE_CHECKING:
+    from reprocheck.cli.console import Console
+    from reprocheck.model import Check, EntryPoint
+    from reprocheck.settings import Settings
+
+NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
+"""Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are 1 here."""
+USAGE = ("SCRIPT.py [ARGS]...", "-m MODULE [ARGS]...", "-- COMMAND [ARGS]...")
+RunsOption = Annotated[
+    int, typer.Option("--runs", metavar="N", min=1, help="How often the script is run; more than once shows the noise from run to run.")
+]
+FileOption = Annotated[Path | None, typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too.")]
+
+
+class RecordCommand(RunCommand):
+    """`run` with another name."""
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """The three kinds of entry point."""
+        for number, rest in enumerate(USAGE):
+            formatter.write_usage("reprocheck record", f"[OPTIONS] {rest}", prefix="Usage: " if not number else "       ")
+
+
+@with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
+def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, output_file: FileOption = None) -> int:
+    """Records the user's command; returns 0 where losses were recorded, else the exit code of `run`."""
+    from reprocheck import launch, settings
+    from reprocheck.cli.console import Console
+    from reprocheck.cli.failure import Interrupted
+    from reprocheck.cli.run import entry_words, kept, title, typed
+
+    held = replace(settings.load(flags, Path.cwd()), runs=runs)
+    words = entry_words(ctx.meta[ENTRY], "record")
+    if output_file is not None:
+        _writable(output_file)
+    entry = launch.entry_point(**words, python=held.python if "command" not in words or typed(held, "python") else None)  # type: ignore[arg-type]
+    folder = launch.prepare(held.output, entry.name)
+    console = Console(held)
+    console.begin(title(entry))
+    try:
+        check = recorded(entry, held, folder, console)
+    except KeyboardInterrupt:
+        raise Interrupted(kept(folder)) from None
+    finally:
+        console.clear()
+    return _told(check, folder, output_file, console)
+
+
+def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
+    """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
+    from reprocheck import explain, launch, replay
+    from reprocheck.cli.escalation import keep_caveat
+
+    launch.check(entry, held, folder, console, output=console.output)
+    console.clear()
+    check = replay.judged(folder)
+    levels = {"op": ("module", "op")}.get(held.level, ("module",) if held.explain or held.level == "module" else ())
+    for level in levels if losses_of(check) else ():
+        console.half(level)
+        try:
+            count = iterations(check, held)
+            launch.record_deeper(entry, held, folder, console, level=level, iterations=count, runs=1, output=console.output)  # type: ignore[arg-type]
+        except ReprocheckError as error:
+            keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
+        finally:
+            console.clear()
+    explain.keep_sources(check, folder)
+    return check
+
+
+def iterations(check: Check, held: Settings) -> int:
+    """How many iterations are recorded deeply: up to the one that the backward check takes."""
+    from reprocheck.cli.escalation import LEAST, MOST, last_checked
+
+    return min(max(LEAST, last_checked(check)), MOST, held.steps or MOST)
+
+
+def losses_of(check: Check) -> int:
+    """How many losses run 1 recorded, all ranks together."""
+    return sum(len(trace.losses.values) for run in check.runs[:1] for trace in run.traces)
+
+
+def failed(check: Check) -> bool:
+    """Whether nothing was recorded that could be compared, or the script failed or ran out of time before it was."""
+    return not losses_of(check) or check.verdict.verdict in ("script_failed", "timed_out")
+
+
+def _told(check: Check, folder: Path, file: Path | None, console: Console) -> int:
+    """Packs and prints what was recorded; returns the exit code."""
+    from reprocheck import bundle
+    from reprocheck.cli import summary
+    from reprocheck.report import text
+
+    if failed(check):
+        summary.print_verdict(check, console)
+        summary.print_place(console, Path(os.path.relpath(folder)), None)
+        return check.verdict.exit_code or 3
+    if file is not None:
+        bundle.pack(folder, file)
+    place = file or Path(os.path.relpath(folder))
+    if console.quiet:
+        console.out.line(str(place))
+        return 0
+    run = check.runs[0]
+    counts = [text.count(len(check.runs), "run"), text.count(max(len(trace.losses) for trace in run.traces), "iteration")]
+    ranks = [text.count(len(run.traces), "rank")] if len(run.traces) > 1 else []
+    console.out.line(f"RECORDED  {', '.join([*counts, *ranks])}", "bold green")
+    console.out.labelled("recording", str(place), "dim", indent=2, label_width=summary.LABEL)
+    console.out.labelled("next", "record the other side, and compare them:", "dim", indent=2, label_width=summary.LABEL)
+    console.out.line("    " + console.out.style(f"reprocheck compare {place} OTHER", "cyan"))
+    return 0
+
+
+def _writable(file: Path) -> None:
+    """Before the first run: whether the recording can be written there."""
+    if file.is_dir():
+        raise ReportError(f"{file} is a folder.", "Name a file with -o, such as run.zip; --output names the folder of recordings.")
+    if not file.absolute().parent.is_dir() or not os.access(file.absolute().parent, os.W_OK):
+        raise ReportError(f"{file} cannot be written.", "Name a file in a folder that can be written with -o.")

@@ -1,0 +1,154 @@
+"""A function as an entry point: what a fresh process needs to call it, and the mistakes that can be seen before one is started."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import pickle
+import site
+import sys
+import sysconfig
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck.child.reprocheck_child.call import HOME, REFUSED
+from reprocheck.errors import EntryPointError
+from reprocheck.launch.entry_point import CALL, safe_name
+from reprocheck.model import EntryPoint
+
+NAME = "call.json"
+"""In the report folder: what was called."""
+PROTOCOL = 4
+"""Of pickle: the newest that Python 3.9 to 3.13 have as their default."""
+_MODULE = "Put the function into a module that can be imported, at its top level, and check it from there."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FunctionCall:
+    """A call that a fresh process can make. `file`: where the function stands, "" if that is not known; `pickled`: it and its arguments."""
+
+    name: str
+    module: str
+    file: str
+    pickled: bytes
+
+    @property
+    def folder_name(self) -> str:
+        """What the report folder is named by."""
+        return safe_name(self.name)
+
+    def entry(self, folder: Path, python: str, cwd: Path) -> EntryPoint:
+        """The entry point that makes the call, described by a file in the report folder. `python`: the interpreter's path."""
+        shown = _from(cwd, self.file) or self.module
+        whole = python == sys.executable
+        facts = {
+            "name": f"{self.name} ({shown})",
+            "module": "" if self.module == "__main__" else self.module,
+            "file": _from(cwd, self.file),
+            **_main(cwd),
+            "argv": sys.argv,
+            "whole": whole,
+            "path": _search_path(cwd, whole=whole),
+            "pickled": b64encode(self.pickled).decode("ascii"),
+        }
+        path = folder / NAME
+        path.write_text(_without_home(json.dumps(facts, indent=1)) + "\n", encoding="utf-8")
+        return EntryPoint(command=(python, "-m", CALL, shown, self.name, _from(cwd, str(path))), kind="module", name=self.folder_name)
+
+
+def function_call(function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]) -> FunctionCall:
+    """The call `function(*args, **kwargs)`. EntryPointError where a fresh process could not make it."""
+    inner: Any = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    owner = inner if hasattr(inner, "__qualname__") else type(inner)
+    name, module = str(owner.__qualname__), str(getattr(inner, "__module__", None) or owner.__module__)
+    _refuse(inner, name, module)
+    return FunctionCall(name=name, module=module, file=_file(inner, module), pickled=_pickled(function, args, kwargs, name))
+
+
+def refusal(trace: Path) -> EntryPointError | None:
+    """Why a run did not call the function; None where it did."""
+    try:
+        said = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
+        return EntryPointError(str(said["message"]), f"{said['fix']} The log of the run is {trace.parent / 'stderr.log'}.")
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _refuse(inner: Any, name: str, module: str) -> None:
+    """EntryPointError for what cannot be imported by its name, or does nothing when it is called."""
+    if "<lambda>" in name:
+        raise EntryPointError("A lambda has no name by which a fresh process could import it.", _MODULE)
+    if "<locals>" in name:
+        raise EntryPointError(f"{name.rpartition('.')[2]} is defined inside of {name.partition('.')[0]}, so nobody can import it.", _MODULE)
+    if inspect.iscoroutinefunction(inner) or inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        kind = "a generator function" if inspect.isgeneratorfunction(inner) else "asynchronous"
+        raise EntryPointError(f"{name} is {kind}: a call alone runs nothing of it.", "Check a function that runs it to its end.")
+    if module != "__main__":
+        return
+    code = getattr(inspect.unwrap(inner), "__code__", None)
+    main = sys.modules["__main__"]
+    typed = code is not None and not Path(code.co_filename).is_file()
+    if typed or not (getattr(main, "__file__", None) or getattr(main, "__spec__", None)):
+        raise EntryPointError(
+            f"{name} is defined in a notebook or an interactive session, which a fresh process cannot import.",
+            "Write it to a file (in a notebook `%%writefile train.py`), import it from there, and check that; or check the whole notebook "
+            "with `reprocheck run NOTEBOOK.ipynb`.",
+        )
+
+
+def _pickled(function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object], name: str) -> bytes:
+    try:
+        pickle.dumps(function, PROTOCOL)
+    except Exception as error:
+        raise EntryPointError(f"{name} cannot be given to a fresh process: {error}.", _MODULE) from None
+    try:
+        return pickle.dumps((function, tuple(args), dict(kwargs)), PROTOCOL)
+    except Exception as error:
+        fix = "Give numbers, text, paths, arrays and the like, which `pickle` takes, and let the function build the rest."
+        raise EntryPointError(f"An argument of {name} cannot be given to a fresh process: {error}.", fix) from None
+
+
+def _file(inner: Any, module: str) -> str:
+    code = getattr(inspect.unwrap(inner), "__code__", None) if callable(inner) else None
+    file = getattr(sys.modules.get(module), "__file__", None) or (code.co_filename if code is not None else "")
+    return _absolute(file) if file and file.endswith(".py") else ""
+
+
+def _main(cwd: Path) -> dict[str, str]:
+    """The main script of this process: the name of its module where it was started with -m, and its file."""
+    main = sys.modules["__main__"]
+    spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
+    return {"main_name": spec.name if spec is not None else "", "main_file": _from(cwd, _absolute(file)) if file else ""}
+
+
+def _search_path(cwd: Path, *, whole: bool) -> list[str]:
+    """`sys.path` of this process, entries in the working directory relative to it; not `whole`: without what is the interpreter's own."""
+    own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
+    kept = [entry for entry in sys.path if whole or not _within(entry, own)]
+    return [_from(cwd, _absolute(entry)) for entry in kept]
+
+
+def _without_home(text: str) -> str:
+    """JSON text that may be passed on; the process that calls puts the home folder back."""
+    home = json.dumps(str(Path("~").expanduser()))[1:-1]
+    return text.replace(home, HOME) if len(home) > 1 else text
+
+
+def _within(entry: str, folders: set[str]) -> bool:
+    return entry.endswith(".zip") or any(entry == folder or entry.startswith(folder + os.sep) for folder in folders)
+
+
+def _absolute(path: str) -> str:
+    return os.path.normpath(Path(path).absolute())
+
+
+def _from(cwd: Path, path: str) -> str:
+    """A path relative to the working directory where it lies in it, so that it leads into a copy of that, too."""
+    return os.path.relpath(path, cwd) if path and Path(path).is_relative_to(cwd) else path

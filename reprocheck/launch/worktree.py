@@ -1,0 +1,116 @@
+"""Another commit of the user's repository beside the working tree: what `reprocheck compare --against COMMIT` runs for one side."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.errors import UsageError
+from reprocheck.launch import snapshot
+from reprocheck.launch.tree import SKIPPED_FOLDERS
+
+MOST_BYTES = 1 << 30
+"""Of files that git does not track, taken into the worktree together where the file system cannot share their blocks."""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """A commit that was found: the name it was asked for by, its hash, and the working tree that it belongs to."""
+
+    name: str
+    hash: str
+    root: Path
+
+    @property
+    def shown(self) -> str:
+        """`HEAD~1 (3f2a9c1)`, or the short hash alone where that is how it was asked for."""
+        short = self.hash[:9]
+        return short if self.hash.startswith(self.name) else f"{self.name} ({short})"
+
+
+def find_commit(name: str, cwd: Path) -> Commit:
+    """The commit of that name in the repository of `cwd`. Raises UsageError where there is no git, no repository or no such commit."""
+    top = _git(cwd, "rev-parse", "--show-toplevel")
+    if top is None:
+        raise UsageError(
+            f"--against {name}: {cwd} is not in a git repository.", "Record each side with `reprocheck record`, and compare those."
+        )
+    found = _git(cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if found is None:
+        raise UsageError(f"--against {name}: there is no such commit.", "`git log --oneline` lists commits; a branch or tag will do, too.")
+    return Commit(name=name, hash=found.strip(), root=Path(top.rstrip("\n")))
+
+
+@contextmanager
+def worktree(commit: Commit, cwd: Path, leave_out: Path, say: Say) -> Iterator[Path]:
+    """The folder of `cwd` in a worktree of the commit, which is removed afterwards.
+
+    Files that git does not track are copied into it, but for `leave_out` and virtual environments. Raises UsageError.
+    """
+    with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
+        place = Path(temporary) / commit.root.name
+        if _git(commit.root, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--quiet", str(place), commit.hash) is None:
+            raise UsageError(
+                f"git makes no worktree of {commit.shown}.", f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}"
+            )
+        try:
+            there = place / cwd.resolve().relative_to(commit.root.resolve())
+            if not there.is_dir():
+                raise UsageError(f"{commit.shown} has no folder {there.relative_to(place)}.", "Start from a folder that both sides have.")
+            left = _bring(commit.root, place, leave_out)
+            if left:
+                say(f"Not in the worktree of {commit.shown}, as they are large and git does not track them: {snapshot.summary(left)}.")
+            yield there
+        finally:
+            _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
+            _git(commit.root, "worktree", "prune")
+
+
+def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
+    """Copies the files that git does not track. Returns the paths of those too large."""
+    listed = _git(root, "ls-files", "--others", "-z") or ""
+    left, taken = [], 0
+    for path in sorted(filter(None, listed.split("\0")), key=lambda path: _size(root / path)):
+        source, target = root / path, place / path
+        skipped = source.is_symlink() or not source.is_file() or target.exists() or source.is_relative_to(leave_out)
+        if skipped or SKIPPED_FOLDERS & set(Path(path).parts[:-1]) or _in_virtual_environment(root, path):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if snapshot.clone(source, target):
+            shutil.copymode(source, target)
+            continue
+        target.unlink(missing_ok=True)
+        if taken + _size(source) > MOST_BYTES:
+            left.append(path)
+            continue
+        shutil.copy2(source, target)
+        taken += _size(source)
+    return left
+
+
+def _in_virtual_environment(root: Path, path: str) -> bool:
+    return any((root / parent / "pyvenv.cfg").exists() for parent in Path(path).parents if str(parent) != ".")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def _git(cwd: Path, *words: str) -> str | None:
+    """What git answers; None where it fails or is not there."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
+    try:
+        answer = subprocess.run(["git", *words], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.decode("utf-8", "surrogateescape")

@@ -1,0 +1,52 @@
+"""Two recordings that were made apart: what may be expected of the difference between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.model.verdict import EnvironmentDifference
+
+Expects = Literal["nothing", "rounding", "anything"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Noise:
+    """What the runs of one side say of the difference from run to run, there.
+
+    side      1 or 2                    runs     how many of its own runs were compared
+    equal     in every bit; None where no loss was recorded
+    largest   largest absolute difference of a loss in the two checks, None where none could be made
+    """
+
+    side: int
+    runs: int
+    equal: bool | None
+    largest: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drift:
+    """A class of differences of the environment, and what is to be expected of it.
+
+    name, title   of the class: `threads`, "number of threads"
+    expects       what follows at most: `nothing`, `rounding` (differences of rounding level), `anything`
+    why           one sentence; `reference` where it is known from
+    differences   the facts that differ
+    """
+
+    name: str
+    title: str
+    expects: Expects
+    why: str
+    reference: str
+    differences: tuple[EnvironmentDifference, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Between:
+    """What stands between two recordings. `sentence`: whether the difference is drift that was to be expected."""
+
+    sentence: str
+    drift: tuple[Drift, ...] = ()
+    noise: tuple[Noise, ...] = ()

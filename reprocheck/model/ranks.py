@@ -1,0 +1,36 @@
+"""How sets of ranks are called in a sentence, and what several ranks have to say said once: what all parts that speak of ranks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+_MOST = 8
+"""Stretches of consecutive ranks that are named."""
+
+
+def named(ranks: Sequence[int]) -> str:
+    """`rank 3`, `ranks 0–2 and 7`; of many stretches the first eight."""
+    spans: list[list[int]] = []
+    for rank in sorted(ranks):
+        if spans and rank == spans[-1][1] + 1:
+            spans[-1][1] = rank
+        else:
+            spans.append([rank, rank])
+    words = [text for first, last in spans for text in _words(first, last)]
+    shown = [*words[:_MOST], *([f"{len(words) - _MOST} more"] if len(words) > _MOST else [])]
+    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {text}"
+
+
+def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
+    """Sentences of ranks, each once, in their order: with the name of the ranks that it is said of."""
+    ranks: dict[str, list[int]] = {}
+    for rank, sentence in said:
+        ranks.setdefault(sentence, []).append(rank)
+    return ((named(sorted(set(found))), sentence) for sentence, found in ranks.items())
+
+
+def _words(first: int, last: int) -> list[str]:
+    if first == last:
+        return [str(first)]
+    return [str(first), str(last)] if last == first + 1 else [f"{first}–{last}"]

@@ -1,0 +1,131 @@
+"""The pytest plugin: `reprocheck.assert_reproducible("train.py")` in a test. Every pytest loads it, so it imports next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from reprocheck.model import Cause, Check
+
+__all__ = ["Reprocheck"]
+
+FLAG = "--reprocheck-output"
+LOG_LINES = 15
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where the reports go."""
+    group = parser.getgroup("reprocheck")
+    group.addoption(FLAG, metavar="DIR", help="Folder for the report folders of `reprocheck.assert_reproducible` (default: tmp_path).")
+
+
+@pytest.fixture
+def reprocheck(request: pytest.FixtureRequest) -> Reprocheck:
+    """Asserts that a training is reproducible: `reprocheck.assert_reproducible("train.py")`."""
+    return Reprocheck(request)
+
+
+class Reprocheck:
+    """What the fixture `reprocheck` is in a test."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
+
+    def assert_reproducible(
+        self, target: Callable[..., object] | str | Path, *args: Any, kwargs: Mapping[str, Any] | None = None, **options: Any
+    ) -> Check:
+        """Runs a script (with the words `args`) or a function (with `args` and `kwargs`) several times; returns the check if it passes.
+
+        A script's path starts from the folder of the test file, or from pytest's root folder. `options` are those of `reprocheck.check`;
+        the page and the charts are drawn only where the check fails, unless `draw=True`. Raises AssertionError with the verdict, the place
+        where the runs part, the cause and its fix; UsageError where the check cannot be made.
+        """
+        __tracebackhide__ = True
+        from reprocheck.api import check
+        from reprocheck.errors import ReprocheckError
+
+        if not callable(target):
+            target = self._script(Path(target))
+        draw = options.pop("draw", None)
+        options.setdefault("output", self._output())
+        try:
+            found = check(target, args, kwargs, draw=bool(draw), **options)
+        except ReprocheckError as error:
+            raise error.with_traceback(None) from None
+        if not found.passed:
+            raise AssertionError(f"{failure(found)}\nreport: {_drawn(found) if draw is not False else found.folder}")
+        return found
+
+    def _script(self, path: Path) -> Path:
+        """The script, relative to the working directory where it lies in it."""
+        places = [folder / path for folder in (self._request.path.parent, self._request.config.rootpath)]
+        found = next((place for place in places if place.exists()), places[0]).resolve()
+        return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
+
+    def _output(self) -> Path:
+        config = self._request.config
+        folder = config.getoption(FLAG)
+        if folder:
+            return Path(config.invocation_params.dir, folder).absolute()
+        tmp_path: Path = self._request.getfixturevalue("tmp_path")
+        return tmp_path / "reprocheck"
+
+
+def _drawn(check: Check) -> Path:
+    """The page of a failed check; its folder where it cannot be drawn."""
+    from reprocheck.errors import ReprocheckError
+    from reprocheck.report import FORMATS, write
+
+    folder = check.folder or Path()
+    try:
+        write(check, folder)
+    except ReprocheckError:  # the traces are there
+        return folder
+    return folder / FORMATS["html"].filename
+
+
+def failure(check: Check) -> str:
+    """What a test says of a check that did not pass: verdict and reason, where the runs part, the first cause with its fix, or the log."""
+    from reprocheck.report import text, why, words
+
+    title = check.verdict.title
+    strict = ", but the rule that fail_on asks for is broken" if check.verdict.verdict == "reproducible" else ""
+    lines = [f"{title}{strict}: {text.line(check.verdict.reason)}"]
+    if check.verdict.exit_code != 1:
+        lines += words.meaning(check)[:1]
+    rung = check.ladder.first_rung if check.ladder else None
+    if rung is not None:
+        place = ", ".join(filter(None, (why.where(rung), why.origin(rung.source))))
+        lines.append(f"first difference: {rung.rung}" + (f": {place}" if place else ""))
+        lines += [f"  {why.lead(check)}"] if why.lead(check) else []
+    if check.causes:
+        lines += _cause(check.causes[0])
+    if check.verdict.verdict in ("script_failed", "timed_out"):
+        lines += _log(check)
+    return "\n".join(lines)
+
+
+def _cause(cause: Cause) -> list[str]:
+    from reprocheck.report import why
+
+    line = f" in {why.origin(cause.source)}" if cause.source else ""
+    fix = why.fix(cause)
+    lines = [f"cause: {why.cause_title(cause)}{line}"]
+    if not fix:
+        return lines
+    return [*lines, "fix:", *(f"    {row}".rstrip() for row in fix.split("\n"))] if why.is_code(fix) else [*lines, f"fix: {fix}"]
+
+
+def _log(check: Check) -> list[str]:
+    """The end of the log of the run that failed or took too long."""
+    from reprocheck.report import text, words
+
+    run = next((run for run in check.runs if run.record.ended in ("failed", "timed_out")), None)
+    if run is None:
+        return []
+    log = text.tail(run.stderr_tail, LOG_LINES, 4000) or text.tail(run.stdout_tail, LOG_LINES, 4000)
+    return [f"run {run.number} {words.ending(run)}; the end of its log:", *(f"    {row}" for row in log.split("\n"))]

@@ -1,0 +1,173 @@
+"""Notebooks as entry points: cells in their order, magics dealt with, places by cell, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reprocheck import launch
+from reprocheck.child.reprocheck_child.magics import Shell, installs, statement
+from reprocheck.errors import EntryPointError
+from tests.conftest import Outcome, check
+
+
+def notebook(*cells: str | tuple[str, list[str]], language: str = "python") -> str:
+    """A notebook of these code cells, each with its tags; one that begins with `#` is text."""
+    made = []
+    for cell in cells:
+        source, tags = cell if isinstance(cell, tuple) else (cell, [])
+        kind: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
+        if source.startswith("# "):
+            kind = {"cell_type": "markdown"}
+        made.append({**kind, "id": f"cell{len(made)}", "metadata": {"tags": tags}, "source": source})
+    metadata = {"kernelspec": {"name": "any", "display_name": "Any", "language": language}}
+    return json.dumps({"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+TRAINS = (
+    "# A title",
+    "%matplotlib inline\n%load_ext autoreload\n!echo from the shell {1 + 1} $NOBODY\nimport asyncio, os, random, sys\nimport beside",
+    "\n%%time\nimport reprocheck\nstarted = beside.VALUE\nsource = random.Random(0)",
+    "%pip install nothing\n!pip install nothing",
+    "words = !printf 'a\\nb'\nawait asyncio.sleep(0)\ndisplay({'words': words})\nsys.argv[1:], os.getcwd(), sys.path[0]",
+    "print(words, sys.argv[1:], os.getcwd(), sys.path[0] == '', '__file__' in globals(), __name__)",
+    ("raise ValueError('one that is expected')", ["raises-exception"]),
+    ("raise ValueError('one that is skipped')", ["skip-execution"]),
+    "for step in range(6):\n    reprocheck.log_loss(source.random())",
+)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "nb").mkdir()
+    (folder / "nb" / "beside.py").write_text("VALUE = 1\n")
+    (folder / "nb" / "train.ipynb").write_text(notebook(*TRAINS))
+    return check("nb/train.ipynb", "word", "--steps", cwd=folder)
+
+
+def test_cells_run_in_their_order_as_in_jupyter(outcome: Outcome) -> None:
+    assert outcome.exit_code == 0, outcome.stdout + outcome.stderr + outcome.log("stderr")
+    assert outcome.report["command"][1:] == ["nb/train.ipynb", "word", "--steps"]
+    assert len(outcome.losses()) == 6
+    assert outcome.folder is not None and outcome.folder.name.startswith("train-")
+    project = outcome.folder.parents[1]
+    shell, shown, printed = outcome.log().splitlines()
+    assert shell == "from the shell 2"
+    assert shown == "{'words': ['a', 'b']}"
+    assert printed == f"['a', 'b'] ['word', '--steps'] {project}/nb True False __main__"
+    assert 'train.ipynb:cell 7", line 1, in <module>' in outcome.log("stderr") and "expected" in outcome.log("stderr")
+    assert "skipped" not in outcome.log("stderr") and "reprocheck_child" not in outcome.log("stderr")
+    assert {path.name for path in project.rglob("*") if outcome.folder.parent not in path.parents and path.name != "__pycache__"} >= {"nb"}
+    assert sorted(path.name for path in (project / "nb").iterdir() if path.name != "__pycache__") == ["beside.py", "train.ipynb"]
+
+
+def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
+    changed = " ".join(outcome.report["changed_to_observe"])
+    assert "The code cells of the notebook ran once each, in their order" in changed
+    assert "`%pip install nothing` of the notebook was left out." in changed
+    assert "`!pip install nothing` of the notebook was left out." in changed
+    assert "matplotlib" not in changed
+
+
+def test_a_failure_names_cell_and_line(workdir: Path) -> None:
+    (workdir / "train.ipynb").write_text(notebook("# One", "", "def step():\n    raise KeyError('lost')", "\n\nstep()"))
+    outcome = check("train.ipynb", cwd=workdir)
+    assert outcome.exit_code == 4
+    lines = [line.strip() for line in outcome.log("stderr").splitlines()]
+    assert lines[0].startswith("Traceback") and lines[-1] == "KeyError: 'lost'"
+    assert lines[1:3] == [f'File "{workdir}/train.ipynb:cell 4", line 3, in <module>', "step()"]
+    assert "raise KeyError('lost')" in lines
+
+
+@pytest.mark.torch
+def test_a_cause_is_cited_by_its_cell(workdir: Path) -> None:
+    build = "%%time\nmodel = torch.nn.Linear(4, 1)\n\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)"
+    train = "x = torch.ones(8, 4)\nfor step in range(3):\n    loss = (model(x) ** 2).mean()\n    loss.backward()\n    optimizer.step()"
+    (workdir / "train.ipynb").write_text(notebook("# Text", "import torch", build, train))
+    outcome = check("train.ipynb", cwd=workdir, explain=True)
+    assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
+    assert outcome.report["ladder"]["first"] == "initial weights"
+    source = outcome.report["causes"][0]["source"]
+    assert (source["file"], source["line"]) == ("train.ipynb:cell 3", 2)
+    assert "train.ipynb:cell 3:2" in outcome.stdout and "model = torch.nn.Linear(4, 1)" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "fix"),
+    [
+        ("{}", "is not a notebook", "Jupyter"),
+        ("not json", "is not a notebook", "Jupyter"),
+        (notebook("x <- 1", language="R"), "is a notebook of r, not of Python", "Python kernel"),
+        (notebook("# Text only"), "has no code cells", "trains"),
+        (notebook("%matplotlib inline", "\nx = 1\nif x\n"), "book.ipynb:cell 2:3: expected ':'", "Correct"),
+    ],
+    ids=["empty", "no-json", "language", "no-code", "syntax"],
+)
+def test_what_cannot_be_run(tmp_path: Path, content: str, message: str, fix: str) -> None:
+    (tmp_path / "book.ipynb").write_text(content)
+    with pytest.raises(EntryPointError) as caught:
+        launch.entry_point(script="book.ipynb", cwd=tmp_path)
+    assert message in caught.value.message and fix in caught.value.fix
+
+
+def test_without_nbconvert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "book.ipynb").write_text(notebook("x = 1"))
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    with pytest.raises(EntryPointError, match="needs nbconvert") as caught:
+        launch.entry_point(script="book.ipynb", cwd=tmp_path)
+    assert caught.value.fix == "pip install 'reprocheck[notebook]'"
+
+
+class Ran:
+    """A program that keeps what it was to run."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {"folder": "there"}
+        self.first = 0
+        self.code: list[object] = []
+
+    def execute(self, code: str, skipped: int) -> None:
+        self.code.append((code, skipped))
+
+    def evaluate(self, code: str) -> object:
+        self.code.append(code)
+        return len(code)
+
+
+def test_magics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SET_BY_MAGIC", "no")
+    program, left_out = Ran(), []
+    shell = Shell(program, lambda code, text: left_out.append(text))
+    assert shell.run_line_magic("time", "train()") == 7
+    assert shell.run_line_magic("timeit", "-n 10 -r3 -o train(1)") == 8
+    shell.run_cell_magic("capture", "out", "train(2)\n")
+    assert program.code == ["train()", "train(1)", ("train(2)\n", 1)]
+    shell.run_line_magic("env", "SET_BY_MAGIC={folder}")
+    assert shell.run_line_magic("env", "SET_BY_MAGIC") == "there"
+    shell.run_cell_magic("writefile", "{folder}.py", "made = 3\nimport sys\nwords = sys.argv\n")
+    shell.run_cell_magic("writefile", "-a there.py", "more = 4\n")
+    shell.run_line_magic("run", "-i there.py --steps 2")
+    assert {name: program.names[name] for name in ("made", "more", "words")} == {
+        "made": 3,
+        "more": 4,
+        "words": ["there.py", "--steps", "2"],
+    }
+    shell.run_cell_magic("bash", "", "exit 3\n")
+    assert program.names["_exit_code"] == 3
+    shell.run_line_magic("unheard_of", "x")
+    shell.run_line_magic("config", "InlineBackend.figure_format = 'svg'")
+    assert left_out == ["`%unheard_of x` of the notebook was left out."]
+
+
+def test_which_commands_install() -> None:
+    assert all(
+        map(installs, ("pip install x", " python3 -m pip install x", "sudo apt-get -y install x", "conda env create -f x", "uv sync "))
+    )
+    assert not any(map(installs, ("pip list", "python train.py install", "echo pip install", "wget x")))
+    assert statement("-n 3 -r 2 step(x) - 1") == "step(x) - 1"

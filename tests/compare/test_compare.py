@@ -1,0 +1,178 @@
+"""`reprocheck record` and `reprocheck compare`: runs that were made apart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from reprocheck import compare
+from reprocheck.report.page import _source
+from tests.conftest import mindspore_python, reprocheck
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+def report(workdir: Path) -> dict[str, Any]:
+    """report.json of the last comparison; it fits the schema, and the page and the Markdown were drawn."""
+    folder = (workdir / "reports" / "latest").resolve()
+    document: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    jsonschema.Draft202012Validator(json.loads(_source("report.schema.json"))).validate(document)
+    assert document["compared"]["sentence"] in (folder / "report.md").read_text().replace("\\", "")
+    assert "What was compared" in (folder / "report.html").read_text()
+    return document
+
+
+def recorded(workdir: Path, name: str, *arguments: str, **environment: str) -> Path:
+    """A recording of a script of the working directory."""
+    done = reprocheck("record", "-o", name, *arguments, cwd=workdir, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"reprocheck compare {name} OTHER" in done.stdout
+    return workdir / name
+
+
+def drift(document: dict[str, Any]) -> dict[str, list[str]]:
+    """Class -> the facts that differ."""
+    return {row["class"]: row["keys"] for row in document["compared"]["drift"]}
+
+
+@pytest.mark.torch
+def test_another_number_of_threads_is_drift_and_no_noise(workdir: Path) -> None:
+    (workdir / "train.py").write_text((SCRIPTS / "threads.py").read_text())
+    recorded(workdir, "two.zip", "train.py", OMP_NUM_THREADS="2")
+    recorded(workdir, "one.zip", "train.py", OMP_NUM_THREADS="1")
+    (workdir / "train.py").unlink()  # it comes with the recordings
+    done = reprocheck("compare", "two.zip", "one.zip", cwd=workdir)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = report(workdir)
+    assert drift(document)["threads"] == ["torch.threads", "variable.OMP_NUM_THREADS"]
+    assert [side["name"] for side in document["compared"]["sides"]] == ["two.zip", "one.zip"]
+    assert not document["bitwise"]["equal"]
+    assert "rounding level, as is to be expected where the number of threads" in document["compared"]["sentence"]
+    rungs = {rung["rung"]: rung for rung in document["ladder"]["rungs"]}
+    assert rungs["environment"]["status"] == "differs"
+    assert rungs["initial weights"]["status"] == rungs["batch"]["status"] == "equal"
+    assert document["ladder"]["first"] in ("forward", "loss", "gradient")
+    assert rungs[document["ladder"]["first"]]["size"] == "rounding"
+    assert (document["causes"][0]["code"], document["causes"][0]["confidence"]) == ("RC002", "suspected")
+    assert document["state_left"] == []
+    lines = done.stdout.splitlines()
+    assert next(i for i, line in enumerate(lines) if "number of threads" in line and "torch.threads" in line) < next(
+        i for i, line in enumerate(lines) if line.startswith("→") or "initial weights" in line
+    )  # differences of the environment come before the ladder
+    again = reprocheck("report", "reports/latest", cwd=workdir)
+    assert again.returncode == 0
+    assert report(workdir) == document
+
+
+@pytest.mark.mindspore
+def test_another_library_version_is_drift(workdir: Path) -> None:
+    """The interpreter of MindSpore has a NumPy of before 2."""
+    (workdir / "train.py").write_text(
+        "import numpy\nimport reprocheck\nfor step in range(3):\n    reprocheck.log_loss(float(numpy.float64(1) / (step + 1)))\n"
+    )
+    recorded(workdir, "here.zip", "train.py")
+    recorded(workdir, "there.zip", "--python", mindspore_python(), "train.py")
+    done = reprocheck("compare", "here.zip", "there.zip", cwd=workdir)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = report(workdir)
+    assert "numpy.version" in drift(document)["library"]
+    assert document["bitwise"]["equal"] is True
+    assert "library version" in document["compared"]["sentence"]
+
+
+def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path) -> None:
+    script = workdir / "said.py"
+    script.write_text((SCRIPTS / "said.py").read_text())
+    recorded(workdir, "noisy.zip", "--runs", "3", "said.py", "1.0", "noise")
+    recorded(workdir, "other.zip", "--runs", "3", "said.py", "1.0", "noise")
+    recorded(workdir, "far.zip", "--runs", "2", "said.py", "9.0", "noise")
+    recorded(workdir, "quiet.zip", "--runs", "2", "said.py")
+    near = reprocheck("compare", "noisy.zip", "other.zip", cwd=workdir)
+    assert near.returncode == 1
+    assert "differ among themselves" in report(workdir)["compared"]["sentence"]
+    far = reprocheck("compare", "noisy.zip", "far.zip", cwd=workdir)
+    assert far.returncode == 1
+    document = report(workdir)
+    assert "is larger than that" in document["compared"]["sentence"]
+    assert drift(document)["source"] == ["arguments"]
+    assert [row["equal"] for row in document["compared"]["noise"]] == [False, False]
+    quiet = reprocheck("compare", "quiet.zip", "far.zip", cwd=workdir)
+    assert quiet.returncode == 1
+    assert [row["equal"] for row in report(workdir)["compared"]["noise"]] == [True, False]
+    found = compare(workdir / "noisy.zip", workdir / "far.zip", output=workdir / "from-python", draw=False)
+    assert found.between is not None
+    assert "is larger than that" in found.between.sentence
+    assert (found.verdict.exit_code, found.folder is not None and found.folder.parent) == (1, workdir / "from-python")
+    same = reprocheck("compare", "--fail-on", "bitwise", "quiet.zip", "quiet.zip", cwd=workdir)
+    assert same.returncode == 0
+    assert report(workdir)["compared"]["sentence"].startswith("Both sides agree in every bit")
+
+
+def test_different_scripts_are_refused_unless_forced(workdir: Path) -> None:
+    for name in ("one.py", "two.py"):
+        (workdir / name).write_text((SCRIPTS / "said.py").read_text())
+        recorded(workdir, f"{name}.zip", name)
+    refused = reprocheck("compare", "one.py.zip", "two.py.zip", cwd=workdir)
+    assert refused.returncode == 2
+    assert "one.py.zip is a recording of one.py, two.py.zip one of two.py" in refused.stderr
+    assert "--force" in refused.stderr
+    assert not list((workdir / "reports").glob("*compared*"))
+    forced = reprocheck("compare", "one.py.zip", "two.py.zip", "--force", cwd=workdir)
+    assert forced.returncode == 0, forced.stderr
+    assert any("different scripts" in caveat for caveat in report(workdir)["caveats"])
+
+
+def git(folder: Path, *words: str) -> str:
+    """git, as somebody."""
+    command = ["git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.org", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def test_another_commit_is_recorded_beside_the_working_directory(workdir: Path) -> None:
+    package = workdir / "package"
+    package.mkdir()
+    script = (SCRIPTS / "said.py").read_text()
+    (package / "train.py").write_text(
+        script.replace("import random\n", "import random\nfrom pathlib import Path\n") + "Path('data').read_text()\n"
+    )
+    (workdir / ".gitignore").write_text("reports/\npackage/data\n")
+    (package / "data").write_text("not tracked, and read by both sides")
+    git(workdir, "init", "-q")
+    git(workdir, "add", "-A")
+    git(workdir, "commit", "-qm", "first")
+    kept = (package / "train.py").read_text().replace("start / (step + 1)", "start / (step + 2)")
+    (package / "train.py").write_text(kept)
+    done = reprocheck("compare", "--against", "HEAD", "train.py", "2.0", cwd=package)
+    assert done.returncode == 1, done.stdout + done.stderr
+    document = report(package)
+    assert [side["name"].partition(" ")[0] for side in document["compared"]["sides"]] == ["HEAD", "the"]
+    assert "source.train.py" in drift(document)["source"]
+    losses = [run["ranks"][0]["iterations"][0]["losses"][0]["value"] for run in document["runs"]]
+    assert losses[0] - losses[1] == pytest.approx(1.0)
+    assert git(workdir, "worktree", "list").count("\n") == 1
+    assert (package / "train.py").read_text() == kept
+    unknown = reprocheck("compare", "--against", "no-such-branch", "train.py", cwd=package)
+    assert (unknown.returncode, "no such commit" in unknown.stderr) == (2, True)
+    nothing = reprocheck("compare", "--against=HEAD", cwd=package)
+    assert (nothing.returncode, "nothing to run" in nothing.stderr) == (2, True)
+
+
+def test_mistakes_are_named(workdir: Path) -> None:
+    (workdir / "said.py").write_text((SCRIPTS / "said.py").read_text())
+    (workdir / "silent.py").write_text("print('no loss')\n")
+    one = reprocheck("compare", "a.zip", cwd=workdir)
+    assert (one.returncode, "two recordings, not 1" in one.stderr) == (2, True)
+    missing = reprocheck("compare", "a.zip", "b.zip", cwd=workdir)
+    assert (missing.returncode, "There is no recording a.zip" in missing.stderr) == (2, True)
+    outside = reprocheck("compare", "--against", "HEAD", "said.py", cwd=workdir)
+    assert (outside.returncode, "not in a git repository" in " ".join(outside.stderr.split())) == (2, True)
+    silent = reprocheck("record", "-o", "silent.zip", "silent.py", cwd=workdir)
+    assert (silent.returncode, "INCONCLUSIVE" in silent.stdout) == (3, True)
+    assert not (workdir / "silent.zip").exists()
+    nowhere = reprocheck("record", "-o", "no/such/run.zip", "said.py", cwd=workdir)
+    assert (nowhere.returncode, "cannot be written" in nowhere.stderr) == (2, True)

@@ -1,0 +1,69 @@
+"""Ranks that die, hang or never report while others wait for them: the run ends in time, and the report says which one it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck import launch, replay
+from reprocheck.model import Check
+from reprocheck.settings import Settings
+
+MEETING = Path(__file__).parent / "scripts" / "meeting.py"
+TIMEOUT = 3.0
+KILLED = "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+
+
+def check(fault: str, workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int | None = None) -> Check:
+    """One run of the meeting, judged: a second one would show the same and cost as much."""
+    monkeypatch.chdir(workdir)
+    entry = launch.entry_point(script=str(MEETING), args=(fault,))
+    folder = launch.prepare(workdir / "reports", entry.name)
+    launch.check(entry, replace(Settings(), runs=1, timeout=TIMEOUT, steps=steps), folder, launch.Quiet())
+    return replay.judged(folder)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            "killed",
+            f"rank 1 ended first, after iteration 2, {KILLED}; ranks 0 and 2 were still waiting in iteration 3 when the run was ended",
+        ),
+        ("hangs", "rank 1 is behind: the last iteration of which it recorded a loss is 2, the others came to iteration 3"),
+    ],
+)
+def test_others_wait_for_a_rank_without_end(fault: str, said: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = check(fault, workdir, monkeypatch)
+    (run,) = made.runs
+    assert run.record.ended == "timed_out" and run.record.seconds < TIMEOUT + 5
+    assert any(said in line for line in made.verdict.caveats), (made.verdict.reason, made.verdict.caveats)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("raises", "rank 1 ended first, after iteration 2, with ValueError: planted; ranks 0 and 2 ended after it"),
+        ("exits", f"rank 1 ended first, after iteration 2, {KILLED}; ranks 0 and 2 ended after it"),
+    ],
+)
+def test_a_launcher_that_ends_the_others(fault: str, said: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = check(f"{fault}-all", workdir, monkeypatch)
+    (run,) = made.runs
+    assert run.record.ended == "failed" and run.record.seconds < TIMEOUT
+    assert any(said in line for line in made.verdict.caveats), made.verdict.caveats
+
+
+def test_a_rank_that_never_starts_and_one_of_another_launcher(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = check("absent", workdir, monkeypatch, steps=4)
+    assert [trace.rank for trace in made.runs[0].traces] == [0, 2]
+    assert "2 of 3 ranks reported a loss or an update: no process of rank 1 loaded the recorder." in made.caveats
+    assert [len(trace.losses) for trace in made.runs[0].traces] == [4, 4], "they wait for each other, not for the third"
+
+    made = check("shorter-mpirun", workdir, monkeypatch, steps=4)
+    assert [(trace.rank, len(trace.losses)) for trace in made.runs[0].traces] == [(0, 4), (1, 2), (2, 4)]
+    assert made.runs[0].record.ended == "stopped" and made.runs[0].record.seconds < TIMEOUT
+    said = "Run 1: rank 1 ended first, after iteration 2, by an exit of its own or an error that was caught."
+    assert said in made.caveats, made.caveats
