@@ -175,3 +175,17 @@ def test_only_json_on_standard_output(workdir: Path) -> None:
     (workdir / "train.py").write_text("print('noise')\n" + LOSSES.format(steps=3))
     done = reprocheck("run", "--format", "json", "-o", "-", "train.py", cwd=workdir)
     assert json.loads(done.stdout)["verdict"] == "reproducible"
+
+
+def test_a_framework_older_than_supported_says_so_and_log_loss_counts(workdir: Path) -> None:
+    (workdir / "torch.py").write_text("__version__ = '1.13.1+cu117'\n")
+    (workdir / "keras.py").write_text("__version__ = '2.15.0'\n")
+    outcome = run(workdir, "import keras\nimport torch\n" + LOSSES.format(steps=3))
+    assert outcome.title == "REPRODUCIBLE", outcome.stdout + outcome.stderr
+    assert outcome.losses() == [[1.0], [0.5], [1 / 3]]
+    told = [caveat for caveat in outcome.report["caveats"] if "older than" in caveat]
+    assert [caveat.partition(", the first")[0] for caveat in told] == [
+        "keras 2.15.0 is older than 3.0",
+        "torch 1.13.1+cu117 is older than 2.0",
+    ]
+    assert all("reprocheck.log_loss" in caveat for caveat in told)

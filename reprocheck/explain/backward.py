@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reprocheck.explain import compare, words
 from reprocheck.explain.align import Step
@@ -138,22 +139,67 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
-    name = words.code(difference.seen.place)
+    seen = difference.seen
+    name = words.code(seen.place)
     local = [one for one in pair.differences if one.rung == "gradient" and one.step.number < difference.step.number]
+    own = next(
+        (step for step in pair.before(difference.step.number, "gradient") if (step.seen.place, step.both) == (seen.place, True)), None
+    )
     if local:
         detail = f"The reduced gradient of {name} differs, and so do local gradients before it."
         culprit = None
+    elif own is None or own.seen.iteration != seen.iteration:
+        culprit = "the backward pass or the reduction of gradients between ranks: local gradients were not recorded"
+        detail = f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
     else:
         culprit = "the reduction of gradients between ranks (or what changes them before the update)"
-        detail = f"The local gradients of this rank agree, the reduced gradient of {name} differs: {culprit}."
+        detail = f"The local gradients agree, the reduced gradient of {name} differs: {culprit}."
     return _finding(
         pair,
         difference,
         culprit=culprit,
         detail=detail,
-        head=f"{_forward(pair, difference)} {detail[0].lower()}{detail[1:]}",
-        facts={"between": [difference.seen.place, "update"], "local_equal": not local},
+        head=f"{_forward(pair, difference)} {detail[0].lower()}{detail[1:].rstrip('.')}",
+        facts={"between": [seen.place, "update"], "local_equal": None if own is None else not local},
     )
+
+
+def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
+    """What the ranks say together of a reduction: replicas hold one gradient after it, unless something changes it on a rank alone.
+
+    Where weights are sharded, every rank holds another part, and nothing is said.
+    """
+    if first.rung != "reduced gradient" or first.culprit is None or not first.facts.get("local_equal"):
+        return first
+    weights, reduced = (_on_each(pairs, kind, first.place, number) for kind, number in (("weights", None), ("reduced", first.iteration)))
+    if len(pairs) < 2 or any(len(set(run)) != 1 or "" in run for run in weights) or any("" in run for run in reduced):
+        return first
+    one, other = (len(set(run)) == 1 for run in reduced)
+    name = words.code(first.place)
+    if one and other:
+        culprit = "the collective that reduces the gradients of the ranks"
+        said = f"in each run all ranks hold the same sum, and it is another one: {culprit}"
+    else:
+        culprit = "what changes gradients on a rank by itself, in a communication hook or after the reduction"
+        which = "both runs" if not (one or other) else "run 2" if one else "run 1"
+        said = f"in {which} the ranks do not hold the same sum: {culprit}"
+    detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
+    start, _, _ = first.head.partition(" the local gradients agree")
+    sentence = f"{start} {detail[0].lower()}{detail[1:-1]}"
+    return replace(
+        first, culprit=culprit, detail=detail, sentence=sentence, head=sentence, facts={**first.facts, "ranks_agree": one and other}
+    )
+
+
+def _on_each(pairs: Sequence[Pair], kind: str, place: str, iteration: int | None) -> tuple[list[str], list[str]]:
+    """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run 2; empty where a rank has none."""
+    found: tuple[list[str], list[str]] = ([], [])
+    for pair in pairs:
+        steps = (step for step in pair.steps if step.seen.kind == kind and step.seen.place == place)
+        step = next((step for step in steps if iteration in (None, step.seen.iteration)), None)
+        for side, seen in zip(found, (step.first, step.second) if step is not None else (None, None), strict=True):
+            side.append(seen.outputs[0][1].hash if seen is not None and seen.outputs else "")
+    return found
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:

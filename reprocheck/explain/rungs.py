@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck.explain import generators, operators, words
-from reprocheck.explain.backward import gradient, reduced, update
+from reprocheck.explain.backward import across_ranks, gradient, reduced, update
 from reprocheck.explain.batches import batch
 from reprocheck.explain.drift import classes
 from reprocheck.explain.finding import Finding
@@ -62,7 +62,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         ranks = [replace(rank, findings={name: _following(one, first) for name, one in rank.findings.items()}) for rank in ranks]
     found = {name: finding for name in RUNGS if (finding := _earliest(ranks, name))}
     if first is not None and lead is not None:
-        first = _refined(check, folder, first, lead)
+        first = across_ranks(_refined(check, folder, first, lead), [rank.pair for rank in ranks])
         several = {key: value for key, value in found[first.rung].facts.items() if key == "ranks"}
         found[first.rung] = first = replace(first, facts={**first.facts, **several, **_recorded_at(first, lead.pair)})
     rungs = [_rung(name, found.get(name), ranks) for name in RUNGS]
@@ -368,14 +368,15 @@ def _sentence(rung: Rung | None, first: Finding | None, deeper: DeeperPair, rank
         also = f", although {rung.detail[0].lower()}{rung.detail[1:].rstrip('.')}" if rung is not None and rung.detail else ""
         return f"{again} of their first {deeper.iterations} iterations{also}. It is intermittent; `--runs N` shows how often it happens"
     if first is not None:
-        return first.sentence + (f" ({_on_ranks(first, ranks)})" if len(ranks) > 1 else "")
+        return first.sentence.rstrip(".") + (f" ({_on_ranks(first, ranks)})" if len(ranks) > 1 else "")
     return rung.detail if rung is not None else "both runs agree in everything that was recorded"
 
 
 def _on_ranks(first: Finding, ranks: Sequence[_Rank]) -> str:
     """The ranks whose first difference stands on that rung, in that iteration."""
     same = [one.pair.rank for one in ranks if one.first is not None and _leads(one)[:2] == (first.iteration or 0, RUNGS.index(first.rung))]
-    return f"on all {len(ranks)} ranks" if len(same) == len(ranks) else named(same or [first.rank])
+    everywhere = "on both ranks" if len(ranks) == 2 else f"on all {len(ranks)} ranks"
+    return everywhere if len(same) == len(ranks) else named(same or [first.rank])
 
 
 def _coverage(ranks: Sequence[_Rank]) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from reprocheck.explain.cells import as_notebook, joined
 from reprocheck.explain.executed import executed
-from reprocheck.explain.sources import Sources
+from reprocheck.explain.sources import CELL, Sources
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
@@ -33,12 +34,14 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
     texts = _texts(sources, ran)
     if not texts:
         return None
-    modules, found = _found(tuple(texts.items()), sources.script)
+    modules, found = _found(tuple(texts.items()), sources.script or sources.notebook)
+    if sources.notebook in modules:
+        ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
     before = _before(rung, ran, name)
-    joined = [_joined(one, modules[one.path], ran, before, sources) for one in found if one.path in modules]
+    joint = [_joined(one, modules[one.path], ran, before, sources) for one in found if one.path in modules]
     sources.keep()
-    joined.sort(key=lambda one: (not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)))
-    return StaticScan(findings=tuple(joined), files=len(modules), lines=sum(len(module.source.lines) for module in modules.values()))
+    joint.sort(key=lambda one: (not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)))
+    return StaticScan(findings=tuple(joint), files=len(modules), lines=sum(len(module.source.lines) for module in modules.values()))
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
@@ -68,14 +71,15 @@ def _traces(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
 def _texts(sources: Sources, ran: Sequence[Ran]) -> dict[str, str]:
     """The script and the files that were imported, as they were. Nothing where they are too many to be scanned beside a run."""
     names = [sources.script, *(name for one in ran for name in (*one.files, *(file for file, _ in one.lines)))]
-    texts: dict[str, str] = {}
+    notebook = as_notebook(sources)
+    texts: dict[str, str] = {sources.notebook: notebook} if notebook else {}
     lines = 0
     for name in list(dict.fromkeys(filter(None, names)))[:MOST_FILES]:
         text = sources.text(name)
         lines += text.count("\n") if text else 0
-        if text is not None and lines <= MOST_LINES:
+        if text is not None and lines <= MOST_LINES and CELL not in name:
             texts[name] = text
-    return texts if sources.script in texts else {}
+    return texts if (sources.script or sources.notebook) in texts else {}
 
 
 @lru_cache(maxsize=2)
@@ -99,8 +103,8 @@ def _before(rung: Rung | None, ran: Sequence[Ran], trace: str) -> int | None:
 
 
 def _joined(one: Finding, module: Module, ran: Sequence[Ran], before: int | None, sources: Sources) -> StaticFinding:
-    state, at = executed(module.tree, one.path, one.joined_line, ran, script=one.path == sources.script)
-    line = sources.with_text(SourceLine(file=one.path, line=one.line))
+    state, at = executed(module.tree, one.path, one.joined_line, ran, script=one.path in (sources.script, sources.notebook))
+    line = sources.with_text(SourceLine(file=one.path if one.cell is None else f"{one.path}{CELL}{one.cell}", line=one.line))
     assert line is not None
     return StaticFinding(
         code=one.code,

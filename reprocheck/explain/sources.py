@@ -47,9 +47,9 @@ class Sources:
         at = next((root for root in roots if script and (root / _unmasked(script)).is_file()), roots[0] if roots else Path())
         self._workdir = held["workdir"] if held else mask(str(at), *identity())
         self._roots = [at, *(root for root in roots if root != at)]
-        self._notebook = self._of_notebook(check)
+        self.notebook = self._of_notebook(check)
         self.script = self.shown(script)
-        """The script of the entry point, "" where it is not known."""
+        """The script of the entry point, "" where it is not known, and the notebook that it is, "" where it is none."""
 
     def shown(self, path: str) -> str:
         """A path as a report names it: relative to the working directory of the check where it lies in it."""
@@ -71,12 +71,12 @@ class Sources:
     @property
     def cells(self) -> tuple[str, ...]:
         """Names of the code cells, where the entry point is a notebook."""
-        if not self._notebook:
+        if not self.notebook:
             return ()
-        if self.kept:
-            return tuple(name for name in self._texts if name.startswith(self._notebook + CELL))
-        path = self._find(self._notebook)
-        return tuple(f"{self._notebook}{CELL}{number}" for number in _cells(path)) if path and not self._closed else ()
+        path = None if self._closed else self._find(self.notebook)
+        if path is not None:
+            return tuple(f"{self.notebook}{CELL}{number}" for number in _cells(path))
+        return tuple(name for name in self._texts if name.startswith(self.notebook + CELL))
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
@@ -148,6 +148,12 @@ def _cells(path: Path) -> dict[str, str]:
     lines = split(text)
     ends = [*(cell.first_line - 1 for cell in cells[1:]), len(lines)]
     return {str(cell.number): "\n".join(lines[cell.first_line - 1 : end]) for cell, end in zip(cells, ends, strict=True)}
+
+
+def numbered(name: str) -> tuple[str, int]:
+    """A name as that of a notebook and the number of its cell; 0 for what is no cell."""
+    file, _, number = name.partition(CELL)
+    return file, int(number) if number.isdecimal() else 0
 
 
 def _held(file: Path) -> dict[str, Any] | None:

@@ -89,11 +89,12 @@ def _transformer(shown: str) -> Any:
 def _read(path: Path, shown: str) -> Any:
     import nbformat
 
+    read: Any = nbformat.read
     fix = "Name a notebook that Jupyter opens."
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # cells without an id, versions
-            return nbformat.read(path, as_version=4)
+            return read(path, as_version=4)
     except OSError as error:
         raise EntryPointError(f"{shown} cannot be read: {error.strerror}.", fix) from None
     except Exception as error:  # whatever nbformat makes of a broken file

@@ -24,6 +24,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     found = [read_process(path) for path in _files(folder / record.trace)]
     order = sorted(range(len(found)), key=lambda index: (found[index].node or 0, found[index].process.time, index))
     recorded = [found[index] for index in order]
+    ranks.inherit(recorded)
     by_rank = ranks.assign([one for one in recorded if one.trained])
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
     traces = tuple(_trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items())

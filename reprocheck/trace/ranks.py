@@ -38,6 +38,15 @@ def assign(trainers: Sequence[Recorded]) -> dict[int, Recorded]:
     return dict(sorted(ranks.items()))
 
 
+def inherit(processes: Sequence[Recorded]) -> None:
+    """A fork has its frameworks from the process that it was forked from, which alone saw them being imported."""
+    by_pid = {(one.node, one.process.pid): one for one in processes}
+    for one in processes:
+        parent = by_pid.get((one.node, one.process.ppid)) if one.process.how == "fork" else None
+        if parent is not None and parent is not one and not one.frameworks:
+            one.frameworks = dict(parent.frameworks)
+
+
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
     """The ranks of the world that recorded nothing: those of which no process was seen, and those of which one was."""
     trainers = list(by_rank.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from reprocheck.api import Options
 from reprocheck.errors import EntryPointError, SettingsError, UsageError
 from reprocheck.settings import OPTIONS
 from tests.conftest import clean_environment
+from tests.conftest import reprocheck as command_line
 
 
 @pytest.fixture
@@ -45,8 +47,7 @@ class Heard:
 def test_a_function_with_its_arguments(jobs: Any, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     heard = Heard()
     check = reprocheck.check(jobs.train, [4], {"seed": 3, "scale": 2.0}, observer=heard, steps="all", output=here / "kept")
-    expected: list[float] = []
-    source = __import__("random").Random(3)
+    source = random.Random(3)
     expected = [2.0 * source.random() for _ in range(4)]
     assert check.passed and check.verdict.title == "REPRODUCIBLE"
     assert losses(check) == losses(check, 2) == expected
@@ -59,6 +60,8 @@ def test_a_function_with_its_arguments(jobs: Any, here: Path, capfd: pytest.Capt
     assert capfd.readouterr() == ("", "")
     assert reprocheck.load(check.folder) == check
     assert (here / "jobs.py").exists() and not (here / "reports").exists()
+    again = command_line("run", *check.record.entry_point.command[1:], cwd=here)
+    assert again.returncode == 0 and list((here / "reports").glob("train-*")), again.stderr
 
 
 def test_a_difference_is_a_result_and_is_explained(jobs: Any) -> None:

@@ -88,13 +88,16 @@ def test_a_failure_names_cell_and_line(workdir: Path) -> None:
 def test_a_cause_is_cited_by_its_cell(workdir: Path) -> None:
     build = "%%time\nmodel = torch.nn.Linear(4, 1)\n\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)"
     train = "x = torch.ones(8, 4)\nfor step in range(3):\n    loss = (model(x) ** 2).mean()\n    loss.backward()\n    optimizer.step()"
-    (workdir / "train.ipynb").write_text(notebook("# Text", "import torch", build, train))
+    (workdir / "train.ipynb").write_text(notebook("# Text", "import torch", build, "\ntorch.manual_seed(0)", train))
     outcome = check("train.ipynb", cwd=workdir, explain=True)
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
     assert outcome.report["ladder"]["first"] == "initial weights"
-    source = outcome.report["causes"][0]["source"]
-    assert (source["file"], source["line"]) == ("train.ipynb:cell 3", 2)
+    cause = outcome.report["causes"][0]
+    assert (cause["code"], cause["source"]) == ("RC302", {"file": "train.ipynb:cell 3", "line": 2})
+    assert "train.ipynb:cell 4:2 fits: seeds, below the line that draws" in cause["evidence"][1]
     assert "train.ipynb:cell 3:2" in outcome.stdout and "model = torch.nn.Linear(4, 1)" in outcome.stdout
+    found = {(one["source"]["file"], one["source"]["line"]): one for one in outcome.report["scan"]["findings"]}
+    assert found["train.ipynb:cell 4", 2]["executed"] == "executed"
 
 
 @pytest.mark.parametrize(

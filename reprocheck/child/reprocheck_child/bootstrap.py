@@ -20,6 +20,9 @@ FRAMEWORKS = {
 }
 """Top-level module whose import triggers an adapter, and the adapter's module."""
 
+OLDEST = {"torch": (2, 0), "mindspore": (2, 2), "tensorflow": (2, 16), "keras": (3, 0), "jax": (0, 4, 30)}
+"""The first version of a framework that its adapter knows; an older one is left alone."""
+
 FRAMEWORK_CONTROLS = {
     "torch": "reprocheck_child.frameworks.torch.controls",
     "mindspore": "reprocheck_child.frameworks.mindspore.controls",
@@ -81,6 +84,13 @@ def _controller(active: Any, name: str, controls: str) -> import_hook.Callback:
 
 def _installer(recorder: events.Recorder, name: str, adapter: str) -> import_hook.Callback:
     def install(module: object) -> None:
+        version = str(getattr(module, "__version__", "?"))
+        if is_older(version, OLDEST.get(name, ())):
+            said = "%s %s is older than %s, the first that can be recorded: what `reprocheck.log_loss(value)` is given counts alone."
+            text = said % (name, version, ".".join(map(str, OLDEST[name])))
+            recorder.emit({"e": "caveat", "code": "old-framework", "text": text})
+            recorder.emit({"e": "framework", "name": name, "version": version, "hooks": {}})
+            return
         try:
             from importlib import import_module
 
@@ -88,6 +98,17 @@ def _installer(recorder: events.Recorder, name: str, adapter: str) -> import_hoo
         except Exception as error:
             recorder.problem("installing the hooks for " + name, error)
             hooks = {"install": repr(error)}
-        recorder.emit({"e": "framework", "name": name, "version": str(getattr(module, "__version__", "?")), "hooks": hooks})
+        recorder.emit({"e": "framework", "name": name, "version": version, "hooks": hooks})
 
     return install
+
+
+def is_older(version: str, oldest: tuple[int, ...]) -> bool:
+    """Whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be read does not."""
+    numbers: list[int] = []
+    for part in version.split("+")[0].split(".")[: len(oldest)]:
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            return False
+        numbers.append(int(digits))
+    return tuple(numbers) < oldest[: len(numbers)]

@@ -62,7 +62,7 @@ class Deep:
         self._digests: dict[str, tuple[str, bytes]] = {}  # of each generator, the state that was hashed last
         self._gathered: list[dict[str, Any] | str] = []
         self._lock = RLock()
-        self._reached: Reached | None = Reached(self._name_of)
+        self._reached: Reached | None = Reached(self._name_of, self._names)
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self._reach_end)

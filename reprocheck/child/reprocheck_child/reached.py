@@ -25,7 +25,7 @@ _CALLS = 3
 _DEPTH = 4
 """How far decorators and partial functions are looked through."""
 _MOST_CODES = 20_000
-_MOST_AT_EACH_FACT = 400
+_MOST_AT_EACH_FACT = 60
 """Functions not entered yet above which they are looked at with each batch, loss and update only, not with each fact."""
 _SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
 _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
@@ -33,11 +33,15 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 
 
 class Reached:
-    """Says with `news` what was reached since it was last asked. `name_of` gives the name of a user's file, "" for others."""
+    """Says with `news` what was reached since it was last asked.
 
-    def __init__(self, name_of: Callable[[str], str]) -> None:
+    `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given: a step asks hundreds of times.
+    """
+
+    def __init__(self, name_of: Callable[[str], str], names: dict[str, str] | None = None) -> None:
         self.counts = counter()
         self._name_of = name_of
+        self._names: dict[str, str] = {} if names is None else names
         self._waiting: list[tuple[Any, CodeType]] = []  # a counter, and the code that it counts
         self._known: set[int] = set()
         self._modules = 0
@@ -52,26 +56,31 @@ class Reached:
         f  files that were imported                    l  lines (`file:line`) that are under way
         d  functions (by their first lines) that were entered and have been left
         """
-        found: dict[str, Any] = {}
-        if len(sys.modules) != self._modules:
-            found["f"] = self._look_around()
-        running, found["l"] = self._stack(frame)
-        left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
-        self._running = running
-        if len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM:
+        files = self._look_around() if len(sys.modules) != self._modules else None
+        running, lines = self._stack(frame)
+        left: dict[int, CodeType] = {}
+        if running.keys() != self._running.keys():
+            left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
+            self._running = running
+        if self._waiting and (len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM):
             left.update((id(code), code) for code in self._entered() if id(code) not in running and id(code) not in self._done)
+        if not (files or lines or left):
+            return None
         self._done.update(left)
-        found["d"] = [self._place(code, code.co_firstlineno) for code in left.values()]
-        return {name: value for name, value in found.items() if value} or None
+        done = [self._place(code, code.co_firstlineno) for code in left.values()]
+        return {name: value for name, value in (("f", files), ("l", lines), ("d", done)) if value}
 
     def _stack(self, frame: Any) -> tuple[dict[int, CodeType], list[str]]:
         """The user's code on the stack, and the lines there that are further than any before."""
         running: dict[int, CodeType] = {}
         lines: list[str] = []
-        furthest = self._furthest
+        furthest, names = self._furthest, self._names
         while frame is not None:
             code = frame.f_code
-            if self._name_of(code.co_filename):
+            name = names.get(code.co_filename)
+            if name is None:
+                name = names[code.co_filename] = self._name_of(code.co_filename)
+            if name:
                 running[id(code)] = code
                 line = frame.f_lineno or 0
                 if line > furthest.get(id(code), 0):

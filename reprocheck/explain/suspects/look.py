@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reprocheck.explain.sources import numbered
 from reprocheck.explain.usercode import Hint, UserCode
 from reprocheck.model import Check, Confidence, Ladder, Rung, SourceLine
 from reprocheck.rules import Operator, known
@@ -123,5 +124,6 @@ def capital(text: str) -> str:
 
 
 def follows(one: SourceLine, other: SourceLine) -> bool:
-    """Whether a line stands below another in the same file."""
-    return one.file == other.file and one.line > other.line
+    """Whether a line stands below another in the same file, or in a later cell of the same notebook."""
+    (file, cell), (other_file, other_cell) = numbered(one.file), numbered(other.file)
+    return file == other_file and (cell, one.line) > (other_cell, other.line)

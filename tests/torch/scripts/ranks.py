@@ -2,7 +2,7 @@
 
 fault       rank 1 alone draws its targets without a seed, in every run others
 kernel      the last rank but one: the backward of `body.1` adds noise to what it returns
-reduction   the hook that reduces the gradients adds noise to the sum, on all ranks
+reduction   the hook that reduces the gradients adds noise to the sum, the same on all ranks
 sharded     as kernel, with weights that FSDP shards
 """
 
@@ -49,11 +49,9 @@ class Kernel(nn.Module):
 
 
 def reduce_with_noise(state, bucket):
-    def add(future):
-        total = future.value()[0] / dist.get_world_size()
-        return total + noise(total)
-
-    return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(add)
+    """The average over ranks, and the same noise for all of them: what a collective gives that adds wrongly."""
+    total = bucket.buffer() + (noise(bucket.buffer()) if dist.get_rank() == 0 else 0)
+    return dist.all_reduce(total, async_op=True).get_future().then(lambda future: future.value()[0] / dist.get_world_size())
 
 
 def parallel(model):
@@ -90,8 +88,6 @@ def train(rank):
 
 def fork(ranks):
     """Ranks of one process, which has imported for all of them what they need."""
-    import torch._dynamo
-    import torch.distributed.fsdp
 
     with tempfile.TemporaryDirectory() as folder:
         children = []
