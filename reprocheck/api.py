@@ -6,7 +6,8 @@ Nothing is printed; what goes wrong is raised as a `reprocheck.errors.UsageError
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -70,15 +71,10 @@ def check(
     """
     from reprocheck import settings
 
-    try:
+    with _noted():
         _refuse_inside()
         given: dict[str, object] = {**options, **({} if controls is None else {"control": controls})}
-        plain = {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in given.items()}
-        return _checked(target, args, kwargs or {}, settings.load(plain, Path.cwd()), observer)
-    except ReprocheckError as error:
-        if error.fix and not hasattr(error, "__notes__"):
-            error.add_note(f"fix: {error.fix}")  # a traceback ends with it
-        raise
+        return _checked(target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer)
 
 
 def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, force: bool = False, **options: Unpack[Options]) -> Check:
@@ -91,12 +87,27 @@ def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, fo
     """
     from reprocheck import bundle, replay, report, settings
 
-    plain = {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
-    held = settings.load(plain, Path.cwd())
-    with bundle.opened(Path(first)) as one, bundle.opened(Path(second)) as other:
-        found, folder = replay.joined((one, other), (os.fspath(first), os.fspath(second)), held, force=force)
-    report.write(found, folder, None if held.draw else ["json"])
-    return found
+    with _noted():
+        held = settings.load(_plain(options), Path.cwd())
+        with bundle.opened(Path(first)) as one, bundle.opened(Path(second)) as other:
+            found, folder = replay.joined((one, other), (os.fspath(first), os.fspath(second)), held, force=force)
+        report.write(found, folder, None if held.draw else ["json"])
+        return found
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """The traceback of an error that a user can mend ends with what to do."""
+    try:
+        yield
+    except ReprocheckError as error:
+        if error.fix and not hasattr(error, "__notes__"):
+            error.add_note(f"fix: {error.fix}")
+        raise
+
+
+def _plain(options: Mapping[str, object]) -> dict[str, object]:
+    return {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
 
 
 def _checked(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings, observer: Observer | None) -> Check:

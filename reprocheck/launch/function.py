@@ -131,8 +131,9 @@ def _main(cwd: Path) -> dict[str, str]:
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
     """`sys.path` of this process, entries in the working directory relative to it; not `whole`: without what is the interpreter's own."""
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
-    kept = [entry for entry in sys.path if whole or not _within(entry, own)]
-    return [_from(cwd, _absolute(entry)) for entry in kept]
+    ours = str(Path(__file__).resolve().parents[2])
+    found = [(_absolute(entry), _within(entry, own)) for entry in sys.path]
+    return [entry if installed else _from(cwd, entry) for entry, installed in found if whole or not (installed or entry == ours)]
 
 
 def _without_home(text: str) -> str:
@@ -151,4 +152,7 @@ def _absolute(path: str) -> str:
 
 def _from(cwd: Path, path: str) -> str:
     """A path relative to the working directory where it lies in it, so that it leads into a copy of that, too."""
-    return os.path.relpath(path, cwd) if path and Path(path).is_relative_to(cwd) else path
+    for found in (path, os.path.realpath(path)) if path else ():
+        if Path(found).is_relative_to(cwd):
+            return os.path.relpath(found, cwd)
+    return path

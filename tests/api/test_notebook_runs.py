@@ -12,6 +12,9 @@ import pytest
 from reprocheck import launch
 from reprocheck.child.reprocheck_child.magics import Shell, installs, statement
 from reprocheck.errors import EntryPointError
+from reprocheck.explain.cells import joined
+from reprocheck.scan.notebook import code_cells
+from reprocheck.trace.reached import Ran
 from tests.conftest import Outcome, check
 
 
@@ -84,20 +87,26 @@ def test_a_failure_names_cell_and_line(workdir: Path) -> None:
     assert "raise KeyError('lost')" in lines
 
 
-@pytest.mark.torch
-def test_a_cause_is_cited_by_its_cell(workdir: Path) -> None:
-    build = "%%time\nmodel = torch.nn.Linear(4, 1)\n\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)"
-    train = "x = torch.ones(8, 4)\nfor step in range(3):\n    loss = (model(x) ** 2).mean()\n    loss.backward()\n    optimizer.step()"
-    (workdir / "train.ipynb").write_text(notebook("# Text", "import torch", build, "\ntorch.manual_seed(0)", train))
+def test_causes_and_findings_are_cited_by_their_cells(workdir: Path) -> None:
+    draw = "%%time\ndef draw():\n    return uuid.uuid4().int % 1000\n"
+    seed = "\nrandom.seed(time.time_ns())"
+    train = "for step in range(3):\n    reprocheck.log_loss(draw() + random.random())"
+    (workdir / "train.ipynb").write_text(notebook("# Text", "import random, reprocheck, time, uuid", draw, seed, train))
     outcome = check("train.ipynb", cwd=workdir, explain=True)
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
-    assert outcome.report["ladder"]["first"] == "initial weights"
     cause = outcome.report["causes"][0]
-    assert (cause["code"], cause["source"]) == ("RC302", {"file": "train.ipynb:cell 3", "line": 2})
-    assert "train.ipynb:cell 4:2 fits: seeds, below the line that draws" in cause["evidence"][1]
-    assert "train.ipynb:cell 3:2" in outcome.stdout and "model = torch.nn.Linear(4, 1)" in outcome.stdout
-    found = {(one["source"]["file"], one["source"]["line"]): one for one in outcome.report["scan"]["findings"]}
-    assert found["train.ipynb:cell 4", 2]["executed"] == "executed"
+    assert (cause["code"], cause["source"]) == ("RC601", {"file": "train.ipynb:cell 3", "line": 3})
+    assert "train.ipynb:cell 3:3" in outcome.stdout and "return uuid.uuid4().int % 1000" in outcome.stdout
+    [found] = outcome.report["scan"]["findings"]
+    assert (found["code"], found["source"]) == ("RC402", {"file": "train.ipynb:cell 4", "line": 2})
+
+
+def test_what_ran_in_cells_is_what_ran_in_the_joined_text() -> None:
+    text, cells = code_cells(notebook("a = 1\nb = 2", "# Text", "c = 3\n\nd = 4").encode())
+    ran = Ran(at=0, iteration=1, lines=(("nb.ipynb:cell 3", 3), ("beside.py", 9)), done=(("nb.ipynb:cell 1", 2),))
+    [found] = joined([ran], "nb.ipynb", cells)
+    assert found.lines == (("nb.ipynb", 5), ("beside.py", 9)) and found.done == (("nb.ipynb", 2),)
+    assert [text.split("\n")[line - 1] for line in (5, 2)] == ["d = 4", "b = 2"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +135,7 @@ def test_without_nbconvert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.fix == "pip install 'reprocheck[notebook]'"
 
 
-class Ran:
+class Kept:
     """A program that keeps what it was to run."""
 
     def __init__(self) -> None:
@@ -145,7 +154,7 @@ class Ran:
 def test_magics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SET_BY_MAGIC", "no")
-    program, left_out = Ran(), []
+    program, left_out = Kept(), []
     shell = Shell(program, lambda code, text: left_out.append(text))
     assert shell.run_line_magic("time", "train()") == 7
     assert shell.run_line_magic("timeit", "-n 10 -r3 -o train(1)") == 8

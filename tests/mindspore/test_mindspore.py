@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CHILD, check, clean_environment, mindspore_python
+from tests.conftest import CHILD, clean_environment, mindspore_python
+from tests.ranks.pairs import explained
 
 SCRIPTS = Path(__file__).parent / "scripts"
 HOOKS = {"model", "optimizers", "gradients", "cells", "functions", "captures"}
@@ -101,7 +102,9 @@ def test_evaluation_counts_for_nothing_and_updates_by_hand_do(workdir: Path) -> 
     assert [event["e"] for event in order] == ["loss", "skip", "loss", "update"]
 
 
-def test_both_ranks_of_msrun_are_recorded_and_it_is_ended_once_they_have_stopped(workdir: Path) -> None:
+def test_msrun_is_ended_once_both_ranks_have_stopped_and_the_rank_with_a_faulty_kernel_is_named(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = Path(mindspore_python()).parent
     if not (folder / "msrun").exists():
         pytest.skip("this MindSpore has no msrun")
@@ -110,14 +113,18 @@ def test_both_ranks_of_msrun_are_recorded_and_it_is_ended_once_they_have_stopped
         port = probe.getsockname()[1]
     command = ["msrun", "--worker_num=2", "--local_worker_num=2", f"--master_port={port}", "--log_dir=logs", "--join=True"]
     path = os.pathsep.join([str(folder), clean_environment()["PATH"]])
-    outcome = check("--steps", "3", "--", *command, SCRIPTS / "two_ranks.py", cwd=workdir, PATH=path)
-    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
-    assert [rank["rank"] for rank in outcome.report["runs"][0]["ranks"]] == [0, 1]
-    assert outcome.losses(rank=0) != outcome.losses(rank=1), "each rank has its own samples"
-    assert [[len(rank["iterations"]) for rank in run["ranks"]] for run in outcome.report["runs"]] == [[3, 3], [3, 3]]
-    assert outcome.folder is not None
-    for run in json.loads((outcome.folder / "record.json").read_text())["runs"]:
-        assert run["ended"] == "stopped"
-        assert run["exit_status"] in (0, -signal.SIGTERM), "msrun ends by itself, or is ended where it takes too long"
+    made = explained([*command, SCRIPTS / "two_ranks.py", "fault"], workdir, monkeypatch, steps=3, PATH=path)
+    assert [[(trace.rank, len(trace.losses)) for trace in run.traces] for run in made.runs] == [[(0, 3), (1, 3)]] * 2
+    first = [trace.losses.values[0] for trace in made.runs[0].traces]
+    assert first[0] != first[1], "each rank has its own samples"
+    assert first == [trace.losses.values[0] for trace in made.runs[1].traces], "the forward pass of the first iteration agrees"
+    for run in made.record.runs:
+        assert run.exit_status in (0, -signal.SIGTERM), "msrun ends by itself, or is ended where it takes too long"
     for log in ("scheduler", "worker_0", "worker_1"):
         assert "Traceback" not in (workdir / "logs" / f"{log}.log").read_text(errors="replace")
+    assert made.verdict.title == "NOT REPRODUCIBLE (backward)", made.verdict.reason
+    assert made.ladder is not None and made.ladder.first_rung is not None
+    rung = made.ladder.first_rung
+    assert (rung.rung, rung.rank, rung.iteration) == ("gradient", 1, 1), made.ladder.sentence
+    reduced = made.ladder.rung("reduced gradient")
+    assert set(reduced.facts["ranks"]) == {"0", "1"} and "of rank 1 comes before it" in reduced.detail  # type: ignore[call-overload]

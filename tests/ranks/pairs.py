@@ -15,9 +15,9 @@ from reprocheck.settings import Settings
 from tests.conftest import clean_environment
 
 
-def explained(command: list[str | Path], workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int = 2) -> Check:
+def explained(command: list[str | Path], workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int = 2, **environment: str) -> Check:
     """A check of `command`, with half the starts of a check that is explained."""
-    for name, value in clean_environment().items():
+    for name, value in clean_environment(**environment).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(workdir)
     entry = launch.entry_point(command=[str(word) for word in command])

@@ -1,4 +1,4 @@
-"""Training through Lightning, Hugging Face Trainer and Accelerate: an early stop that leaves no process behind; their callbacks."""
+"""Training through Lightning and Hugging Face Trainer: an early stop that leaves no process behind; their callbacks."""
 
 from __future__ import annotations
 
@@ -56,14 +56,3 @@ def test_early_stop_with_workers_alive_and_what_the_callback_says(trainer: str, 
     # transformers divides the model's loss by the accumulation after the model has returned it
     share = LOSSES if trainer == "transformers" else 1
     assert said(outcome, "log")[: 3 * LOSSES] == [share * loss for loss in said(outcome, "backward")[: 3 * LOSSES]] != []
-
-
-def test_trainer_through_a_launcher_of_its_library(workdir: Path) -> None:
-    command = ["accelerate", "launch", "--cpu", "--num_processes", "1", "--num_machines", "1", "--mixed_precision", "no"]
-    (workdir.parent / "workers").mkdir()
-    outcome = check(
-        "--steps", "3", "--", *command, "--dynamo_backend", "no", SCRIPT, "accelerate", cwd=workdir, WORKERS=str(workdir.parent / "workers")
-    )
-    assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), outcome.stdout + outcome.stderr
-    assert [len(losses) for losses in outcome.losses()] == [LOSSES] * 3
-    assert alive(workdir) == []

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from ladder_traces import (
     HASHES,
     Event,
@@ -29,6 +30,7 @@ from ladder_traces import (
 from reprocheck import explain
 from reprocheck.model import (
     EnvironmentDifference,
+    Ladder,
 )
 from reprocheck.trace.deep import read_deep
 
@@ -165,6 +167,61 @@ def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
     assert ladder is not None
     assert ladder.first == "reduced gradient"
     assert ladder.rung("reduced gradient").facts["local_equal"] is True
+
+
+def of_ranks(folder: Path, first: Sequence[Sequence[Event]], second: Sequence[Sequence[Event]]) -> Ladder:
+    """The ladder of two runs of several ranks."""
+
+    def files(run: Sequence[Sequence[Event]]) -> list[bytes]:
+        return [text([{"e": "rank", "rank": number, "world": len(run)}, *events]) for number, events in enumerate(run)]
+
+    deeper = pair_of(folder, files(first), files(second))
+    ladder = explain.ladder(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
+    assert ladder is not None
+    return ladder
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agree", "said"),
+    [
+        (
+            ["sum"] * 3,
+            ["other"] * 3,
+            True,
+            "in each run all ranks hold the same sum, and it is another one: the collective (on all 3 ranks)",
+        ),
+        (["sum"] * 3, ["sum", "other", "sum"], False, "in run 2 the ranks do not hold the same sum: a rank by itself (rank 1)"),
+        (["a", "b", "c"], ["d", "e", "f"], False, "in both runs the ranks do not hold the same sum: a rank by itself (on all 3 ranks)"),
+    ],
+)
+def test_what_changes_reduced_gradients(first: list[str], second: list[str], agree: bool, said: str, tmp_path: Path) -> None:
+    ladder = of_ranks(tmp_path, [training(reduced=one) for one in first], [training(reduced=one) for one in second])
+    assert ladder.first == "reduced gradient" and ladder.first_rung is not None
+    rung = ladder.first_rung
+    assert (rung.facts["local_equal"], rung.facts["ranks_agree"]) == (True, agree)
+    short = {
+        "the collective that reduces the gradients of the ranks": "the collective",
+        "what changes gradients on a rank by itself, in a communication hook or after the reduction": "a rank by itself",
+    }
+    assert ladder.sentence.replace(str(rung.culprit), short[str(rung.culprit)]).endswith(f"{said}."), ladder.sentence
+
+
+def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: Path) -> None:
+    sharded = of_ranks(
+        tmp_path / "sharded",
+        [training(weights=shard, reduced=shard) for shard in "ab"],
+        [training(weights=shard, reduced=shard + "'") for shard in "ab"],
+    )
+    assert sharded.first_rung is not None and sharded.first_rung.facts["local_equal"] is True
+    assert "ranks_agree" not in sharded.first_rung.facts
+    assert str(sharded.first_rung.culprit).startswith("the reduction of gradients between ranks")
+    blind = of_ranks(
+        tmp_path / "blind",
+        [[e for e in training() if e.get("r") not in ("gradient", "outgrad")]] * 2,
+        [[e for e in training(reduced="other") if e.get("r") not in ("gradient", "outgrad")]] * 2,
+    )
+    assert blind.first_rung is not None and blind.first_rung.facts["local_equal"] is None
+    assert "local gradients were not recorded" in str(blind.first_rung.culprit)
 
 
 def test_operators_say_which_one_it_is(tmp_path: Path) -> None:

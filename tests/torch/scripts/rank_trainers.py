@@ -23,8 +23,9 @@ def model():
     return nn.Sequential(nn.Linear(6, 8), Noise(), nn.Linear(8, 1))
 
 
-def batches():
-    return torch.utils.data.DataLoader(torch.arange(6.0 * 8 * UPDATES).reshape(-1, 6) / 100, batch_size=4)
+def batches(workers=0):
+    samples = torch.arange(6.0 * 16 * UPDATES).reshape(-1, 6) / 100
+    return torch.utils.data.DataLoader(samples, batch_size=4, num_workers=workers, persistent_workers=workers > 0)
 
 
 def lightning():
@@ -48,13 +49,14 @@ def lightning():
 def accelerate():
     from accelerate import Accelerator
 
-    accelerator = Accelerator(cpu=True)
+    accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
     net = model()
-    net, optimizer, loader = accelerator.prepare(net, torch.optim.SGD(net.parameters(), lr=0.1), batches())
+    net, optimizer, loader = accelerator.prepare(net, torch.optim.SGD(net.parameters(), lr=0.1), batches(workers=1))
     for batch in loader:
-        accelerator.backward(net(batch).pow(2).mean())
-        optimizer.step()
-        optimizer.zero_grad()
+        with accelerator.accumulate(net):
+            accelerator.backward(net(batch).pow(2).mean())
+            optimizer.step()
+            optimizer.zero_grad()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Training through a library's loop, two loader workers alive: `python trainers.py lightning|transformers|accelerate [CALLBACK]`.
+"""Training through a library's loop, two loader workers alive: `python trainers.py lightning|transformers [CALLBACK]`.
 
 8 updates of two losses each. Each worker of the loader leaves its process number in the folder WORKERS.
 """
@@ -99,24 +99,6 @@ def transformers():
             disable_tqdm=True,
         )
         Trainer(model=Returning(), args=arguments, train_dataset=Counting(), callbacks=callbacks()).train()
-
-
-def accelerate():
-    from accelerate import Accelerator
-    from accelerate.utils import set_seed
-
-    set_seed(1)
-    accelerator = Accelerator(cpu=True, gradient_accumulation_steps=ACCUMULATE)
-    model = Model()
-    loader = DataLoader(Counting(), batch_size=BATCH, shuffle=True, num_workers=2, persistent_workers=True)
-    model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=0.1), loader)
-    for number, batch in enumerate(loader):
-        if number == UPDATES * ACCUMULATE:
-            break
-        with accelerator.accumulate(model):
-            accelerator.backward(model(**batch))
-            optimizer.step()
-            optimizer.zero_grad()
 
 
 if __name__ == "__main__":
