@@ -150,7 +150,7 @@ def _refuse_inside() -> None:
 def _recorded(entry: EntryPoint, held: Settings, folder: Path, observer: Observer) -> Check:
     """The runs, read back, explained where that is asked for, and written into the report folder."""
     from reprocheck import launch, replay, report
-    from reprocheck.cli.escalation import escalate
+    from reprocheck.escalation import escalate
 
     told = _Told(observer, folder)
     launch.check(entry, held, folder, told)

@@ -69,7 +69,7 @@ def search(
     """The check with what a search over controls says of it. What goes wrong becomes a caveat; an interrupt keeps what was recorded."""
     from reprocheck import explain, record
     from reprocheck.cli import repair
-    from reprocheck.cli.escalation import keep_caveat, wanted
+    from reprocheck.escalation import keep_caveat, wanted
 
     if not wanted(check, held):
         _nothing_to_search(check, console)

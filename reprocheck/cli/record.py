@@ -64,7 +64,7 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
 def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
     """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
     from reprocheck import explain, launch, replay
-    from reprocheck.cli.escalation import keep_caveat
+    from reprocheck.escalation import keep_caveat
 
     launch.check(entry, held, folder, console, output=console.output)
     console.clear()
@@ -85,7 +85,7 @@ def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) 
 
 def iterations(check: Check, held: Settings) -> int:
     """How many iterations are recorded deeply: up to the one that the backward check takes."""
-    from reprocheck.cli.escalation import LEAST, MOST, last_checked
+    from reprocheck.escalation import LEAST, MOST, last_checked
 
     return min(max(LEAST, last_checked(check)), MOST, held.steps or MOST)
 

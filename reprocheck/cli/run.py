@@ -130,7 +130,7 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, o
         console.clear()
         console.status("comparing the runs")
         from reprocheck import replay
-        from reprocheck.cli.escalation import escalate
+        from reprocheck.escalation import escalate
 
         found = escalate(replay.judged(folder), entry, held, folder, console)
         return found if search is None else search(found, entry, held, folder, console)

@@ -162,6 +162,14 @@ class _Watch:
         if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped:
             self.spoken += 1
             self.observer.silent(self.job.number, silent)
+            self._tell_of_ranks_that_ended()
+
+    def _tell_of_ranks_that_ended(self) -> None:
+        """Said once: the others may wait for them without end."""
+        ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
+        if self.spoken == 1 and 0 < ended < ranks:
+            have = "has" if ended == 1 else "have"
+            self.observer.message(f"Run {self.job.number}: {ended} of {ranks} ranks {have} ended; the others may be waiting for them.")
 
     def must_end(self, now: float) -> bool:
         """Whether the run has to be ended from outside: its time is over, or its ranks have stopped and it goes on."""

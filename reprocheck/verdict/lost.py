@@ -137,5 +137,18 @@ def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
 def early(runs: Sequence[Run]) -> Iterator[str]:
     """Ranks of runs that went well otherwise which ended before the others."""
     for run in runs:
-        if run.record.ended in ("completed", "stopped") and (sentence := lost(run)):
-            yield f"Run {run.number}: {sentence}."
+        if run.record.ended in ("completed", "stopped"):
+            sentence = lost(run) or _uneven(run)
+            if sentence:
+                yield f"Run {run.number}: {sentence}."
+
+
+def _uneven(run: Run) -> str:
+    """Ranks that did not record the same number of iterations."""
+    lengths: dict[int, list[int]] = {}
+    for trace in run.traces:
+        lengths.setdefault(len(trace.losses), []).append(trace.rank)
+    if len(lengths) < 2:
+        return ""
+    counts = [f"{named(lengths[length])} recorded {length} iteration(s)" for length in sorted(lengths, reverse=True)[:4]]
+    return "the ranks are not of the same length: " + ", ".join(counts)

@@ -24,7 +24,7 @@ from samples import (
 )
 
 from reprocheck import record
-from reprocheck.cli.escalation import differs_beside_not_finite, iterations, module_of, operators_say_more, wanted
+from reprocheck.escalation import differs_beside_not_finite, iterations, module_of, operators_say_more, wanted
 from reprocheck.model import Bitwise, Check, Divergence, Rung
 from reprocheck.settings import Settings
 from tests.conftest import check, clean_environment, reprocheck

@@ -10,18 +10,22 @@ import pytest
 from reprocheck import launch, replay
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from tests.launch.conftest import Listener
 
 MEETING = Path(__file__).parent / "scripts" / "meeting.py"
 TIMEOUT = 3.0
+HEARD = launch.Quiet()
 KILLED = "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 
-def check(fault: str, workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int | None = None) -> Check:
+def check(
+    fault: str, workdir: Path, monkeypatch: pytest.MonkeyPatch, *, steps: int | None = None, observer: launch.Observer = HEARD
+) -> Check:
     """One run of the meeting, judged: a second one would show the same and cost as much."""
     monkeypatch.chdir(workdir)
     entry = launch.entry_point(script=str(MEETING), args=(fault,))
     folder = launch.prepare(workdir / "reports", entry.name)
-    launch.check(entry, replace(Settings(), runs=1, timeout=TIMEOUT, steps=steps), folder, launch.Quiet())
+    launch.check(entry, replace(Settings(), runs=1, timeout=TIMEOUT, steps=steps), folder, observer)
     return replay.judged(folder)
 
 
@@ -36,9 +40,12 @@ def check(fault: str, workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int
     ],
 )
 def test_others_wait_for_a_rank_without_end(fault: str, said: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = check(fault, workdir, monkeypatch)
+    monkeypatch.setattr("reprocheck.launch.run.SILENT", 1.0)
+    listener = Listener()
+    made = check(fault, workdir, monkeypatch, observer=listener)
     (run,) = made.runs
     assert run.record.ended == "timed_out" and run.record.seconds < TIMEOUT + 5
+    assert listener.messages == (["Run 1: 1 of 3 ranks has ended; the others may be waiting for them."] if fault == "killed" else [])
     assert any(said in line for line in made.verdict.caveats), (made.verdict.reason, made.verdict.caveats)
 
 
@@ -62,8 +69,14 @@ def test_a_rank_that_never_starts_and_one_of_another_launcher(workdir: Path, mon
     assert "2 of 3 ranks reported a loss or an update: no process of rank 1 loaded the recorder." in made.caveats
     assert [len(trace.losses) for trace in made.runs[0].traces] == [4, 4], "they wait for each other, not for the third"
 
-    made = check("shorter-mpirun", workdir, monkeypatch, steps=4)
+    for fault in ("shorter-mpirun", "vanishes"):
+        ends_before_the_others(fault, workdir, monkeypatch)
+
+
+def ends_before_the_others(fault: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others go on to their stop, and do not wait for it there."""
+    made = check(fault, workdir, monkeypatch, steps=4)
     assert [(trace.rank, len(trace.losses)) for trace in made.runs[0].traces] == [(0, 4), (1, 2), (2, 4)]
     assert made.runs[0].record.ended == "stopped" and made.runs[0].record.seconds < TIMEOUT
-    said = "Run 1: rank 1 ended first, after iteration 2, by an exit of its own or an error that was caught."
-    assert said in made.caveats, made.caveats
+    how = KILLED if fault == "vanishes" else "by an exit of its own or an error that was caught"
+    assert f"Run 1: rank 1 ended first, after iteration 2, {how}." in made.caveats, made.caveats

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reprocheck import bundle, replay
+from reprocheck import bundle, record, replay
 from reprocheck.errors import UsageError
 from reprocheck.merge import merge
+from reprocheck.model import DeeperPair
 from reprocheck.trace import read_run
+from reprocheck.trace.deep import read_deep
 from tests.conftest import reprocheck
 from tests.ranks.recordings import process, recording, training
 
@@ -40,6 +44,30 @@ def test_ranks_of_two_nodes_become_one_run_whatever_their_clocks_say(tmp_path: P
         assert [(trace.process.node, trace.process.gone) for trace in run.traces] == [(0, 3.0), (0, 4.0), (1, None), (1, None)]
         assert run.stdout_tail == "--- node 0\nfirst\n--- node 1\nlate\n"
         assert check.caveats == ()
+
+
+def test_what_was_recorded_in_depth_is_merged_where_all_nodes_have_it(tmp_path: Path) -> None:
+    places = [node(tmp_path / str(rank), {rank: [1.0, 0.5]}, world=2) for rank in (0, 1)]
+    fact = b'{"e":"seen","r":"root","i":1,"p":"loss","out":[["",{"h":"ab","d":"float32","s":[]}]]}\n'
+    for rank, place in enumerate(places):
+        deep = place / "module" / "run-1"
+        (deep / "trace").mkdir(parents=True)
+        (deep / "trace" / "9-9.jsonl").write_bytes(process(rank, 2, training([1.0, 0.5])) + fact)
+        held = record.read(place)
+        run = replace(held.runs[0], trace="module/run-1/trace", stdout="module/run-1/stdout.log", stderr="module/run-1/stderr.log")
+        pair = DeeperPair(level="module", iterations=2 + rank, runs=(run,), half=True)
+        record.write(place, replace(held, deeper=(pair,)))
+        (place / "sources.json").write_text(json.dumps({"workdir": "/w", "files": {"train.py": str(rank), f"{rank}.py": ""}}))
+    merge(places, tmp_path / "run.zip")
+    with bundle.opened(tmp_path / "run.zip") as folder:
+        (pair,) = record.read(folder).deeper
+        assert (pair.level, pair.iterations, pair.half) == ("module", 2, True)
+        deep_traces = read_deep(folder, pair.runs[0])
+        assert {rank: [seen.kind for seen in trace.seen if seen.kind == "root"] for rank, trace in deep_traces.items()} == {
+            0: ["root"],
+            1: ["root"],
+        }
+        assert json.loads((folder / "sources.json").read_text())["files"] == {"train.py": "0", "0.py": "", "1.py": ""}
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -108,5 +136,5 @@ def test_a_file_that_another_machine_wrote_was_not_left_by_an_earlier_run(tmp_pa
     # the clock of the reader is behind: by time it read the file first
     (two / "run-1" / "trace" / "7-7.jsonl").write_bytes(traces[1].replace(b"6000000000.0", b"1.0"))
     merge([one, two], tmp_path / "run")
-    record = replay.judged(tmp_path / "run").record.runs[0]
-    assert read_run(tmp_path / "run", record).opened == ()
+    run = replay.judged(tmp_path / "run").record.runs[0]
+    assert read_run(tmp_path / "run", run).opened == ()

@@ -50,6 +50,12 @@ def test_ranks_that_stopped_early_did_not_end_early() -> None:
     assert lost(of("stopped", *ranks)) == ""
 
 
+def test_ranks_of_different_lengths() -> None:
+    made = of("completed", rank(0, 10), rank(1, 8), rank(2, 10))
+    said = "Run 1: the ranks are not of the same length: ranks 0 and 2 recorded 10 iteration(s), rank 1 recorded 8 iteration(s)."
+    assert said in judge([made, made], Tolerance()).caveats
+
+
 def test_a_rank_that_died_before_its_first_loss() -> None:
     starter = replace(PROCESS, pid=11, rank=1, gone=0.5, error="ImportError: no")
     worker = replace(PROCESS, pid=99, ppid=11, rank=1, gone=0.1)

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 
 from . import launchers
 
-_exit, _kill, _listdir, _open, _close, _getpid = os._exit, os.kill, os.listdir, os.open, os.close, os.getpid
+_exit, _kill, _listdir, _open, _read, _close, _getpid = os._exit, os.kill, os.listdir, os.open, os.read, os.close, os.getpid
 _TRAINS, _MARK = "training-", "stopped-"
 _LONGEST = 300
 _ELSEWHERE = 1.0
@@ -76,13 +76,15 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
 
 
 def _alive(pid: str) -> bool:
+    """Whether a process of this machine runs; one that its parent has not yet asked about does not."""
     try:
-        _kill(int(pid), 0)
-    except (ProcessLookupError, ValueError):
+        descriptor = _open("/proc/%s/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return _read(descriptor, 4096).rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        finally:
+            _close(descriptor)
+    except (OSError, IndexError):
         return False
-    except OSError:
-        pass
-    return True
 
 
 def _leave_mark(folder: str, name: str) -> None:

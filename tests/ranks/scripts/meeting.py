@@ -39,7 +39,7 @@ def train(fault):
     import reprocheck
 
     rank = int(os.environ.get("RANK") or os.environ["OMPI_COMM_WORLD_RANK"])
-    ranks = [other for other in range(RANKS) if other != FAULTY or fault not in ("absent", "shorter")]
+    ranks = [other for other in range(RANKS) if other != FAULTY or fault not in ("absent", "shorter", "vanishes")]
     subprocess.run([sys.executable, "-c", "pass"], check=True)  # a helper, which has the rank from its parent and trains nothing
     for iteration in range(1, ITERATIONS + 1):
         if rank == FAULTY and iteration == WHEN:
@@ -51,7 +51,7 @@ def train(fault):
 def fail(fault):
     if fault == "raises":
         raise ValueError("planted")
-    if fault == "killed":
+    if fault in ("killed", "vanishes"):
         os.kill(os.getpid(), 9)
     if fault == "exits":
         os._exit(1)
