@@ -14,7 +14,7 @@ def tokenise(number):
 
 
 def main():
-    with multiprocessing.get_context("fork").Pool(3) as pool:
+    with multiprocessing.get_context("fork").Pool(12) as pool:
         rows = list(pool.imap(tokenise, range(60)))
     tokens = torch.tensor(rows)
     torch.manual_seed(0)
