@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path, PurePath
 
 from reprocheck import __version__, bundle, sides
@@ -24,6 +25,8 @@ _WORST: tuple[Ended, ...] = ("failed", "timed_out", "interrupted", "stopped", "c
 """How a run ended, where its machines do not agree."""
 _RECORD = "Record each node with `reprocheck record -- torchrun --nnodes N --node-rank K … train.py`."
 _MOST_KEYS = 5
+_TOGETHER = 10
+"""Minutes within which the nodes of a run are started, clocks that are wrong included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,12 +257,24 @@ def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
     steps = [next((setting.value for setting in node.record.settings if setting.name == "steps"), None) for node in nodes]
     if len(set(steps)) > 1:
         yield f"The nodes were recorded with different --steps ({', '.join(map(str, steps))}): ranks that stop early keep others waiting."
+    minutes = _apart([node.record.started for node in nodes])
+    if minutes > _TOGETHER:
+        yield f"By the clocks of their machines the nodes were started {minutes:.0f} minutes apart. Are they of one run?"
     one = nodes[0].runs[0].traces[0].environment
     for node in nodes[1:]:
         keys = _different(one, node.runs[0].traces[0].environment)
         if keys:
             more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
             yield f"Node {node.number} is not like node 0 in {', '.join(keys[:_MOST_KEYS])}{more}."
+
+
+def _apart(started: Sequence[str]) -> float:
+    """Minutes between the first and the last; 0 where a time cannot be read."""
+    try:
+        times = [datetime.fromisoformat(text).timestamp() for text in started]
+    except ValueError:
+        return 0.0
+    return (max(times) - min(times)) / 60
 
 
 def _different(one: object, other: object) -> list[str]:

@@ -92,10 +92,9 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         ladder = explain.ladder(check, folder)
         if ladder is not None:
             check = replace(check, ladder=ladder, coverage=_unique((*check.coverage, *ladder.coverage)))
-        check = replace(check, causes=tuple(explain.causes(check, folder)))
+        check = _with_scan(replace(check, causes=tuple(explain.causes(check, folder))), folder)
         if (result := explain.searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
-        check = _with_scan(check, folder)
     except Exception as error:
         line = f"The reason of the difference could not be worked out: {type(error).__name__}: {error}".rstrip(": ")
         check = replace(check, coverage=(*check.coverage, line))
@@ -130,12 +129,12 @@ def _noise(check: Check, folder: Path, side: int) -> Noise | None:
 
 
 def _with_scan(check: Check, folder: Path) -> Check:
-    """The check with what the scan says of its files; what it says alone becomes a cause only where there is no other."""
+    """The check with what the scan says of its files; what it says alone becomes a cause only where no other names a line."""
     from reprocheck import explain
 
     try:
         check = replace(check, scan=explain.scanned(check, folder))
-        return replace(check, causes=check.causes or explain.suspected(check))
+        return replace(check, causes=explain.suspected(check))
     except Exception as error:
         line = f"The source could not be scanned: {type(error).__name__}: {error}".rstrip(": ")
         return replace(check, coverage=(*check.coverage, line))

@@ -55,7 +55,8 @@ def ladder(check: Check, folder: Path) -> Ladder | None:
 
 def _ladder(check: Check, folder: Path) -> Ladder:
     main = next((pair for pair in check.record.deeper if pair.level == "module"), check.record.deeper[-1])
-    ranks = [_rank(pair) for pair in _pairs(folder, main)]
+    alone: list[int] = []
+    ranks = [_rank(pair) for pair in _pairs(folder, main, alone)]
     lead = min((rank for rank in ranks if rank.first), key=_leads, default=None)
     first = lead.first if lead else None
     if first is not None:
@@ -80,17 +81,19 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         level="op" if any(pair.level == "op" for pair in check.record.deeper) else main.level,
         came_back=came_back,
         sentence=words.sentence(_sentence(next((rung for rung in rungs if rung.rung == name), None), first, main, ranks, came_back)),
-        coverage=tuple(dict.fromkeys(_coverage(ranks))),
+        coverage=tuple(dict.fromkeys(_coverage(ranks, alone))),
     )
 
 
-def _pairs(folder: Path, deeper: DeeperPair) -> list[Pair]:
-    """The ranks that both runs recorded."""
+def _pairs(folder: Path, deeper: DeeperPair, alone: list[int] | None = None) -> list[Pair]:
+    """The ranks that both runs recorded; `alone` takes those of one run only."""
     if len(deeper.runs) < 2:
         return []
     one, other = (read_deep(folder, run) for run in deeper.runs[:2])
     both = sorted(one.keys() & other.keys())
-    return [Pair(one[rank], other[rank], ranks=len(both)) for rank in both]
+    if alone is not None:
+        alone += sorted(one.keys() ^ other.keys())
+    return [Pair(one[rank], other[rank], ranks=max(len(one), len(other))) for rank in both]
 
 
 def _rank(pair: Pair) -> _Rank:
@@ -379,11 +382,12 @@ def _on_ranks(first: Finding, ranks: Sequence[_Rank]) -> str:
     return everywhere if len(same) == len(ranks) else named(same or [first.rank])
 
 
-def _coverage(ranks: Sequence[_Rank]) -> list[str]:
+def _coverage(ranks: Sequence[_Rank], alone: Sequence[int]) -> list[str]:
     """What could not be recorded, and what was left out of the comparison."""
+    lost = [f"One of the two runs recorded {named(alone)}, the other did not: nothing is compared there."] if alone else []
     said = [(rank.pair.rank, line) for rank in ranks for trace in (rank.pair.first, rank.pair.second) for line in _uncovered(trace)]
     lines = [f"{which.capitalize()}: {line}" if len(ranks) > 1 else line for which, line in together(said)]
-    return [*lines, *(_why_not("forward", [rank]) for rank in ranks if rank.pair.incomparable)]
+    return [*lost, *lines, *(_why_not("forward", [rank]) for rank in ranks if rank.pair.incomparable)]
 
 
 def _uncovered(trace: DeepTrace) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reprocheck.explain.cells import as_notebook, joined
 from reprocheck.explain.executed import executed
 from reprocheck.explain.sources import CELL, Sources
-from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model import RUNGS, Cause, Check, Rung, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.scan.finding import SEVERITIES, UNUSED_IGNORE, Finding
@@ -20,6 +20,7 @@ from reprocheck.trace.reached import Ran, read_reached
 MOST_FILES, MOST_LINES = 60, 20_000
 """What is scanned at most: two seconds or so, beside runs that take longer."""
 MOST_SUSPECTED = 3
+_DRAWS = ("RNG state", "batch")
 
 
 def scanned(check: Check, folder: Path) -> StaticScan | None:
@@ -45,18 +46,26 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
-    """What the scan alone can say of the cause, where nothing else says anything: findings on the rung that differs first, never proved."""
-    if check.scan is None or check.ladder is None or check.causes:
-        return ()
+    """The causes of a check, those first that the scan adds where none names a line: what it found on the way to the first difference.
+
+    A finding of the scan is never more than suspected. Beside other causes only its errors are, and only where something is drawn.
+    """
+    if check.scan is None or check.ladder is None or check.ladder.first is None or check.record.compared:
+        return check.causes
+    if any(cause.confidence != "suspected" or cause.source is not None for cause in check.causes):
+        return check.causes
     found: dict[str, Cause] = {}
     for one in check.scan.preceding:
         known = entry(one.name)
-        if one.severity != "note" and known.rung == check.ladder.first:
+        here = known.rung == check.ladder.first and one.severity != "note" and not check.causes
+        drawn = one.severity == "error" and known.rung in _DRAWS and RUNGS.index(known.rung) <= RUNGS.index(check.ladder.first)
+        if here or drawn:
             evidence = (f"The scan: {one.message}. The line was executed before the first difference.",)
             fix = one.fix if "reprocheck rules" not in one.fix else known.fix
             cause = Cause(code=one.code, title=known.title, confidence="suspected", evidence=evidence, source=one.source, fix=fix)
             found.setdefault(one.code, cause)
-    return tuple(found.values())[:MOST_SUSPECTED]
+    added = list(found.values())[:MOST_SUSPECTED]
+    return (*added, *(cause for cause in check.causes if cause.code not in found))
 
 
 def _traces(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:

@@ -107,8 +107,15 @@ def _of_cause(cause: Cause, rung: Rung | None) -> list[str]:
 
 
 def _seeded(rung: Rung) -> bool:
-    """Whether the generator was seeded by the script with another number in each run: a seed from outside comes before that one."""
-    return bool(rung.facts.get("seeds")) or (rung.facts.get("seeds_equal") is False and bool(rung.facts.get("seeded_by")))
+    """Whether the script seeds the generator that differs: a seed from outside comes before that one, and is undone by it."""
+    named, seeded = _names(rung, "generators"), _names(rung, "seeded_by")
+    by_script = bool(set(named) & set(seeded) if named else seeded)
+    return bool(rung.facts.get("seeds")) or (rung.facts.get("seeds_equal") is False and by_script)
+
+
+def _names(rung: Rung, fact: str) -> list[str]:
+    value = rung.facts.get(fact)
+    return [str(one) for one in value] if isinstance(value, list) else []
 
 
 def _of_rung(rung: Rung | None, kinds: Sequence[str]) -> Iterator[str]:

@@ -108,6 +108,15 @@ def test_recordings_that_are_not_parts_of_one_run(
     assert not Path("run").exists() and not list(tmp_path.glob(".merge-*"))
 
 
+def test_nodes_that_may_be_of_two_runs_or_were_recorded_otherwise(tmp_path: Path) -> None:
+    one, two = node(tmp_path / "one", {0: [1.0]}, world=2), node(tmp_path / "two", {1: [1.0]}, world=2, steps=5)
+    record.write(two, replace(record.read(two), started="2026-01-01T01:00:00+00:00"))
+    merge([one, two], tmp_path / "run")
+    caveats = record.read(tmp_path / "run").caveats
+    assert caveats[0].startswith("The nodes were recorded with different --steps (10, 5)")
+    assert caveats[1] == "By the clocks of their machines the nodes were started 60 minutes apart. Are they of one run?"
+
+
 def test_one_recording_twice_or_alone_or_merged_before(tmp_path: Path) -> None:
     one, two = node(tmp_path / "one", {0: [1.0]}), node(tmp_path / "two", {1: [1.0]})
     for paths in ([one], [one, tmp_path / "two" / ".." / "one"]):

@@ -124,7 +124,8 @@ def test_gradients_of_sharded_weights_are_those_of_the_rank(tmp_path: Path) -> N
     assert len(ranks) == 2
     found = []
     for events in ranks:
-        assert not [event for event in events if event["e"] in ("problem", "unrecorded")]
+        said = [event.get("where") for event in events if event["e"] in ("problem", "unrecorded")]
+        assert said == ["reduced gradients of sharded weights"]
         gradients = [event for event in events if event.get("r") == "gradient" and event["p"] == "0.weight"]
         reduced = [event for event in events if event.get("r") == "reduced" and event["p"] == "0.weight"]
         assert [event["i"] for event in gradients] == [event["i"] for event in reduced] == [1, 2]

@@ -136,6 +136,7 @@ def test_a_kernel_of_one_rank_with_sharded_weights(workdir: Path, monkeypatch: p
     rung = made.ladder.first_rung
     assert (rung.rung, rung.rank, rung.place, rung.iteration) == ("gradient", 1, "1.linear", 1), made.ladder.sentence
     assert made.ladder.rung("reduced gradient").status == "differs"
+    assert any(line.startswith("Ranks 0 and 1: reduced gradients of sharded weights: each rank holds") for line in made.coverage)
 
 
 @pytest.mark.parametrize("library", ["lightning", "accelerate"])

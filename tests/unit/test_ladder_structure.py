@@ -215,6 +215,9 @@ def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: P
     assert sharded.first_rung is not None and sharded.first_rung.facts["local_equal"] is True
     assert "ranks_agree" not in sharded.first_rung.facts
     assert str(sharded.first_rung.culprit).startswith("the reduction of gradients between ranks")
+    short = of_ranks(tmp_path / "short", [training(), training()], [training(reduced="other")])
+    assert "One of the two runs recorded rank 1, the other did not: nothing is compared there." in short.coverage
+    assert short.first == "reduced gradient", "there were two ranks to reduce"
     blind = of_ranks(
         tmp_path / "blind",
         [[e for e in training() if e.get("r") not in ("gradient", "outgrad")]] * 2,

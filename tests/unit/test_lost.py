@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 from verdict_runs import PROCESS, judged, run, trace
 
-from reprocheck.model import Process, Run, Trace
+from reprocheck.model import Process, Run, Tolerance, Trace
 from reprocheck.model.ranks import named
 from reprocheck.verdict import judge
 from reprocheck.verdict.lost import lost
-from tests.unit.verdict_runs import Tolerance
 
 KILLED = "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 

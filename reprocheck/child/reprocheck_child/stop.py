@@ -68,7 +68,7 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
         arrived = {name[len(_MARK) :] for name in names if name.startswith(_MARK)}
         training = [name[len(_TRAINS) :].partition("-") for name in names if name.startswith(_TRAINS)]
         dead = {rank for rank, _, pid in training if rank not in arrived and not _alive(pid)}
-        if len(arrived | dead) >= max(here, len({rank for rank, _, _ in training})):
+        if len(arrived | dead) >= here and all(rank in arrived or rank in dead for rank, _, _ in training):
             if len(arrived) < size:
                 sleep(min(_ELSEWHERE, max(0.0, deadline - monotonic())))
             return

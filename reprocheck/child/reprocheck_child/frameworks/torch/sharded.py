@@ -6,6 +6,11 @@ rank has made hangs on the unsharded weight, which stands in for it during a cal
 
 from typing import Any, Iterator
 
+_NOT_WHOLE = (
+    "reduced gradients of sharded weights",
+    "each rank holds its part of the sum alone, so the ranks are not compared with each other",
+)
+
 
 class Sharded:
     """Watches the unsharded weights once there are any: after the first call of the outermost module."""
@@ -22,6 +27,7 @@ class Sharded:
                 whole, name = getattr(parameter, "_unsharded_param", None), self.names.name(parameter.sharded_param)
                 if whole is not None and name and self.gradients.unwatch_weight(parameter.sharded_param):
                     self.gradients.watch_weight(whole, name)
+                    self.deep.unrecorded(*_NOT_WHOLE)
         except Exception as error:
             self.deep.unrecorded("sharded weights", "gradients before they are reduced could not be watched: " + repr(error))
 

@@ -1,0 +1,27 @@
+"""Many ranks: the one that differs first is named, and what is the same for many is said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import ranks
+from reprocheck import replay
+from reprocheck.report import markdown, tables, why
+
+
+def test_the_report_of_many_ranks_names_one_and_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"RANKS": 40, "BLOCKS": 2, "FAULTY": 31}.items():
+        monkeypatch.setattr(ranks, name, value)
+    check = replay.load(ranks.recorded(tmp_path / "many"))
+    assert check.ladder is not None and check.ladder.first_rung is not None
+    rung = check.ladder.first_rung
+    assert (rung.rung, rung.rank, rung.place) == ("gradient", 31, "blocks.1.down")
+    assert check.ladder.sentence.endswith("(rank 31).")
+    assert "rank 31" in why.where(rung) and "ranks 0–39" in why.where(check.ladder.rung("reduced gradient"))
+    assert check.coverage == ("Ranks 0–39, each: 10 losses in 10 iterations, recorded through torch 2.",)
+    shown = tables.checks(check)
+    assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {"forward", "backward"}
+    assert shown.note == "34 of 80 rows, the worst ones; 40 of all fail. All are in report.json."
+    assert len(markdown.render(check)) < 20_000
