@@ -34,6 +34,7 @@ class Likely:
     lines: Mapping[str, re.Pattern[str]]
     hints: Mapping[str, str]
     implied: Mapping[str, Mapping[str, str]]
+    open: tuple[str, ...]
 
 
 @cache
@@ -46,6 +47,7 @@ def table() -> Likely:
         lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
         hints=found["hints"],
         implied=found["implied"],
+        open=tuple(found["open"]),
     )
 
 
@@ -54,11 +56,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
     rung = check.ladder.first_rung if check.ladder else None
     kinds = [hint.kind for hint in UserCode(check, folder).hints]
     useless = {*check.record.controls, *_useless(check, rung)}
+    spoken = _spoken(kinds)
     reasons = _reasons(check.causes, rung)
-    nearest = [*_of_causes(check.causes, rung), *_of_rung(rung, kinds), *(found.name for found in controls.table())]
+    nearest = [*_of_causes(check.causes, rung, spoken), *_of_rung(rung, spoken), *(found.name for found in controls.table())]
     order = [name for name in dict.fromkeys(nearest) if name not in useless]
     altering = {found.name for found in controls.table() if found.alters}
-    likely = [name for name in dict.fromkeys(_of_causes(check.causes, rung)) if name not in useless | altering]
+    likely = [name for name in dict.fromkeys(_of_causes(check.causes, rung, spoken)) if name not in useless | altering]
     return Candidates(
         likely=tuple(likely),
         harmless=tuple(name for name in order if name not in altering),
@@ -85,18 +88,20 @@ def implied(control: str, rung: str) -> str:
     return codes.get(rung, codes[""])
 
 
-def _of_causes(causes: Sequence[Cause], rung: Rung | None) -> list[str]:
+def _of_causes(causes: Sequence[Cause], rung: Rung | None, spoken: Sequence[str] = ()) -> list[str]:
     """By the causes: the first control of each before the second of any, but those of an observed cause before those of the next."""
     ranked = []
     for number, cause in enumerate(causes):
         step = 1.0 if cause.confidence != "suspected" else 2.0
-        ranked += [(number + step * place, number, name) for place, name in enumerate(_of_cause(cause, rung))]
+        ranked += [(number + step * place, number, name) for place, name in enumerate(_of_cause(cause, rung, spoken))]
     return [name for _, _, name in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _of_cause(cause: Cause, rung: Rung | None) -> list[str]:
+def _of_cause(cause: Cause, rung: Rung | None, spoken: Sequence[str] = ()) -> list[str]:
     """The controls of one cause; those first that its line speaks for, and `seed` last where the script seeds by itself."""
     names = list(table().causes.get(cause.code, ()))
+    if cause.code in table().open:
+        names.sort(key=lambda name: name not in spoken)
     said = cause.source.text if cause.source else ""
     said += " ".join(f" {name}()" for name in re.findall(r"`([^`]+)`", " ".join(cause.evidence)))
     fits = [name for name, pattern in table().lines.items() if pattern.search(said) and name in names]
@@ -118,10 +123,14 @@ def _names(rung: Rung, fact: str) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _of_rung(rung: Rung | None, kinds: Sequence[str]) -> Iterator[str]:
+def _spoken(kinds: Sequence[str]) -> list[str]:
+    """The controls that lines of the user's speak for, by the kinds of hints in them."""
+    return [table().hints[kind] for kind in dict.fromkeys(kinds) if kind in table().hints]
+
+
+def _of_rung(rung: Rung | None, spoken: Sequence[str]) -> Iterator[str]:
     """By the rung, those first that a line of the user's speaks for."""
     names = table().rungs.get(rung.rung if rung else "later", ())
-    spoken = [table().hints[kind] for kind in dict.fromkeys(kinds) if kind in table().hints]
     yield from (name for name in names if name in spoken)
     yield from names
     yield from spoken
