@@ -74,7 +74,7 @@ def hints_of(tree: ast.AST) -> list[Found]:
     waits = {
         id(child) for node in ast.walk(tree) if _called(node, names).endswith("sleep") for child in ast.walk(node) if child is not node
     }
-    timing = {id(call) for node in ast.walk(tree) for call in _timing(node)}
+    timing = _timing(tree, names)
     return sorted(_found(tree, names, _Unmeant(ordered, timing, waits)), key=lambda hint: hint[2])
 
 
@@ -96,12 +96,30 @@ class _Unmeant(NamedTuple):
     waits: set[int]
 
 
-def _timing(node: ast.AST) -> Iterator[ast.AST]:
-    """Calls that only measure how long something takes, if they read a clock: `start = clock()`, `clock() - start`."""
-    if isinstance(node, ast.Assign):
-        yield node.value
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-        yield node.left
+def _timing(tree: ast.AST, names: dict[str, str]) -> set[int]:
+    """Ids of calls that only measure how long something takes: `start = clock()`, `clock() - start`. Not where something else is
+    subtracted from a time, as in `now - born`."""
+    kept = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and _matches(_called(node.value, names), CALLS["clock"])
+    }
+    found = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            if isinstance(node.left, ast.Name) and node.left.id in kept and not _is_time(node.right, kept, names):
+                found.discard(id(kept[node.left.id]))
+            found.add(id(node.left))
+    return found
+
+
+def _is_time(node: ast.AST, kept: Iterable[str], names: dict[str, str]) -> bool:
+    """Whether an operand may be a time that was taken: a clock's, a variable of one, an attribute."""
+    if isinstance(node, ast.Name):
+        return node.id in kept
+    return isinstance(node, ast.Attribute | ast.Subscript) or _matches(_called(node, names), CALLS["clock"])
 
 
 def _found(tree: ast.AST, names: dict[str, str], unmeant: _Unmeant) -> Iterator[Found]:
