@@ -54,7 +54,7 @@ class Candidates:
 
     likely     tried alone first; harmless and altering hold them, too
     harmless   those that do not alter the training
-    altering   those that do
+    altering   those that do; `last`: those of them that a cause speaks for, tried alone where the harmless ones do not suffice
     brittle    those that make scripts fail more often than others: looked at first where one does
     reasons    why a control is likely, by its name
     """
@@ -62,6 +62,7 @@ class Candidates:
     likely: tuple[str, ...]
     harmless: tuple[str, ...]
     altering: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     brittle: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
 
@@ -134,6 +135,10 @@ class _Search:
             return self.narrowed(harmless, touched) if whole else harmless
         if not whole:
             return ()
+        for name in self.candidates.last[:1]:
+            why = self.candidates.reasons.get(name, "the ladder points at it")
+            if name not in self.crashing and self.agrees([name], why):
+                return (name,)
         both, touched = self.together(
             (*self.candidates.altering, *harmless), "those did not suffice: with the controls that alter the training as well"
         )

@@ -61,11 +61,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
     nearest = [*_of_causes(check.causes, rung, spoken), *_of_rung(rung, spoken), *(found.name for found in controls.table())]
     order = [name for name in dict.fromkeys(nearest) if name not in useless]
     altering = {found.name for found in controls.table() if found.alters}
-    likely = [name for name in dict.fromkeys(_of_causes(check.causes, rung, spoken)) if name not in useless | altering]
+    named = [name for name in dict.fromkeys(_of_causes(check.causes, rung, spoken)) if name not in useless]
     return Candidates(
-        likely=tuple(likely),
+        likely=tuple(name for name in named if name not in altering),
         harmless=tuple(name for name in order if name not in altering),
         altering=tuple(name for name in order if name in altering),
+        last=tuple(name for name in named if name in altering),
         brittle=tuple(name for name in BRITTLE if name in order),
         reasons=reasons,
     )

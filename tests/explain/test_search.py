@@ -57,6 +57,15 @@ def test_the_second_likely_control() -> None:
     assert runs.count == 5
 
 
+def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> None:
+    candidates = Candidates(likely=("a", "b"), harmless=HARMLESS, altering=ALTERING, last=("y", "z"))
+    runs = Runs(any_of("y"))
+    assert search(runs, candidates) == Found(smallest=("y",), runs=3)
+    assert runs.made == {frozenset("a"): 2, frozenset("b"): 2, frozenset(HARMLESS): 2, frozenset("y"): 3}
+    assert search(Runs(any_of("w")), candidates).smallest == ("w",), "another one is found as before"
+    assert search(Runs(any_of("c")), candidates).smallest == ("c",), "what alters the training is not asked where the rest suffices"
+
+
 @pytest.mark.parametrize("name", HARMLESS)
 def test_any_single_control_is_found_in_few_runs(name: str) -> None:
     runs = Runs(any_of(name), touched="abcdefgh" + name)

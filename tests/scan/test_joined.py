@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,8 +19,9 @@ def finding(
     return StaticFinding(code=code, name=name, source=SourceLine(file="a.py", line=3), executed=executed, precedes=precedes, **fields)
 
 
-def check(scan: StaticScan | None, *causes: Cause, first: str = "batch") -> Any:
-    return SimpleNamespace(scan=scan, ladder=Ladder(rungs=(), first=first), causes=causes)  # type: ignore[arg-type]
+def check(scan: StaticScan | None, *causes: Cause, first: str = "batch", compared: tuple[str, ...] = ()) -> Any:
+    ladder = Ladder(rungs=(), first=first)  # type: ignore[arg-type]
+    return SimpleNamespace(scan=scan, ladder=ladder, causes=causes, record=SimpleNamespace(compared=compared))
 
 
 def test_one_sentence_says_how_much_of_it_ran() -> None:
@@ -45,8 +47,19 @@ def test_a_finding_alone_is_suspected_and_only_where_it_fits_and_ran_before() ->
     before = finding("executed", precedes=True)
     (cause,) = suspected(check(StaticScan(findings=(before, before))))
     assert (cause.code, cause.confidence, cause.source, cause.fix) == ("RC104", "suspected", before.source, "sorted(names)")
-    assert suspected(check(StaticScan(findings=(before,)), cause)) == (), "the runs show another one"
+    assert suspected(check(StaticScan(findings=(before,)), cause)) == (cause,), "the runs show one with its line"
     assert suspected(check(StaticScan(findings=(before,)), first="update")) == ()
     assert suspected(check(StaticScan(findings=(finding("executed", precedes=False), finding("not_seen"))))) == ()
     assert suspected(check(StaticScan(findings=(finding("executed", precedes=True, severity="note"),)))) == ()
     assert suspected(check(None)) == ()
+
+
+def test_an_error_on_the_way_comes_before_causes_that_name_no_line() -> None:
+    drawn = replace(finding("executed", precedes=True, severity="error"), code="RC402", name="clock-seed")
+    vague = Cause(code="RC504", title="a private generator", confidence="suspected", evidence=(), source=None, fix="")
+    assert [cause.code for cause in suspected(check(StaticScan(findings=(drawn,)), vague))] == ["RC402", "RC504"]
+    assert suspected(check(StaticScan(findings=(drawn,)), replace(vague, confidence="observed")))[0].code == "RC504"
+    assert [cause.code for cause in suspected(check(StaticScan(findings=(drawn,)), vague, first="initial weights"))] == ["RC504"]
+    unseen = replace(drawn, executed="not_seen", precedes=None)
+    assert [cause.code for cause in suspected(check(StaticScan(findings=(unseen,)), vague))] == ["RC504"]
+    assert suspected(check(StaticScan(findings=(drawn,)), vague, compared=("a", "b"))) == (vague,), "each side may agree with itself"
