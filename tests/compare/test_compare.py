@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from reprocheck.report.page import _source
 from tests.conftest import mindspore_python, reprocheck
 
 SCRIPTS = Path(__file__).parent / "scripts"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def report(workdir: Path) -> dict[str, Any]:
@@ -82,6 +84,24 @@ def test_another_library_version_is_drift(workdir: Path) -> None:
     document = report(workdir)
     assert "numpy.version" in drift(document)["library"]
     assert document["bitwise"]["equal"] is True
+    assert "library version" in document["compared"]["sentence"]
+
+
+@pytest.mark.torch
+def test_another_version_of_torch_is_drift_and_the_ladder_says_where_it_begins(workdir: Path) -> None:
+    python = os.environ.get("REPROCHECK_TEST_OTHER_TORCH_PYTHON")
+    if python is None:
+        pytest.skip("no interpreter with another torch: set REPROCHECK_TEST_OTHER_TORCH_PYTHON")
+    (workdir / "train.py").write_text((EXAMPLES / "torch" / "clean.py").read_text())
+    recorded(workdir, "here.zip", "train.py")
+    recorded(workdir, "there.zip", "--python", python, "train.py")
+    done = reprocheck("compare", "there.zip", "here.zip", cwd=workdir)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = report(workdir)
+    assert "torch.version" in drift(document)["library"]
+    rungs = {rung["rung"]: rung["status"] for rung in document["ladder"]["rungs"]}
+    assert rungs["environment"] == "differs", "found beside the rungs that can be compared, whatever either interpreter hashes with"
+    assert rungs["initial weights"] == rungs["RNG state"] == rungs["batch"] == "equal"
     assert "library version" in document["compared"]["sentence"]
 
 
