@@ -68,12 +68,17 @@ def last_checked(check: Check) -> int:
 
 def iterations(check: Check, held: Settings) -> int:
     """How many iterations are worth recording: up to the one that decided, within what the user lets run."""
-    needed = max(LEAST, last_checked(check))
+    needed = 0
     if check.verdict.verdict == "reproducible" and check.verdict.exit_code == 1:
         divergence = check.verdict.first_divergence
         by_tolerance = divergence.iteration if divergence and held.fail_on == "any-iteration" else 0
-        needed = max(needed, by_tolerance, check.verdict.bitwise.first_iteration or 0)
-    return min(needed, MOST, held.steps or MOST)
+        needed = max(by_tolerance, check.verdict.bitwise.first_iteration or 0)
+    return up_to_checks(check, held, needed)
+
+
+def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
+    """The iterations that the two checks take, more where they are `needed`, within what the user lets run."""
+    return min(max(LEAST, last_checked(check), needed), MOST, held.steps or MOST)
 
 
 def operators_say_more(rung: Rung) -> bool:

@@ -6,7 +6,6 @@ the processes said, and no clock of one machine is held against that of another.
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -142,7 +141,7 @@ def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
             folder = Path(temporary) / "run"
             folder.mkdir()
             records.write(folder, _record(nodes, missing, folder))
-            (folder / sides.SOURCES).write_text(json.dumps(_sources(nodes), indent=1, sort_keys=True), encoding="utf-8")
+            (folder / sides.SOURCES).write_text(sides.together([node.folder for node in nodes]), encoding="utf-8")
             if target.suffix == ".zip":
                 bundle.pack(folder, target)
             else:
@@ -231,24 +230,6 @@ def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
             runs = tuple(_run([other.runs[index] for other in pairs], nodes, folder) for index in range(len(pair.runs)))
             inside = pair.inside if all(other.inside == pair.inside for other in pairs) else ""
             yield replace(pair, iterations=min(other.iterations for other in pairs), runs=runs, inside=inside)
-
-
-def _sources(nodes: Sequence[Node]) -> dict[str, object]:
-    """The user's files that the nodes keep; of one that several have, that of the first."""
-    files: dict[str, object] = {}
-    held = [_held(node.folder / sides.SOURCES) for node in nodes]
-    for one in reversed(held):
-        kept = one.get("files")
-        files |= kept if isinstance(kept, dict) else {}
-    return {"workdir": str(held[0].get("workdir", "")), "files": files}
-
-
-def _held(path: Path) -> dict[str, object]:
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return held if isinstance(held, dict) else {}
 
 
 def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:

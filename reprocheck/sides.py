@@ -60,7 +60,7 @@ def join(
             controls=tuple(dict.fromkeys(name for one in recorded for name in one.controls)),
             compared=sides,
         )
-        (folder / SOURCES).write_text(json.dumps(_together(first, kept), indent=1, sort_keys=True), encoding="utf-8")
+        (folder / SOURCES).write_text(together((first, second)), encoding="utf-8")
     except OSError as error:
         raise ReportError(
             f"The recordings cannot be copied to {folder}: {error.strerror or error}.", "Choose a folder with --output."
@@ -162,8 +162,14 @@ def _sources(folder: Path) -> dict[str, str]:
     return {str(name): text for name, text in files.items() if isinstance(text, str)} if isinstance(files, dict) else {}
 
 
-def _together(first: Path, kept: Sequence[dict[str, str]]) -> dict[str, object]:
-    return {"workdir": str(_held(first).get("workdir", "")), "files": {**kept[1], **kept[0]}}
+def together(folders: Sequence[Path]) -> str:
+    """What recordings keep of the user's files, as the text of one file; of one that several have, that of the first."""
+    files: dict[str, object] = {}
+    held = [_held(folder) for folder in folders]
+    for one in reversed(held):
+        kept = one.get("files")
+        files |= {name: text for name, text in kept.items() if text is not None or name not in files} if isinstance(kept, dict) else {}
+    return json.dumps({"workdir": str(held[0].get("workdir", "")), "files": files}, indent=1, sort_keys=True)
 
 
 def _held(folder: Path) -> dict[str, object]:

@@ -12,10 +12,10 @@ from reprocheck.cli.compare import CompareCommand, compare
 from reprocheck.cli.config import config
 from reprocheck.cli.demo import demo
 from reprocheck.cli.env import env
-from reprocheck.cli.explain import ExplainCommand, explain
+from reprocheck.cli.explain import explain
 from reprocheck.cli.merge import merge
 from reprocheck.cli.parameters import RunCommand
-from reprocheck.cli.record import RecordCommand, record
+from reprocheck.cli.record import record
 from reprocheck.cli.report import report
 from reprocheck.cli.rules import rules
 from reprocheck.cli.run import run
@@ -54,8 +54,8 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
 
 for _command, _class in (
     (run, RunCommand),
-    (explain, ExplainCommand),
-    (record, RecordCommand),
+    (explain, RunCommand),
+    (record, RunCommand),
     (compare, CompareCommand),
     (merge, None),
     (report, None),

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from reprocheck.settings import Settings
 
 NOT_HERE = ("runs",)
-USAGE = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
 SidesArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")]
 AgainstOption = Annotated[
     str | None,
@@ -36,17 +35,14 @@ RunsOption = Annotated[
 class CompareCommand(RunCommand):
     """Two recordings, with options anywhere; with `--against` an entry point, where options end as for `run`."""
 
+    usage = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses as `run` does where a commit is named, else as any command."""
         if any(word == "--against" or word.startswith("--against=") for word in args):
             return super().parse_args(ctx, args)
         ctx.meta[ENTRY] = []
         return TyperCommand.parse_args(self, ctx, args)
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Both ways."""
-        for number, rest in enumerate(USAGE):
-            formatter.write_usage("reprocheck compare", rest, prefix="Usage: " if not number else "       ")
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
@@ -92,12 +88,12 @@ def _with_commit(commit: str, words: list[str], held: Settings, console: Console
     import tempfile
 
     from reprocheck import launch
-    from reprocheck.cli.run import entry_words, title, typed
+    from reprocheck.cli.run import entry_words, interpreter, title
 
     asked = entry_words(words, "compare --against COMMIT")
     here = Path.cwd()
     found = launch.find_commit(commit, here)
-    python = held.python if "command" not in asked or typed(held, "python") else None
+    python = interpreter(asked, held)
     launch.entry_point(**asked, python=python)  # type: ignore[arg-type]
     held = replace(held, python=launch.find_python(python, here)) if python else held
     output = (here / held.output).absolute()

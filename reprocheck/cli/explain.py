@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reprocheck.cli.destination import FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import ENTRY, RunCommand, with_settings
+from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReportError, ReprocheckError
 from reprocheck.settings import OPTIONS
 
@@ -24,19 +24,9 @@ MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
 OWN = ("explain", "level")
 """Options of `run` that mean nothing here."""
-USAGE = ("SCRIPT.py [ARGS]...", "-m MODULE [ARGS]...", "-- COMMAND [ARGS]...")
 PatchOption = Annotated[
     Path | None, typer.Option("--write-patch", metavar="FILE", help="Write the patch that was found there, to apply with `patch -p1`.")
 ]
-
-
-class ExplainCommand(RunCommand):
-    """`run` with another name."""
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """The three kinds of entry point."""
-        for number, rest in enumerate(USAGE):
-            formatter.write_usage("reprocheck explain", f"[OPTIONS] {rest}", prefix="Usage: " if not number else "       ")
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in OWN))

@@ -18,15 +18,13 @@ def merge(
     if output is None:
         raise UsageError("Where to write the run is not said.", f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip")
     from reprocheck import merge as merging
+    from reprocheck.cli import summary
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.model.ranks import named
 
     made = merging.merge(nodes, output)
-    out = standard_output()
-    out.line(f"MERGED  {made.nodes} nodes, {len(made.ranks)} ranks", "bold green")
-    out.labelled("recording", str(output), "dim", indent=2, label_width=19)
-    out.labelled("next", "record the run once more, merge it, and compare them:", "dim", indent=2, label_width=19)
-    out.line("    " + out.style(f"reprocheck compare {output} OTHER", "cyan"))
+    title = f"MERGED  {made.nodes} nodes, {len(made.ranks)} ranks"
+    summary.print_recording(standard_output(), title, output, "record the run once more, merge it, and compare them:")
     if made.missing:
         standard_error().paragraph(f"No node has {named(made.missing)}: is a recording missing?", style="yellow")
     return 0

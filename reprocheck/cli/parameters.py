@@ -16,14 +16,6 @@ Command = Callable[..., int]
 ENTRY = "reprocheck.entry"
 """Key in a context's `meta`: the words from the entry point on."""
 
-SHORT_HELP = {
-    "run": (
-        "reprocheck run [OPTIONS] SCRIPT.py [ARGS]...",
-        "reprocheck run [OPTIONS] -m MODULE [ARGS]...",
-        "reprocheck run [OPTIONS] -- COMMAND [ARGS]...",
-    )
-}
-
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
     """Gives a command an option for each named setting; those that were typed arrive in its parameter `flags`, by name."""
@@ -73,6 +65,8 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]]:
 class RunCommand(TyperCommand):
     """A command whose options end where the user's own command begins: at a script, `-m` or `--`. The rest is not looked at."""
 
+    usage: tuple[str, ...] = ("[OPTIONS] SCRIPT.py [ARGS]...", "[OPTIONS] -m MODULE [ARGS]...", "[OPTIONS] -- COMMAND [ARGS]...")
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses the options before the entry point; the words from it on go to `ctx.meta`."""
         start = entry_start(args, self._takes_value(ctx))
@@ -84,10 +78,9 @@ class RunCommand(TyperCommand):
         return [] if ctx.meta.get(ENTRY) else super().shell_complete(ctx, incomplete)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """The three kinds of entry point."""
-        for number, line in enumerate(SHORT_HELP["run"]):
-            program, _, rest = line.partition(" [")
-            formatter.write_usage(program, f"[{rest}", prefix="Usage: " if not number else "       ")
+        """A line for each way to call it."""
+        for number, rest in enumerate(self.usage):
+            formatter.write_usage(f"reprocheck {self.name}", rest, prefix="Usage: " if not number else "       ")
 
     def _takes_value(self, ctx: Any) -> dict[str, bool]:
         return {

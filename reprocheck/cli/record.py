@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.parameters import ENTRY, RunCommand, with_settings
+from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReportError, ReprocheckError
 from reprocheck.settings import OPTIONS
 
@@ -20,20 +20,10 @@ if TYPE_CHECKING:
 
 NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
 """Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are 1 here."""
-USAGE = ("SCRIPT.py [ARGS]...", "-m MODULE [ARGS]...", "-- COMMAND [ARGS]...")
 RunsOption = Annotated[
     int, typer.Option("--runs", metavar="N", min=1, help="How often the script is run; more than once shows the noise from run to run.")
 ]
 FileOption = Annotated[Path | None, typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too.")]
-
-
-class RecordCommand(RunCommand):
-    """`run` with another name."""
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """The three kinds of entry point."""
-        for number, rest in enumerate(USAGE):
-            formatter.write_usage("reprocheck record", f"[OPTIONS] {rest}", prefix="Usage: " if not number else "       ")
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
@@ -42,13 +32,13 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
     from reprocheck import launch, settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
-    from reprocheck.cli.run import entry_words, kept, title, typed
+    from reprocheck.cli.run import entry_words, interpreter, kept, title
 
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     words = entry_words(ctx.meta[ENTRY], "record")
     if output_file is not None:
         _writable(output_file)
-    entry = launch.entry_point(**words, python=held.python if "command" not in words or typed(held, "python") else None)  # type: ignore[arg-type]
+    entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
     console = Console(held)
     console.begin(title(entry))
@@ -64,7 +54,7 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
 def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
     """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
     from reprocheck import explain, launch, replay
-    from reprocheck.escalation import keep_caveat
+    from reprocheck.escalation import keep_caveat, up_to_checks
 
     launch.check(entry, held, folder, console, output=console.output)
     console.clear()
@@ -73,7 +63,7 @@ def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) 
     for level in levels if losses_of(check) else ():
         console.half(level)
         try:
-            count = iterations(check, held)
+            count = up_to_checks(check, held)
             launch.record_deeper(entry, held, folder, console, level=level, iterations=count, runs=1, output=console.output)  # type: ignore[arg-type]
         except ReprocheckError as error:
             keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
@@ -81,13 +71,6 @@ def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) 
             console.clear()
     explain.keep_sources(check, folder)
     return check
-
-
-def iterations(check: Check, held: Settings) -> int:
-    """How many iterations are recorded deeply: up to the one that the backward check takes."""
-    from reprocheck.escalation import LEAST, MOST, last_checked
-
-    return min(max(LEAST, last_checked(check)), MOST, held.steps or MOST)
 
 
 def losses_of(check: Check) -> int:
@@ -119,10 +102,8 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
     run = check.runs[0]
     counts = [text.count(len(check.runs), "run"), text.count(max(len(trace.losses) for trace in run.traces), "iteration")]
     ranks = [text.count(len(run.traces), "rank")] if len(run.traces) > 1 else []
-    console.out.line(f"RECORDED  {', '.join([*counts, *ranks])}", "bold green")
-    console.out.labelled("recording", str(place), "dim", indent=2, label_width=summary.LABEL)
-    console.out.labelled("next", "record the other side, and compare them:", "dim", indent=2, label_width=summary.LABEL)
-    console.out.line("    " + console.out.style(f"reprocheck compare {place} OTHER", "cyan"))
+    title = f"RECORDED  {', '.join([*counts, *ranks])}"
+    summary.print_recording(console.out, title, place, "record the other side, and compare them:")
     return 0
 
 

@@ -63,8 +63,7 @@ def perform(
     from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
 
-    python = held.python if "command" not in words or typed(held, "python") else None
-    entry = launch.entry_point(**words, python=python)  # type: ignore[arg-type]
+    entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
     console.begin(title(entry))
     try:
@@ -105,9 +104,10 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
     return {"script": first, "args": tuple(rest)}
 
 
-def typed(held: Settings, name: str) -> bool:
-    """Whether a setting was given as a flag."""
-    return any(setting.name == name and setting.origin.startswith("--") for setting in held.provenance)
+def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
+    """The setting `python` for these words; a command names its own interpreter, so there only a flag counts, which is refused then."""
+    typed = any(setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance)
+    return held.python if "command" not in words or typed else None
 
 
 def title(entry: EntryPoint) -> str:

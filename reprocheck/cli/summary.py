@@ -77,6 +77,14 @@ def print_place(console: Console, folder: Path, written: str | None) -> None:
     console.out.labelled("report" if written else "recorded", _near(place), "dim", indent=2, label_width=LABEL)
 
 
+def print_recording(out: Stream, title: str, place: Path, why: str) -> None:
+    """Prints what was recorded, where it lies, and the comparison to type next."""
+    out.line(title, "bold green")
+    out.labelled("recording", str(place), "dim", indent=2, label_width=LABEL)
+    out.labelled("next", why, "dim", indent=2, label_width=LABEL)
+    out.line("    " + out.style(f"reprocheck compare {place} OTHER", "cyan"))
+
+
 def print_next(check: Check, console: Console) -> None:
     """Prints the next command to type, on a row of its own so that it can be copied."""
     from reprocheck.report import next_command

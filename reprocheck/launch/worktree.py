@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reprocheck.errors import UsageError
 from reprocheck.launch import snapshot
-from reprocheck.launch.tree import SKIPPED_FOLDERS
+from reprocheck.launch.tree import read_tree
 
 MOST_BYTES = 1 << 30
 """Of files that git does not track, taken into the worktree together where the file system cannot share their blocks."""
@@ -75,35 +75,25 @@ def worktree(commit: Commit, cwd: Path, leave_out: Path, say: Say) -> Iterator[P
 
 def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
     """Copies the files that git does not track. Returns the paths of those too large."""
-    listed = _git(root, "ls-files", "--others", "-z") or ""
+    tracked = set((_git(root, "ls-files", "-z") or "").split("\0"))
+    tree = read_tree(root, [leave_out], limit=10_000_000)
+    sizes = {path: entry.size for path, entry in tree.entries.items() if entry.kind == "file" and path not in tracked}
     left, taken = [], 0
-    for path in sorted(filter(None, listed.split("\0")), key=lambda path: _size(root / path)):
+    for path in sorted(sizes, key=sizes.__getitem__):
         source, target = root / path, place / path
-        skipped = source.is_symlink() or not source.is_file() or target.exists() or source.is_relative_to(leave_out)
-        if skipped or SKIPPED_FOLDERS & set(Path(path).parts[:-1]) or _in_virtual_environment(root, path):
+        if target.exists():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         if snapshot.clone(source, target):
             shutil.copymode(source, target)
             continue
         target.unlink(missing_ok=True)
-        if taken + _size(source) > MOST_BYTES:
+        if taken + sizes[path] > MOST_BYTES:
             left.append(path)
             continue
         shutil.copy2(source, target)
-        taken += _size(source)
+        taken += sizes[path]
     return left
-
-
-def _in_virtual_environment(root: Path, path: str) -> bool:
-    return any((root / parent / "pyvenv.cfg").exists() for parent in Path(path).parents if str(parent) != ".")
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0
 
 
 def _git(cwd: Path, *words: str) -> str | None:

@@ -19,6 +19,11 @@ class EntryPoint:
     kind: Literal["script", "module", "command"]
     name: str
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As it stands behind `reprocheck run`."""
+        return self.command[1:] if self.kind != "command" and len(self.command) > 1 else ("--", *self.command)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tolerance:

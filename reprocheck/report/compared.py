@@ -64,8 +64,7 @@ def statement(check: Check) -> str:
 def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     if not check.between or not check.between.noise:
-        entry = check.record.compared[0].entry_point
-        words = entry.command[1:] if entry.kind != "command" and len(entry.command) > 1 else ("--", *entry.command)
+        words = check.record.compared[0].entry_point.words
         said = "Record each side several times, to know the noise from run to run:"
         return said, line(shlex.join(["reprocheck", "record", "--runs", "3", "-o", "run.zip", *words]))
     if check.causes:

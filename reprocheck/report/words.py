@@ -249,9 +249,7 @@ def _again(check: Check, options: str, command: str = "run") -> str:
         if setting.origin.startswith("--") and setting.origin not in new and setting.name not in left_out
         for part in _flag(setting.origin, setting.value)
     ]
-    entry = check.record.entry_point
-    words = entry.command[1:] if entry.kind != "command" and len(entry.command) > 1 else ("--", *entry.command)
-    return line(" ".join(["reprocheck", command, options, *(shlex.quote(part) for part in (*kept, *words))]))
+    return line(" ".join(["reprocheck", command, options, *(shlex.quote(part) for part in (*kept, *check.record.entry_point.words))]))
 
 
 def _flag(flag: str, value: object) -> Iterable[str]:
