@@ -100,11 +100,22 @@ class Seen(
     """Of a data set: hash of the indices that a subset takes, of the samples in memory in their order, and whatever their order."""
     at: int = -1
     """Offset of its line in the trace file."""
+    written: int = -1
+    """Offset of the line that holds its values, where that is an earlier one."""
 
     @property
     def drawn(self) -> tuple[str, ...]:
         """The generators that moved meanwhile."""
         return tuple(self.after)
+
+
+class Again(events.Event, rename={"kind": "r", "iteration": "i", "places": "p", "optimizer": "o"}):
+    """Facts of several places, each with the value of the last fact `gradient` of its place."""
+
+    kind: str
+    iteration: int = 0
+    places: list[str] = msgspec.field(default_factory=list)
+    optimizer: int | None = None
 
 
 class Fingerprints(events.Event):
@@ -148,6 +159,7 @@ class DeepTrace:
 
 _Line: TypeAlias = (
     Seen
+    | Again
     | Fingerprints
     | Unrecorded
     | events.Process
@@ -183,6 +195,8 @@ class _File:
     recorded: Recorded = field(default_factory=lambda: Recorded(process=events.Process()))
     grouping: Grouping = field(default_factory=Grouping)
     seen: list[Seen] = field(default_factory=list)
+    gradients: dict[str, Seen] = field(default_factory=dict)
+    """Of each place, the last fact `gradient`."""
     opened: list[Opened] = field(default_factory=list)
     unrecorded: dict[tuple[str, str], None] = field(default_factory=dict)
     algorithm: str = ""
@@ -207,11 +221,12 @@ def read_deep(folder: Path, run: RunRecord) -> dict[int, DeepTrace]:
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
     """The leaves of a fact with their sketches: those that went in and those that came out, by path. Empty where the file is gone."""
-    if seen.at < 0:
+    at = seen.at if seen.written < 0 else seen.written
+    if at < 0:
         return {}, {}
     try:
         with trace.path.open("rb") as file:
-            file.seek(seen.at)
+            file.seek(at)
             sides = _SIDES.decode(file.readline(events.LONGEST_LINE))
     except (OSError, *_ERRORS):
         return {}, {}
@@ -252,6 +267,8 @@ def _read(path: Path) -> _File:
                 continue
             if type(event) is Seen:
                 _keep(file, event, at)
+            elif type(event) is Again:
+                _keep_again(file, event, at)
             else:
                 _HANDLERS[type(event)](file, event)
     except OSError as error:
@@ -289,6 +306,19 @@ def _keep(file: _File, seen: Seen, at: int) -> None:
         return
     seen.at = at
     file.seen.append(seen)
+    if seen.kind == "gradient":
+        file.gradients[seen.place] = seen
+
+
+def _keep_again(file: _File, event: Again, at: int) -> None:
+    for place in event.places:
+        known = file.gradients.get(place)
+        if known is None:
+            file.garbage += 1
+            continue
+        fact = Seen(kind=event.kind, iteration=event.iteration, place=place, optimizer=event.optimizer, outputs=known.outputs)
+        fact.written = known.at
+        _keep(file, fact, at)
 
 
 def _take_loss(file: _File, event: events.Loss) -> None:

@@ -50,9 +50,18 @@ def recorded(tmp_path: Path, source: str, **options: Any) -> list[Event]:
 
 
 def seen(events: list[Event]) -> list[Event]:
-    """The events of the deeper levels; the recorder itself made no error."""
+    """The events of the deeper levels, an `again` as what it stands for; the recorder itself made no error."""
     assert not [event for event in events if event["e"] == "problem"]
-    return [event for event in events if event["e"] == "seen"]
+    found: list[Event] = []
+    gradients: dict[str, Event] = {}
+    for event in events:
+        if event["e"] == "seen":
+            found.append(event)
+            if event["r"] == "gradient":
+                gradients[event["p"]] = event
+        elif event["e"] == "again":
+            found += [{**gradients[place], "r": event["r"], "i": event["i"], "o": event["o"]} for place in event["p"]]
+    return found
 
 
 def of(events: list[Event], kind: str, iteration: int = 1) -> list[Event]:

@@ -32,7 +32,7 @@ from reprocheck.model import (
     EnvironmentDifference,
     Ladder,
 )
-from reprocheck.trace.deep import read_deep
+from reprocheck.trace.deep import read_deep, sketched
 
 # ---------------------------------------------------------------------------------------------------------------- files, environment
 
@@ -117,6 +117,29 @@ def test_damaged_traces(tmp_path: Path) -> None:
     ladder = explain.ladder(check, tmp_path)
     assert ladder is not None
     assert any("no events" in line for line in ladder.coverage)
+
+
+def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
+    def at_update(events: Sequence[Event], clipped: str = "") -> list[Event]:
+        facts: list[Event] = [{"e": "again", "r": "reduced", "i": 1, "o": 0, "p": ["head.weight", "body.weight", "unheard of"]}]
+        if clipped:
+            facts = [{**facts[0], "p": ["head.weight"]}, out("reduced", "body.weight", clipped, o=0)]
+        events = [event for event in events if event.get("r") != "reduced"]
+        first = next(n for n, event in enumerate(events) if event.get("r") == "update")
+        return [*events[:first], *facts, *events[first:]]
+
+    ladder = climb(tmp_path, at_update(training()), at_update(training(), clipped="noisy"))
+    assert ladder.first == "gradient" and ladder.first_rung is not None
+    assert (ladder.first_rung.place, ladder.first_rung.facts["after_backward"]) == ("body.weight", True)
+    deeper = pair_of(tmp_path / "read", [text(at_update(training()))], [text(training())])
+    trace = read_deep(tmp_path / "read", deeper.runs[0])[0]
+    facts = [one for one in trace.seen if one.iteration == 1]
+    gradients, reduced = ({one.place: one for one in facts if one.kind == kind} for kind in ("gradient", "reduced"))
+    assert reduced.keys() == {"head.weight", "body.weight"} and all(one.optimizer == 0 for one in reduced.values())
+    for place, one in reduced.items():
+        assert one.outputs == gradients[place].outputs and one.at > gradients[place].at
+        assert sketched(trace, one) == sketched(trace, gradients[place]) != ({}, {})
+    assert trace.problems == ("1 line(s) of a trace are no events and were left out",)
 
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:

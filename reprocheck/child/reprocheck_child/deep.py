@@ -88,6 +88,20 @@ class Deep:
         except Exception as error:
             self.recorder.problem("recording " + r, error)
 
+    def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
+        """As `seen` of each (place, value), where the value is that of the last fact `gradient` of the place: one line for all of them."""
+        try:
+            event = {**self._event(r, "", False, keys), "e": "again", "p": [place for place, _ in known]}
+            if any((r, place) in self._counts for place, _ in known):
+                for place, value in known:
+                    self.seen(r, place, out=[["", value]], **keys)
+                return
+            self._counts.update([((r, place), 1) for place, _ in known])
+            with self._lock:
+                self._gathered.append(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
     def before_line(self, line: str) -> bool:
         """A line is about to be written. A loss waits with the facts before it (then True); others are written behind the facts."""
         if self._gathered:
@@ -157,11 +171,11 @@ class Deep:
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
         iteration = len(self.grouping.ends) + 1
         self._reach(r, iteration)
+        if iteration != self._iteration:
+            self._counts.clear()
+            self._iteration = iteration
         event = {"e": "seen", "r": r, "i": iteration, "p": place}
         if call:
-            if iteration != self._iteration:
-                self._counts.clear()
-                self._iteration = iteration
             index = self._counts.get((r, place), 0)
             self._counts[(r, place)] = index + 1
             if index:

@@ -28,6 +28,8 @@ _MOST_CODES = 20_000
 _MOST_AT_EACH_FACT = 60
 """Functions not entered yet above which they are looked at with each batch, loss and update only, not with each fact."""
 _SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
+_SERIES = {"outgrad": "backward", "gradient": "backward", **{kind: kind for kind in ("reduced", "update", "between", "weights")}}
+"""Facts that come in series, and the series. The stack does not move inside one."""
 _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 """Packages whose decorators are looked through."""
 
@@ -46,6 +48,8 @@ class Reached:
         self._known: set[int] = set()
         self._modules = 0
         self._files: set[str] = set()
+        self._stood: list[Any] = []  # the user's code on the stack when it was last looked at, each with its line
+        self._series: str | None = None  # that of the last fact
         self._furthest: dict[int, int] = {}  # id of code that was seen on the stack -> the furthest line
         self._running: dict[int, CodeType] = {}
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
@@ -57,36 +61,47 @@ class Reached:
         d  functions (by their first lines) that were entered and have been left
         """
         files = self._look_around() if len(sys.modules) != self._modules else None
-        running, lines = self._stack(frame)
+        lines: list[str] = []
         left: dict[int, CodeType] = {}
-        if running.keys() != self._running.keys():
-            left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
-            self._running = running
+        before, self._series = self._series, _SERIES.get(kind)
+        if self._series is None or self._series != before:
+            stands = self._stack(frame)
+            if stands != self._stood:
+                self._stood = stands
+                running, lines = self._progress(stands)
+                left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
+                self._running = running
         if self._waiting and (len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM):
-            left.update((id(code), code) for code in self._entered() if id(code) not in running and id(code) not in self._done)
+            left.update((id(code), code) for code in self._entered() if id(code) not in self._running and id(code) not in self._done)
         if not (files or lines or left):
             return None
         self._done.update(left)
         done = [self._place(code, code.co_firstlineno) for code in left.values()]
         return {name: value for name, value in (("f", files), ("l", lines), ("d", done)) if value}
 
-    def _stack(self, frame: Any) -> tuple[dict[int, CodeType], list[str]]:
-        """The user's code on the stack, and the lines there that are further than any before."""
-        running: dict[int, CodeType] = {}
-        lines: list[str] = []
-        furthest, names = self._furthest, self._names
+    def _stack(self, frame: Any) -> list[Any]:
+        """The user's code on the stack, each followed by the line that it is at. No `id`: that is an event to whoever audits."""
+        stands: list[Any] = []
+        names = self._names
         while frame is not None:
             code = frame.f_code
             name = names.get(code.co_filename)
             if name is None:
                 name = names[code.co_filename] = self._name_of(code.co_filename)
             if name:
-                running[id(code)] = code
-                line = frame.f_lineno or 0
-                if line > furthest.get(id(code), 0):
-                    furthest[id(code)] = line
-                    lines.append(self._place(code, line))
+                stands += (code, frame.f_lineno or 0)
             frame = frame.f_back
+        return stands
+
+    def _progress(self, stands: list[Any]) -> tuple[dict[int, CodeType], list[str]]:
+        """What is under way by its id, and the lines that are further than any before."""
+        running: dict[int, CodeType] = {}
+        lines: list[str] = []
+        for code, line in zip(stands[::2], stands[1::2]):
+            running[id(code)] = code
+            if line > self._furthest.get(id(code), 0):
+                self._furthest[id(code)] = line
+                lines.append(self._place(code, line))
         return running, lines
 
     def _place(self, code: CodeType, line: int) -> str:

@@ -5,7 +5,7 @@ from _thread import get_ident
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from ...iterations import BACKWARD
-from .memory import memory
+from .memory import look
 from .names import variable
 from .weights import graph_leaves
 
@@ -15,9 +15,6 @@ LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
 _SAVED = "_raw_saved_"
-_SAMPLED = 1 << 16
-"""Bytes of a gradient from which on it is not hashed again before the update where nothing speaks for a change."""
-_SAMPLES = 32
 
 
 class Gradients:
@@ -256,25 +253,25 @@ class Gradients:
 
     def _reduced(self, optimizer: Any, index: int) -> None:
         last, self.last = self.last, {}
+        again: List[Tuple[str, Any]] = []
         for name, tensor in self._weights(optimizer):
-            if tensor.grad is not None:
-                look, found = last.get(name, (None, None))
-                if look is None or look != self._look(tensor.grad):
-                    found = self.prints.later(tensor.grad)
-                self.deep.seen("reduced", name, o=index, out=[["", found]])
+            if tensor.grad is None:
+                continue
+            before, known = last.get(name, (None, None))
+            found = known if before is not None and before == self._look(tensor.grad) else self.prints.later(tensor.grad)
+            if found is known:
+                again.append((name, known))
+                continue
+            if again:
+                self.deep.seen_again("reduced", again, o=index)
+                again = []
+            self.deep.seen("reduced", name, o=index, out=[["", found]])
+        if again:
+            self.deep.seen_again("reduced", again, o=index)
 
     def _look(self, gradient: Any) -> Any:
-        """Version, address and samples of a long gradient on the host, which show that it was written to since; None of another.
-
-        Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
-        """
-        if type(gradient) is not self.torch.Tensor or not gradient.is_cpu or gradient.layout is not self.torch.strided:
-            return None
-        size = gradient.numel() * gradient.element_size()
-        if size < _SAMPLED or gradient.is_nested or gradient.is_inference() or not gradient.is_contiguous():
-            return None
-        address = gradient.data_ptr()
-        return gradient._version, address, size, memory(address, size // 8 * 8).cast("Q")[:: size // 8 // _SAMPLES].tobytes()
+        plain = type(gradient) is self.torch.Tensor and gradient.layout is self.torch.strided and not gradient.is_nested
+        return look(gradient) if plain else None
 
     def _weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
         for number, group in enumerate(optimizer.param_groups):

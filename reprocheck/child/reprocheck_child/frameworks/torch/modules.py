@@ -5,11 +5,13 @@
 
 import functools
 import sys
+import weakref
 from _thread import _local
-from typing import Any, Callable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ... import import_hook
 from . import sharded as torch_sharded
+from .memory import look
 
 _TRACERS = ("torch._subclasses", "torch.fx")
 _SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
@@ -28,7 +30,7 @@ class Modules:
         self.names = names
         self.gradients = gradients
         self.local = _local()
-        self.tensor = torch.Tensor
+        self.tensor, self.strided = torch.Tensor, torch.strided
         self.tracing = torch._C._get_tracing_state
         self.transforming = torch._C._functorch.peek_interpreter_stack
         self.task = torch._C._current_graph_task_id
@@ -39,6 +41,9 @@ class Modules:
         self.worker = torch.utils.data.get_worker_info
         self.started = False
         self.sequential = torch.nn.Sequential.forward.__code__
+        self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
+        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint. Modules hand the same ones on and on."""
+        deep.recorder.on_fork.append(self.recent.clear)
         self.handed: Any = None
         """The call whose module just called another, that one's output by id and version, and its fingerprint."""
         deep.module_path = self.path
@@ -120,7 +125,7 @@ class Modules:
             self.deep.recorder.problem("after a module's forward", error)
 
     def _output(self, output: Any) -> Any:
-        found = self.later(output, True)
+        found = self._read(output)
         stack = self.local.stack
         self.handed = (stack[-1], id(output), output._version, found) if stack and not output.is_inference() else None
         return found
@@ -139,8 +144,22 @@ class Modules:
                 if type(value) is not self.tensor:
                     break
             else:
-                return [[_INDICES[index], self.later(value)] for index, value in enumerate(args)]
+                return [[_INDICES[index], self._read(value)] for index, value in enumerate(args)]
         return self.prints.leaves(args) + self.prints.leaves(kwargs)
+
+    def _read(self, tensor: Any) -> Any:
+        """The fingerprint of a tensor that a module takes or returns; the one that is known where it was not written to since."""
+        seen = look(tensor) if tensor.layout is self.strided and not tensor.is_nested else None
+        if seen is None:
+            return self.later(tensor, True)
+        known = self.recent.get(seen[1])
+        if known is not None and known[0]() is tensor and known[1] == seen:
+            return known[2]
+        if len(self.recent) >= _RECENT:
+            self.recent.clear()
+        found = self.later(tensor, True)
+        self.recent[seen[1]] = weakref.ref(tensor), seen, found
+        return found
 
     # ------------------------------------------------------------------------------------------------ outermost calls
 
@@ -198,6 +217,7 @@ class Modules:
 
 
 _MISSING = object()
+_RECENT = 256
 _INDICES = tuple(str(index) for index in range(16))
 
 
