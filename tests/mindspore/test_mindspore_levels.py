@@ -95,6 +95,8 @@ def test_unseeded_dropout_is_the_first_difference_where_all_before_it_agrees(wor
     assert one.places("call", 1) == ["0", "1", "2", "", "MSELoss"]
     assert one.places("outgrad", 1) == ["MSELoss", "2", "", "1", "0"]
     assert one.places("gradient", 1) == ["2.bias", "2.weight", "0.bias", "0.weight"]
+    (batch,) = one.seen("batch", iteration=1)
+    assert (batch["p"], batch["out"]) == ("inputs of SequentialCell", one.seen("call", iteration=1)[0]["in"]), "the loss trains nothing"
     (root,) = one.seen("root", iteration=1)
     (loss, *_) = one.of("loss")
     assert root["out"][0][1]["v"] == loss["v"]
@@ -128,6 +130,10 @@ def test_a_graph_that_must_stay_one_is_recorded_from_outside(workdir: Path) -> N
     assert [event["out"][0][1]["v"] for event in found.seen("root")] == [[loss] for loss in losses]
     assert not found.seen("call", "outgrad", "gradient", "reduced")
     assert found.places("weights", 1) == ["weight", "bias"]
+    batches = found.seen("batch")
+    assert [(batch["p"], batch["i"], len(batch["n"]), len(batch["out"])) for batch in batches] == [
+        ("inputs of TrainOneStepCell", iteration, 2, 2) for iteration in (1, 2)
+    ]
     assert [found.places("hyper", iteration) for iteration in (1, 2)] == [["SGD[0]"], ["SGD[0]"]]
     assert [found.places("update", iteration)[:2] for iteration in (1, 2)] == [["weight", "bias"], ["weight", "bias"]]
     hidden = {event["where"]: event["why"] for event in found.of("unrecorded")}

@@ -85,10 +85,11 @@ def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
 class Cells:
     """Watches `nn.Cell.__call__`."""
 
-    def __init__(self, recording: Any, deep: Any, prints: Any, first: Callable[[Any], None]) -> None:
+    def __init__(self, recording: Any, deep: Any, prints: Any, given: Any, first: Callable[[Any], None]) -> None:
         self.recording = recording
         self.deep = deep
         self.prints = prints
+        self.given = given
         self.first = first
         self.around = Around()
         self.paths = Paths(recording.optimizers)
@@ -137,6 +138,8 @@ class Cells:
             except Exception as error:
                 self.recording.recorder.problem("before a cell", error)
                 return real(cell, *args, **named)
+            if not around.cells and any(True for _ in cell.get_parameters()):
+                self.given.to(type(cell).__name__, (*args, *named.values()))
             around.cells += 1
             try:
                 out = real(cell, *args, **named)
@@ -162,6 +165,8 @@ class Cells:
             moved = self.deep.moved(states) if self.private_generators else {}
             self.deep.seen("call", path, k=type(cell).__name__, out=self.prints.leaves(out), **{"in": inputs}, **moved)
             self._watch_gradient(path, out)
+            if not self.around.cells:
+                self.given.returned(out)
         except Exception as error:
             self.recording.recorder.problem("after a cell", error)
 

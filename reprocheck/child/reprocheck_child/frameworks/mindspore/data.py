@@ -63,6 +63,38 @@ class Batches:
         return place
 
 
+class Given:
+    """Batches of a plain loop: what the outermost network, or a compiled step, is given where no dataset hands out batches."""
+
+    KEPT = 64
+
+    def __init__(self, recorder: Any, deep: Any, prints: Any) -> None:
+        self.recorder = recorder
+        self.deep = deep
+        self.prints = prints
+        self.made: Dict[int, Any] = {}  # id of a tensor that a cell has returned -> a weak reference to it
+
+    def to(self, name: str, values: Tuple[Any, ...]) -> None:
+        """The arguments of what trains. Those that another cell has made are no batch."""
+        try:
+            tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
+            if tensors and not any(self._made(tensor) for tensor in tensors):
+                samples = self.prints.samples(values)
+                self.deep.seen("batch", "inputs of " + name, out=self.prints.leaves(values), **({} if samples is None else {"n": samples}))
+        except Exception as error:
+            self.recorder.problem("a batch", error)
+
+    def returned(self, out: Any) -> None:
+        """What an outermost cell has returned."""
+        if len(self.made) >= self.KEPT:
+            self.made.clear()
+        self.made.update((id(tensor), weakref.ref(tensor)) for _, tensor in self.prints.tensors(out))
+
+    def _made(self, tensor: Any) -> bool:
+        reference = self.made.get(id(tensor))
+        return reference is not None and reference() is tensor
+
+
 def _runs_python(dataset: Any) -> bool:
     """Whether a pipeline holds functions of the script's."""
     todo, seen = [dataset], 0

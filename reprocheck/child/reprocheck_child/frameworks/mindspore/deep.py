@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ... import deep as deeper
 from ... import leaves
 from .cells import Cells
-from .data import Batches, Births, Seeds, hook_loading
+from .data import Batches, Births, Given, Seeds, hook_loading
 from .fingerprint import Fingerprints
 from .open import Opening
 
@@ -58,7 +58,8 @@ class Watcher:
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
         self.births = Births(mindspore, recorder, self.deep, self.seeds)
-        self.cells = Cells(recording, self.deep, self.prints, self.first_call)
+        self.given = Given(recorder, self.deep, self.prints)
+        self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
         self.batches = Batches(recorder, self.deep, self.prints, self._shared_generators)
         self.scalers: List[Any] = []
         self._weights: Dict[int, Any] = {}  # parameters whose first values were recorded; keeps them, so that ids stay theirs

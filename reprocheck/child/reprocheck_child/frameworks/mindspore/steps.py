@@ -110,7 +110,7 @@ class Compiled:
         def compile_and_run(cell: Any, *args: Any, **named: Any) -> Any:
             if inside.depth:
                 return real(cell, *args, **named)
-            return execute(lambda: real(cell, *args, **named), type(cell).construct, cell)
+            return execute(lambda: real(cell, *args, **named), type(cell).construct, cell, (*args, *named.values()))
 
         nn.Cell.compile_and_run = compile_and_run
 
@@ -128,15 +128,17 @@ class Compiled:
                 return out
             if inside.depth:
                 return real(execution, *args, **named)
-            return execute(lambda: real(execution, *args, **named), execution.fn, execution.obj)
+            return execute(lambda: real(execution, *args, **named), execution.fn, execution.obj, (*args, *named.values()))
 
         executor.__call__ = __call__
 
-    def execute(self, run: Callable[[], Any], function: Any, owner: Any) -> Any:
-        """Run a compiled cell or function, and record it if it trains. May end the process."""
+    def execute(self, run: Callable[[], Any], function: Any, owner: Any, given: Tuple[Any, ...]) -> Any:
+        """Run a compiled cell or function on what it is given, and record it if it trains. May end the process."""
         recording = self.recording
         contents = self.contents(function, owner)
         before = recording.look(contents.optimizers)
+        if recording.deep is not None and (contents.optimizers or contents.gradient):
+            recording.deep.given.to(getattr(function, "__name__", "") if owner is None else type(owner).__name__, given)
         recording.inside.depth += 1
         try:
             out = run()
