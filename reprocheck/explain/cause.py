@@ -14,6 +14,8 @@ from reprocheck.rules import entry
 
 MOST = 5
 """Causes named at most."""
+VAGUE = ("RC604", "RC605")
+"""Causes that say what happens and not why: another one that fits is preferred."""
 
 
 def causes(check: Check, folder: str | Path) -> tuple[Cause, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from reprocheck.explain.cause import VAGUE
 from reprocheck.explain.cells import as_notebook, joined
 from reprocheck.explain.executed import executed
 from reprocheck.explain.sources import CELL, Sources
@@ -46,26 +48,39 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
-    """The causes of a check, those first that the scan adds where none names a line: what it found on the way to the first difference.
+    """The causes of a check, with the line that the scan found for one without, and those first that the scan adds.
 
-    A finding of the scan is never more than suspected. Beside other causes only its errors are, and only where something is drawn.
+    It adds what it found on the way to the first difference, and only where no cause names a line but such as say no more than that
+    something differs. A finding of the scan is never more than suspected.
     """
-    if check.scan is None or check.ladder is None or check.ladder.first is None or check.record.compared:
+    rung = check.ladder.first_rung if check.ladder is not None else None
+    if check.scan is None or rung is None or check.record.compared:
         return check.causes
-    if any(cause.confidence != "suspected" or cause.source is not None for cause in check.causes):
-        return check.causes
+    causes = tuple(_with_line(cause, check.scan) for cause in check.causes)
+    if any(cause.code not in VAGUE and (cause.confidence != "suspected" or cause.source is not None) for cause in causes):
+        return causes
     found: dict[str, Cause] = {}
     for one in check.scan.preceding:
         known = entry(one.name)
-        here = known.rung == check.ladder.first and one.severity != "note" and not check.causes
-        drawn = one.severity == "error" and known.rung in _DRAWS and RUNGS.index(known.rung) <= RUNGS.index(check.ladder.first)
+        here = one.severity != "note" and (known.rung == rung.rung or _is_at(one.source, rung.source))
+        drawn = one.severity == "error" and known.rung in _DRAWS and RUNGS.index(known.rung) <= RUNGS.index(rung.rung)
         if here or drawn:
             evidence = (f"The scan: {one.message}. The line was executed before the first difference.",)
             fix = one.fix if "reprocheck rules" not in one.fix else known.fix
             cause = Cause(code=one.code, title=known.title, confidence="suspected", evidence=evidence, source=one.source, fix=fix)
             found.setdefault(one.code, cause)
     added = list(found.values())[:MOST_SUSPECTED]
-    return (*added, *(cause for cause in check.causes if cause.code not in found))
+    return (*added, *(cause for cause in causes if cause.code not in found))
+
+
+def _with_line(cause: Cause, scan: StaticScan) -> Cause:
+    """A cause with the one line at which the scan found its like, where it has none and that line was executed in time."""
+    lines = {one.source for one in scan.preceding if one.code == cause.code} if cause.source is None else set()
+    return replace(cause, source=lines.pop()) if len(lines) == 1 else cause
+
+
+def _is_at(one: SourceLine, other: SourceLine | None) -> bool:
+    return other is not None and (one.file, one.line) == (other.file, other.line)
 
 
 def _traces(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from reprocheck.explain import suspected
-from reprocheck.model import Cause, Ladder, SourceLine
+from reprocheck.model import Cause, Ladder, Rung, SourceLine
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.report import static
 
@@ -19,8 +19,10 @@ def finding(
     return StaticFinding(code=code, name=name, source=SourceLine(file="a.py", line=3), executed=executed, precedes=precedes, **fields)
 
 
-def check(scan: StaticScan | None, *causes: Cause, first: str = "batch", compared: tuple[str, ...] = ()) -> Any:
-    ladder = Ladder(rungs=(), first=first)  # type: ignore[arg-type]
+def check(
+    scan: StaticScan | None, *causes: Cause, first: str = "batch", at: SourceLine | None = None, compared: tuple[str, ...] = ()
+) -> Any:
+    ladder = Ladder(rungs=(Rung(rung=first, status="differs", source=at),), first=first)  # type: ignore[arg-type]
     return SimpleNamespace(scan=scan, ladder=ladder, causes=causes, record=SimpleNamespace(compared=compared))
 
 
@@ -63,3 +65,21 @@ def test_an_error_on_the_way_comes_before_causes_that_name_no_line() -> None:
     unseen = replace(drawn, executed="not_seen", precedes=None)
     assert [cause.code for cause in suspected(check(StaticScan(findings=(unseen,)), vague))] == ["RC504"]
     assert suspected(check(StaticScan(findings=(drawn,)), vague, compared=("a", "b"))) == (vague,), "each side may agree with itself"
+
+
+def test_a_line_of_the_scan_for_a_cause_without_one() -> None:
+    split = replace(finding("executed", precedes=True, severity="error"), code="RC512", name="unseeded-split")
+    observed = Cause(code="RC512", title="a split", confidence="observed", evidence=("the subset takes others",), source=None, fix="")
+    assert suspected(check(StaticScan(findings=(split,)), observed)) == (replace(observed, source=split.source),)
+    second = replace(split, source=SourceLine(file="a.py", line=9))
+    assert suspected(check(StaticScan(findings=(split, second)), observed)) == (observed,), "which of them it was is not known"
+    assert suspected(check(StaticScan(findings=(replace(split, precedes=False),)), observed)) == (observed,)
+
+
+def test_a_finding_at_the_line_of_the_first_difference_says_why() -> None:
+    clock = replace(finding("executed", precedes=True, severity="error"), code="RC201", name="drifting-hyper-parameter")
+    here = SourceLine(file="a.py", line=3)
+    vague = Cause(code="RC604", title="something else", confidence="observed", evidence=(), source=here, fix="")
+    assert [cause.code for cause in suspected(check(StaticScan(findings=(clock,)), vague, first="loss", at=here))] == ["RC201", "RC604"]
+    elsewhere = replace(clock, source=SourceLine(file="a.py", line=4))
+    assert suspected(check(StaticScan(findings=(elsewhere,)), vague, first="loss", at=here)) == (vague,)
