@@ -90,6 +90,7 @@ def _record(
     """The runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
 
+    enough = partial(_decided, check, folder, question.controls) if question.controls else None
     names = (*check.record.controls, *question.controls)
     made = sum(len(arm.runs) for arm in check.record.arms if set(arm.controls) == set(names) and not arm.patched)
     console.arm(" + ".join(question.controls) or "as it is", question.why)
@@ -103,8 +104,16 @@ def _record(
         steps=held.steps,
         why=question.why,
         output=console.output,
+        enough=enough,
     )
     watch.keep_arm(folder, name)
+
+
+def _decided(check: Check, folder: Path, controls: tuple[str, ...]) -> bool:
+    """Whether the runs of an arm that were made by now say all that it can say."""
+    from reprocheck import explain, record
+
+    return explain.decided(replace(check, record=record.read(folder)), folder, controls)
 
 
 def _short(controls: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from reprocheck import controls, rules
 from reprocheck.explain import search_chance as chance
 from reprocheck.explain import search_order
+from reprocheck.explain.cause import VAGUE
 from reprocheck.explain.search import PAIR, Answer, Found, Question, Unanswered, find
 from reprocheck.explain.search_arms import Book, Judged, within_tolerance_only
 from reprocheck.explain.search_noise import remaining
@@ -28,8 +29,6 @@ MOST_RUNS = 8
 """Runs an arm where the difference comes and goes, unless the check was made with more."""
 INEXACT = 2
 """More runs where they agree up to rounding alone."""
-_UNSPECIFIC = ("RC604", "RC605")
-"""Causes that say what happens and not why: another one that fits is preferred."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +50,12 @@ def question(check: Check, folder: Path) -> Question | None:
     except Unanswered as missing:
         return missing.question
     return None
+
+
+def decided(check: Check, folder: Path, names: Sequence[str]) -> bool:
+    """Whether the runs under controls that are recorded by now differ, or fail: more of them can say nothing else."""
+    under = Book(check, folder).of(names)
+    return under is not None and (under.agrees is False or under.failed is not None)
 
 
 def searched(check: Check, folder: Path) -> Result | None:
@@ -109,7 +114,7 @@ def _wanted(check: Check, book: Book, names: Sequence[str], exact: bool) -> int:
 
 def _risk(check: Check, name: str) -> float:
     """The less the runs and the source speak for a control, the less luck is allowed."""
-    removed = [one for one in check.causes if one.code not in _UNSPECIFIC and search_order.place_of(name, one.code) is not None]
+    removed = [one for one in check.causes if one.code not in VAGUE and search_order.place_of(name, one.code) is not None]
     if any(cause.confidence == "observed" for cause in removed):
         return SHOWN
     return FITTING if any(cause.source for cause in removed) else UNSPECIFIC
@@ -223,7 +228,7 @@ def confirmed(check: Check, smallest: Sequence[str], evidence: str) -> tuple[Cau
 def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
     """The cause that the control is nearest to; one that says why before one that says what, and then the best."""
     fits = [
-        ((cause.code in _UNSPECIFIC, place), cause) for cause in causes if (place := search_order.place_of(control, cause.code)) is not None
+        ((cause.code in VAGUE, place), cause) for cause in causes if (place := search_order.place_of(control, cause.code)) is not None
     ]
     return min(fits, key=lambda entry: entry[0])[1] if fits else None
 
@@ -317,10 +322,13 @@ def _evidence(book: Book, under: Judged) -> str:
 def _counted(book: Book) -> str:
     """`All 4 runs as they are differ from each other.`"""
     seen = book.sample
+    blind = f" ({seen.blind} of them in a loss that is not finite, by which no runs agree)" if seen.blind > 1 else ""
     if not seen.intermittent:
-        return f"All {seen.runs} runs as they are differ from each other." if seen.runs > PAIR else "The two runs as they are differ."
+        return (
+            f"All {seen.runs} runs as they are differ from each other{blind}." if seen.runs > PAIR else "The two runs as they are differ."
+        )
     same = seen.runs - seen.odd
-    return f"Of {seen.runs} runs as they are {same} agree with each other and {seen.odd} do not: the difference comes and goes."
+    return f"Of {seen.runs} runs as they are {same} agree with each other and {seen.odd} do not{blind}: the difference comes and goes."
 
 
 def _confidence(book: Book, under: Judged) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 PAIR = 2
 ALONE = 2
-"""Likely controls that are tried alone before all are tried together."""
+"""Likely controls that are tried alone, before all are tried together or after."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +52,8 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
 class Candidates:
     """The controls to search among, each list with the most suspicious first.
 
-    likely     tried alone first; harmless and altering hold them, too
+    likely     tried alone first; harmless and altering hold them, too. Where there are few of them, the most suspicious that acted
+               are tried alone before a set that suffices is halved
     harmless   those that do not alter the training
     altering   those that do; `last`: those of them that a cause speaks for, tried alone where the harmless ones do not suffice
     brittle    those that make scripts fail more often than others: looked at first where one does
@@ -186,6 +187,9 @@ class _Search:
         if not acting or any(set(acting) <= failed for failed in self.failed):
             acting = list(names)
         fresh = [name for name in acting if not self.fails_alone(name)]
+        for name in fresh[: max(0, ALONE - len(self.candidates.likely))]:
+            if self.agrees([name], f"whether {name} alone would do"):
+                return (name,)
         found = self.minimal((), [*fresh, *(name for name in acting if name not in fresh)], known=True)
         if len(found) > 1:
             for name in fresh:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -116,21 +117,32 @@ class Book:
 
     @cached_property
     def sample(self) -> Sample:
-        """The runs as they are, of the check and those that were recorded again, by their losses up to the first difference."""
-        outcomes = [[outcome for run in pair if (outcome := self._outcome(run)) is not None] for pair in self._as_is()]
-        return sample(outcomes, carried=bool(self.check.state_left))
+        """The runs as they are, of the check and those that were recorded again, by their losses up to the first difference.
+
+        A loss that is not finite equals others whatever the run was, and no runs under a control agree by one: none as they are do, either.
+        """
+        pairs = self._as_is()
+        outcomes = [[outcome for run in pair if (outcome := self._outcome(run)) is not None] for pair in pairs]
+        blind = {outcome for pair in pairs for run in pair if (outcome := self._outcome(run)) is not None and self._not_finite(run)}
+        return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _as_is(self) -> list[tuple[Run, ...]]:
         again = [pair.runs for pair in self.record.deeper]
         again += [arm.runs for arm in self.record.arms if not self._beside(arm) and not arm.patched]
         return [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
 
-    def _outcome(self, run: Run) -> tuple[object, ...] | None:
+    def _outcome(self, run: Run) -> Hashable | None:
         """What tells this run from others: the losses of every rank up to the first difference. None where it did not come so far."""
         last = self.check.verdict.bitwise.first_iteration or 1
         if not run.traces or any(len(trace.losses) < last for trace in run.traces):
             return None
         return tuple((trace.rank, trace.losses.values[: trace.losses.span(last)[1]].tobytes()) for trace in run.traces)
+
+    def _not_finite(self, run: Run) -> bool:
+        """Whether it has a loss that is not finite where the runs first differ, and a check is made of that iteration."""
+        last = self.check.verdict.bitwise.first_iteration or 1
+        checked = any(row.iteration == last for row in self.check.verdict.comparisons)
+        return checked and any(not math.isfinite(loss) for trace in run.traces for loss in trace.losses.losses(last))
 
     @cached_property
     def _until(self) -> int:

@@ -8,7 +8,7 @@ are made only where the first two runs differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,10 +18,14 @@ _STEPS = 400
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """Runs as they are: how many, and how many of them do not have the most frequent outcome."""
+    """Runs as they are: how many, and how many of them do not have the most frequent outcome.
+
+    blind   how many have an outcome that says nothing of agreement: each counts as one of its own
+    """
 
     runs: int
     odd: int
+    blind: int = 0
 
     @property
     def intermittent(self) -> bool:
@@ -29,19 +33,21 @@ class Sample:
         return self.odd < self.runs - 1
 
 
-def sample(outcomes: Sequence[Sequence[Hashable]], *, carried: bool = False) -> Sample:
+def sample(outcomes: Sequence[Sequence[Hashable]], *, carried: bool = False, blind: Collection[Hashable] = ()) -> Sample:
     """The outcomes of runs, pair by pair (of the check, and each that was recorded again from the same start).
 
     Where the first run of every pair gives the same outcome and those after it others, each run follows from the one before it: nothing
     comes and goes there, and they count as all different. What they give need not be the same in every pair where files are
-    `carried` from run to run.
+    `carried` from run to run. Outcomes that are `blind` look alike without being the same, as an overflow does: each counts as one of its
+    own, since no control is confirmed by runs that agree so.
     """
     every = [outcome for pair in outcomes for outcome in pair]
     alike = all(list(pair) == list(outcomes[0]) or (carried and pair[:1] == outcomes[0][:1]) for pair in outcomes)
     if len(outcomes) > 1 and alike and all(len(set(pair)) == len(pair) for pair in outcomes):
         return Sample(runs=len(every), odd=max(0, len(every) - 1))
-    largest = max((every.count(outcome) for outcome in set(every)), default=0)
-    return Sample(runs=len(every), odd=len(every) - largest)
+    sizes = [1 if outcome in blind else every.count(outcome) for outcome in set(every)]
+    unknown = sum(every.count(outcome) for outcome in set(blind))
+    return Sample(runs=len(every), odd=len(every) - max(sizes, default=0), blind=unknown)
 
 
 def luck(seen: Sample, agreeing: int) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reprocheck import controls
 from reprocheck.explain.search import Candidates
-from reprocheck.explain.usercode import UserCode
+from reprocheck.explain.usercode import Hint, UserCode
 from reprocheck.model import Cause, Check, Rung
 
 TABLE = Path(__file__).parent / "search_likely.toml"
@@ -33,8 +33,10 @@ class Likely:
     rungs: Mapping[str, tuple[str, ...]]
     lines: Mapping[str, re.Pattern[str]]
     hints: Mapping[str, str]
+    beyond: Mapping[str, tuple[re.Pattern[str], str]]
     implied: Mapping[str, Mapping[str, str]]
     open: tuple[str, ...]
+    shown: tuple[str, ...]
 
 
 @cache
@@ -46,24 +48,26 @@ def table() -> Likely:
         rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
         lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
         hints=found["hints"],
+        beyond={kind: (re.compile(one["calls"]), one["control"]) for kind, one in found["beyond"].items()},
         implied=found["implied"],
         open=tuple(found["open"]),
+        shown=tuple(found["shown"]),
     )
 
 
 def candidates(check: Check, folder: Path) -> Candidates:
     """The controls to search among, the most suspicious first. Those that are on already, or can do nothing here, are left out."""
     rung = check.ladder.first_rung if check.ladder else None
-    kinds = [hint.kind for hint in UserCode(check, folder).hints]
+    spoken = _spoken(UserCode(check, folder).hints)
     useless = {*check.record.controls, *_useless(check, rung)}
-    spoken = _spoken(kinds)
     reasons = _reasons(check.causes, rung)
     nearest = [*_of_causes(check.causes, rung, spoken), *_of_rung(rung, spoken), *(found.name for found in controls.table())]
     order = [name for name in dict.fromkeys(nearest) if name not in useless]
     altering = {found.name for found in controls.table() if found.alters}
     named = [name for name in dict.fromkeys(_of_causes(check.causes, rung, spoken)) if name not in useless]
+    supported = _supported(check.causes, spoken)
     return Candidates(
-        likely=tuple(name for name in named if name not in altering),
+        likely=tuple(name for name in named if name not in altering and name in supported),
         harmless=tuple(name for name in order if name not in altering),
         altering=tuple(name for name in order if name in altering),
         last=tuple(name for name in named if name in altering),
@@ -103,13 +107,31 @@ def _of_cause(cause: Cause, rung: Rung | None, spoken: Sequence[str] = ()) -> li
     names = list(table().causes.get(cause.code, ()))
     if cause.code in table().open:
         names.sort(key=lambda name: name not in spoken)
-    said = cause.source.text if cause.source else ""
-    said += " ".join(f" {name}()" for name in re.findall(r"`([^`]+)`", " ".join(cause.evidence)))
-    fits = [name for name, pattern in table().lines.items() if pattern.search(said) and name in names]
+    fits = _fitting(cause)
     names = [*(name for name in names if name in fits), *(name for name in names if name not in fits)]
     if "seed" in names[:-1] and rung is not None and _seeded(rung):
         names = [*(name for name in names if name != "seed"), "seed"]
     return names
+
+
+def _fitting(cause: Cause) -> list[str]:
+    """The controls that the line of a cause speaks for, or a call that its evidence names."""
+    said = cause.source.text if cause.source else ""
+    said += " ".join(f" {name}()" for name in re.findall(r"`([^`]+)`", " ".join(cause.evidence)))
+    return [name for name, pattern in table().lines.items() if pattern.search(said)]
+
+
+def _supported(causes: Sequence[Cause], spoken: Sequence[str]) -> set[str]:
+    """The controls that are worth runs alone: none where the best cause is one that a line would show, and no line does."""
+    each = [_supported_of(cause, spoken) for cause in causes]
+    unsaid = bool(each) and not each[0] and causes[0].code in table().shown
+    return set() if unsaid else set().union(*each)
+
+
+def _supported_of(cause: Cause, spoken: Sequence[str]) -> set[str]:
+    """The controls of one cause; of one that a line would show those that a line of the user's speaks for."""
+    fits = (*spoken, *_fitting(cause))
+    return {name for name in table().causes.get(cause.code, ()) if name in fits or cause.code not in table().shown}
 
 
 def _seeded(rung: Rung) -> bool:
@@ -124,9 +146,15 @@ def _names(rung: Rung, fact: str) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _spoken(kinds: Sequence[str]) -> list[str]:
-    """The controls that lines of the user's speak for, by the kinds of hints in them."""
-    return [table().hints[kind] for kind in dict.fromkeys(kinds) if kind in table().hints]
+def _spoken(hints: Sequence[Hint]) -> list[str]:
+    """The controls that lines of the user's speak for."""
+    return [name for name in dict.fromkeys(map(_speaks_for, hints)) if name]
+
+
+def _speaks_for(hint: Hint) -> str:
+    """The control that a line speaks for: that of its kind, but for calls which that one leaves alone; "" where there is none."""
+    calls, other = table().beyond.get(hint.kind, (None, ""))
+    return other if calls is not None and calls.search(hint.name) else table().hints.get(hint.kind, "")
 
 
 def _of_rung(rung: Rung | None, spoken: Sequence[str]) -> Iterator[str]:

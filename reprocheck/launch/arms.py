@@ -11,7 +11,7 @@ from reprocheck.errors import ReprocheckError
 from reprocheck.launch.deeper import paths_created
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.plan import plan
-from reprocheck.launch.runs import record_runs
+from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.model import Arm, EntryPoint, RunRecord
 from reprocheck.settings import Settings
@@ -31,12 +31,14 @@ def record_arm(
     why: str = "",
     patched: Path | None = None,
     output: Output | None = None,
+    enough: Enough | None = None,
 ) -> Arm:
     """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the record in `folder` after every run.
 
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the check found it; with `patched`, a copy
     of it in which the files of that folder replace the user's. Afterwards the working directory is as it was before this call, whatever
-    happens. Raises what `check` raises; what was recorded until then is kept.
+    happens. `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what `check` raises; what was
+    recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -59,4 +61,4 @@ def record_arm(
         if done:
             record.write(folder, replace(before, arms=(*before.arms, replace(arm, runs=done))))
 
-    return replace(arm, runs=record_runs(made, keep))
+    return replace(arm, runs=record_runs(made, keep, enough))

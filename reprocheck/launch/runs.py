@@ -20,22 +20,26 @@ from reprocheck.model import RunRecord
 
 Keep = Callable[[tuple[RunRecord, ...]], None]
 """Takes the records of all runs so far: before the first one, and after each."""
+Enough = Callable[[], bool]
+"""Asked after each run: whether those that are left would say nothing more."""
 
 
-def record_runs(plan: Plan, keep: Keep) -> tuple[RunRecord, ...]:
+def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
     """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they were, whatever happens.
+
+    Where they come one after the other, `enough` ends them early.
 
     KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so.
     """
     try:
         keep(())
         with _signals_interrupt():
-            return tuple(_in_turn(plan, keep) if plan.settings.jobs == 1 else _side_by_side(plan, keep))
+            return tuple(_in_turn(plan, keep, enough) if plan.settings.jobs == 1 else _side_by_side(plan, keep))
     finally:
         shutil.rmtree(plan.scratch, ignore_errors=True)
 
 
-def _in_turn(plan: Plan, keep: Keep) -> list[RunRecord]:
+def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     """The runs one after the other, in the working directory itself or in a copy at the same path."""
     runs: list[RunRecord] = []
     for left in snapshot.left_behind(plan.folder.parent, plan.cwd) if plan.created is None else ():
@@ -47,6 +51,8 @@ def _in_turn(plan: Plan, keep: Keep) -> list[RunRecord]:
         workdir = plan.copy("") if plan.copies else plan.in_place()
         for number in range(1, plan.runs + 1):
             _one(plan, workdir, number, "", threading.Event(), runs, keep)
+            if number < plan.runs and enough is not None and enough():
+                break
     finally:
         with _signals_wait():
             workdir.close() if workdir else cleanup.clean_up(plan.folder)

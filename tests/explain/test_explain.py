@@ -120,6 +120,16 @@ def test_a_difference_that_comes_and_goes_is_not_confirmed_by_luck(tmp_path: Pat
     assert max(runs for _, runs in lucky.arms) == 8, "N runs an arm"
 
 
+def test_an_arm_ends_with_the_first_runs_that_differ(tmp_path: Path) -> None:
+    """The difference comes and goes, so an arm is to have N runs; its first two differ, which decides it."""
+    outcomes = tmp_path / "outcomes.txt"
+    outcomes.write_text("uouo" + "uuuu" + "uo" * 40)
+    explained = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
+    assert explained.report["controls"]["smallest"] == []
+    assert "comes and goes" in explained.report["controls"]["confidence"]
+    assert {runs for controls, runs in explained.arms if controls} == {2}
+
+
 def test_agreement_that_does_not_last_is_dropped(tmp_path: Path) -> None:
     """Six runs as they are all differ, two under the first control agree, the third does not."""
     outcomes = tmp_path / "outcomes.txt"

@@ -84,6 +84,16 @@ def test_what_touched_nothing_is_left_out_first() -> None:
     assert runs.count <= 2 * 2 + 2 + 2 + 2 + 3, "two alone, all, two of the two, one more"
 
 
+def test_where_nothing_speaks_for_a_control_all_are_tried_first_and_then_what_acted() -> None:
+    unsaid = Candidates(likely=(), harmless=HARMLESS, altering=ALTERING, last=("y",))
+    runs = Runs(any_of("d"), touched="cd")
+    assert search(runs, unsaid).smallest == ("d",)
+    assert list(runs.made.values()) == [2, 2, 3], "all, c, d"
+    runs = Runs(any_of("y"))
+    assert search(runs, unsaid).smallest == ("y",)
+    assert runs.count == 5, "all that do not alter the training, and the one that a cause speaks for"
+
+
 def test_controls_that_alter_the_training_only_where_nothing_else_suffices() -> None:
     assert search(Runs(any_of("x"))).smallest == ("x",)
     assert search(Runs(any_of("cx"))).smallest == ("c", "x")

@@ -55,6 +55,13 @@ def test_files_that_runs_leave_behind_make_every_run_follow_from_the_one_before(
     assert sample([["a", "b"], ["a", "a"]], carried=True) == Sample(runs=4, odd=1)
 
 
+def test_runs_do_not_agree_by_an_overflow() -> None:
+    seen = sample([["inf", "a"], ["inf", "b"]], blind={"inf"})
+    assert seen == Sample(runs=4, odd=3, blind=2) and not seen.intermittent
+    assert sample([["inf", "a"], ["a", "inf"]], blind={"inf"}) == Sample(runs=4, odd=2, blind=2), "those that are finite may agree"
+    assert sample([["inf", "a"], ["inf", "a"]], blind={"inf"}) == Sample(runs=4, odd=3), "run 2 follows from run 1"
+
+
 def test_what_comes_and_goes() -> None:
     assert not Sample(runs=4, odd=3).intermittent
     assert Sample(runs=4, odd=2).intermittent
@@ -75,3 +82,17 @@ def test_a_control_without_effect_is_confirmed_as_rarely_as_said(share: float, r
         runs = needed(sample([outcomes[:2], outcomes[2:4], outcomes[4:]]), risk)
         wrong += runs <= 8 and all(draw.random() >= share for _ in range(runs))
     assert wrong / searches < 2 * risk
+
+
+def test_a_control_without_effect_is_confirmed_as_rarely_where_runs_overflow() -> None:
+    """Of the odd runs some overflow: a pair of those is no check, and no two of them count as alike."""
+    draw = random.Random(5)
+    searches = wrong = 0
+    while searches < 3000:
+        outcomes = [draw.choices(("usual", "inf", f"{run}"), (0.5, 0.35, 0.15))[0] for run in range(4)]
+        if outcomes[0] == outcomes[1]:
+            continue
+        searches += 1
+        runs = needed(sample([outcomes[:2], outcomes[2:]], blind={"inf"}), 0.1)
+        wrong += runs <= 8 and all(draw.random() < 0.5 for _ in range(runs))
+    assert wrong / searches < 0.1

@@ -10,22 +10,23 @@ class Adapter(nn.Module):
     def __init__(self, width, rank):
         super().__init__()
         self.base = nn.Linear(width, width)
-        self.down = nn.Parameter(torch.empty(width, rank))
-        self.up = nn.Parameter(torch.zeros(rank, width) + 0.1)
         nn.init.orthogonal_(self.base.weight)
+        self.up = nn.Parameter(torch.zeros(rank, width) + 0.1)
+        self.version = read_header(width * rank)
+        self.down = nn.Parameter(torch.empty(width, rank))
         nn.init.normal_(self.down, std=0.02)
 
     def forward(self, x):
-        return self.base(x) + x @ self.down @ self.up
+        return self.base(x) + x @ self.down.clamp(-1, 1) @ self.up
 
 
 def read_header(size):
-    return torch.frombuffer(bytearray(os.urandom(size)), dtype=torch.uint8).float().div(32).sum()
+    pages = [torch.frombuffer(bytearray(os.urandom(size)), dtype=torch.uint8).float().div_(1024) for _ in range(4)]
+    return sum(page.sum().item() for page in pages)
 
 
 torch.manual_seed(0)
 inputs = torch.randn(20, 48)
-read_header(48 * 48)
 model = Adapter(48, 48)
 optimizer = torch.optim.SGD(model.parameters(), 1e-4)
 for _ in range(6):
