@@ -144,7 +144,18 @@ class Order:
         for index in sorted(indices):
             yield self.steps[index]
 
+    def at(self, module: Module, node: ast.AST) -> list[Step]:
+        """The steps of a node of a module."""
+        return [self.steps[index] for index in self._by_node.get(id(node), ()) if self.steps[index].module is module]
+
     # ------------------------------------------------------------------------------------------------ indices
+
+    @cached_property
+    def _by_node(self) -> dict[int, list[int]]:
+        index: dict[int, list[int]] = {}
+        for position, step in enumerate(self.steps):
+            index.setdefault(id(step.node), []).append(position)
+        return index
 
     @cached_property
     def _positions(self) -> dict[int, int]:

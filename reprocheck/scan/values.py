@@ -90,9 +90,10 @@ class External(Value):
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function that is analysed by itself: whatever callers pass."""
+    """A parameter of a function that is analysed by itself: whatever callers pass; `text` where its annotation says that it is a `str`."""
 
     parameter: str
+    text: bool = False
 
 
 @dataclass(eq=False, slots=True)

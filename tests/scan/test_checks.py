@@ -50,3 +50,27 @@ def test_a_right_program_has_nothing_but_notes(name: str) -> None:
 def test_a_wrong_program_has_its_findings_at_their_lines(name: str) -> None:
     source, expected = WRONG[name]
     assert [(one.line, one.code) for one in found(text(source))] == expected
+
+
+def test_a_partial_load_has_no_finding_once_it_says_what_it_took() -> None:
+    program = RIGHT["a partial load that is counted"]
+    assert isinstance(program, str)
+    source = text(program)
+    assert codes(source) == []
+    assert codes(source[: source.index("logging.info")]) == ["RC305"]
+
+
+def test_two_branches_of_one_switch_do_not_undo_one_another() -> None:
+    source = """\
+import sys
+
+import torch
+
+exact = len(sys.argv) > 1
+if exact:
+    torch.backends.cudnn.deterministic = True
+else:
+    torch.backends.cudnn.benchmark = True
+"""
+    said = [finding.message for finding in found(source) if finding.code == "RC706"]
+    assert len(said) == 1 and "again" not in said[0]

@@ -128,6 +128,22 @@ MENDINGS = {
         )
         """,
     ),
+    "a split gets a generator of its own, and the seed below it stays": (
+        """
+        import torch
+        from torch.utils.data import random_split
+
+        train, held_out = random_split(range(10), [8, 2])
+        torch.manual_seed(0)
+        """,
+        """
+        import torch
+        from torch.utils.data import random_split
+
+        train, held_out = random_split(range(10), [8, 2], generator=torch.Generator().manual_seed(0))
+        torch.manual_seed(0)
+        """,
+    ),
     "each generator gets a number of its own": (
         """
         import numpy as np

@@ -11,7 +11,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Items
+from reprocheck.scan.values import Constant, Items, Made, Value
 
 _ARRIVES = frozenset(
     {"concurrent.futures.as_completed", "asyncio.as_completed", "ray.wait", "ray.util.as_completed", "dask.distributed.as_completed"}
@@ -59,9 +59,21 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
 
 
 def _has_several_producers(order: Order) -> bool:
-    """Whether what puts into a queue is started more than once."""
-    makers = [call.by for call in order.methods("put", "put_nowait") if call.by is not None and call.by.named(*_THREADS)]
-    return any(_is_repeated(by) for by in makers) or len({id(by) for by in makers}) > 1
+    """Whether what puts into one queue is started more than once."""
+    makers: dict[int, dict[int, Call]] = {}
+    for put in order.methods("put", "put_nowait"):
+        if put.by is None or not put.by.named(*_THREADS):
+            continue
+        if _is_repeated(put.by, since=_loops_of(put.receiver)):
+            return True
+        for queue in put.receiver.options() if put.receiver is not None else ():
+            makers.setdefault(id(queue) if isinstance(queue, Made) else 0, {})[id(put.by)] = put.by
+    return any(len(one) > 1 for one in makers.values())
+
+
+def _loops_of(queue: Value | None) -> int:
+    """How many loops stand around the making of a queue: in each turn it is a new one."""
+    return min((one.call.loops for one in queue.options() if isinstance(one, Made)), default=0) if queue is not None else 0
 
 
 def _has_order(call: Call) -> bool:
@@ -79,6 +91,7 @@ def _has_order(call: Call) -> bool:
 def parallel_map(module: Module, project: Project) -> Iterator[Hit]:
     """Stateful draws inside of a parallel `map` of tf.data."""
     for order in module.orders:
+        yield from _in_threads(order)
         if next(order.calls("tensorflow.config.experimental.enable_op_determinism"), None) is not None:
             continue
         for drawing in streams.drawings(order):
@@ -91,6 +104,32 @@ def parallel_map(module: Module, project: Project) -> Iterator[Hit]:
             drawn = f"{short(drawing.call.name)} ({at(drawing.call, call.module)})"
             message = f"{drawn} draws inside of a parallel map: threads decide which call gets which number"
             yield hit("RC509", call, message, node=_argument(call.node))
+
+
+def _in_threads(order: Order) -> Iterator[Hit]:
+    """Python functions in a `map` of MindSpore: its workers are threads of one process, with one generator."""
+    told: set[int] = set()
+    for drawing in streams.drawings(order):
+        call = drawing.call.by
+        if call is None or id(call) in told or not drawing.streams & {"numpy", "python"}:
+            continue
+        if call.method != "map" or not call.name.startswith("mindspore.dataset.") or not _has_threads(order, call):
+            continue
+        told.add(id(call))
+        drawn = f"{short(drawing.call.name)} ({at(drawing.call, call.module)})"
+        message = f"{drawn} draws in the threads of this `map`: which sample gets which number is left to them, with a seed as well"
+        yield hit("RC509", call, message)
+
+
+def _has_threads(order: Order, call: Call) -> bool:
+    """Whether a `map` runs Python in several threads: it does unless told otherwise."""
+    if call.open or given(call, "python_multiprocessing=True"):
+        return False
+    workers = call.argument(None, "num_parallel_workers")
+    if workers is None:
+        default = next((one.argument(0, "num") for one in order.calls("mindspore.dataset.config.set_num_parallel_workers")), None)
+        return default is None or (isinstance(default, Constant) and default.value != 1)
+    return isinstance(workers, Constant) and workers.value != 1
 
 
 @check("RC514")
@@ -137,14 +176,14 @@ def _are_several(order: Order, by: Call) -> bool:
     return _is_repeated(by) or len(list(order.calls(*_THREADS))) > 1
 
 
-def _is_repeated(by: Call) -> bool:
-    """Whether several of it are made before one is waited for: in a comprehension, or collected in a list."""
+def _is_repeated(by: Call, *, since: int = 0) -> bool:
+    """Whether several of it are made before one is waited for: in a comprehension, or in a loop that `since` loops stand around."""
     node: ast.AST | None = by.module.parent(by.node)
     while node is not None and not isinstance(node, ast.stmt):
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
             return True
         node = by.module.parent(node)
-    return by.loops > 0 and not _is_waited_for(by)
+    return by.loops > since and not _is_waited_for(by)
 
 
 def _is_waited_for(by: Call) -> bool:

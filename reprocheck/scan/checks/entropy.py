@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reprocheck.scan.checks import tables
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Derived, Either, Items, Made, Part, Value
+from reprocheck.scan.values import Constant, Derived, Either, Items, Made, Parameter, Part, Value
 
 KINDS = ("clock", "process", "system", "load")
 WORDS = {
@@ -18,6 +18,9 @@ WORDS = {
     "address": "a memory address",
 }
 _MOST = 400
+_DEEPEST = 6
+_TABLES = ("csv.reader", "csv.DictReader")
+_LISTS = ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.enumerate", "builtins.iter", "builtins.next")
 
 
 def kind(name: str) -> str | None:
@@ -76,14 +79,19 @@ def is_one_of_several(value: Value) -> bool:
     return False
 
 
-def is_text(value: Value) -> bool:
+def is_text(value: Value, depth: int = 0) -> bool:
     """Whether a value is, or may be for all that is known, a string: only what shows it counts."""
-    for option in value.options():
-        if isinstance(option, Constant):
+    for option in value.options() if depth <= _DEEPEST else ():
+        if isinstance(option, Parameter):
+            if option.text:
+                return True
+        elif isinstance(option, Constant):
             if isinstance(option.value, str | bytes):
                 return True
         elif isinstance(option, Derived):
-            if option.kind == "format" or (option.kind in ("Add", "Mod", "Mult") and any(map(is_text, option.parts))):
+            if option.kind == "format" or (
+                option.kind in ("Add", "Mod", "Mult") and any(is_text(part, depth + 1) for part in option.parts)
+            ):
                 return True
         elif isinstance(option, Made):
             if (
@@ -91,7 +99,7 @@ def is_text(value: Value) -> bool:
                 or option.call.method in _TEXTS
             ):
                 return True
-        elif isinstance(option, Part) and option.key is None and _holds_text(option.whole):
+        elif isinstance(option, Part) and option.key is None and _holds_text(option.whole, depth + 1):
             return True
     return False
 
@@ -116,16 +124,32 @@ _TEXTS = frozenset(
 )
 
 
-def _holds_text(value: Value) -> bool:
+def _holds_text(value: Value, depth: int) -> bool:
     """Whether what is taken from a value is text."""
     for option in value.options():
+        if _is_read_from_table(option):
+            return True
         if isinstance(option, Items) and option.items:
-            return any(map(is_text, option.items if option.kind != "dict" else option.keys))
+            return any(is_text(one, depth) for one in (option.items if option.kind != "dict" else option.keys))
         if isinstance(option, Made) and option.call.method in ("split", "splitlines", "listdir", "glob", "keys", "readlines"):
             return True
         if isinstance(option, Constant) and isinstance(option.value, str | tuple | frozenset | list):
             return isinstance(option.value, str) or any(isinstance(item, str) for item in option.value)
     return False
+
+
+def _is_read_from_table(value: Value) -> bool:
+    """A row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`."""
+    for _ in range(_DEEPEST):
+        if isinstance(value, Part) and value.key is None:
+            value = value.whole
+        elif isinstance(value, Made) and value.call.name in _LISTS and value.call.arguments:
+            value = value.call.arguments[0]
+        elif isinstance(value, Items) and value.kind != "dict" and len(value.items) == 1:
+            value = value.items[0]
+        else:
+            break
+    return isinstance(value, Made) and value.call.name in _TABLES
 
 
 def _passes(call: Call) -> bool:

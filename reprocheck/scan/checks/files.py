@@ -12,7 +12,7 @@ from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call, Condition
+from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import Constant, Derived, Items, Made, Part, Value
 
 _LISTS = frozenset(
@@ -37,7 +37,7 @@ _DATA = re.compile(
     r"(?:^|_)(?:data|sample|image|file|path|example|corpus|vocab|shard|read|prepare|split|build|main|train|fold|scan|label|class)"
 )
 _CHORES = re.compile(
-    r"^_?on_|log|plot|upload|download|clean|remove|delete|copy|check|show|print|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
+    r"^_?on_|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
 )
 _MOST = 200
 _TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
@@ -48,6 +48,7 @@ _SAVES = frozenset(
     {"save", "save_checkpoint", "write_text", "write_bytes", "save_weights", "save_model", "savez", "dump", "save_pretrained"}
 )
 _GENERATORS = ("rng", "random", "seed")
+_LOADERS = ("load_state_dict", "load_param_into_net")
 
 
 @check("RC104")
@@ -58,7 +59,7 @@ def directory_order(module: Module, project: Project) -> Iterator[Hit]:
             if not _lists(call) or sequences.is_sorted_later(order, call.result) or _is_sorted_around(call):
                 continue
             use = _use(order, call)
-            if use is not None and _is_for_data(call):
+            if use is not None and _is_for_data(order, call):
                 listed = call.name if call.name in _LISTS else f"Path.{call.method}"
                 message = f"`{listed}` gives names in no promised order, and {use.how}"
                 severity: Severity | None = None if use.strong or streams.uses_framework(order) else "note"
@@ -98,12 +99,19 @@ def resume_not_equal(module: Module, project: Project) -> Iterator[Hit]:
             keys = _keys(saved)
             if not keys or not any("optim" in key for key in keys) or any(word in key for key in keys for word in _GENERATORS):
                 continue
-            if order.whole and next(order.methods("load_state_dict", "load_param_into_net"), None) is None:
+            if order.whole and not _is_loaded(order):
                 continue
             if id(saved) in told:
                 continue
             told.add(id(saved))
             yield hit("RC102", call, "this checkpoint holds the optimizer and no generator state: a resumed training draws other numbers")
+
+
+def _is_loaded(order: Order) -> bool:
+    """Whether the program loads a state, also under an option that is off by default."""
+    if next(order.methods(*_LOADERS), None) is not None:
+        return True
+    return any(getattr(node.func, "attr", "") in _LOADERS for module in streams.closure(order) for node in module.index.calls)
 
 
 def _lists(call: Call) -> bool:
@@ -160,15 +168,19 @@ def _is_sorted_around(call: Call) -> bool:
     return False
 
 
-def _is_for_data(call: Call) -> bool:
-    """Whether the names may be those of samples: at the top level, in a data set, or in a function whose name does not say otherwise."""
-    function = call.module.function_of(call.node)
-    at: ast.AST | None = call.node
+def _is_for_data(order: Order, step: Step) -> bool:
+    """Whether the names may be those of samples: at the top level, in a data set, or in a function whose name does not say otherwise.
+    What a generator function is for that says nothing of it, the place where it is gone over says."""
+    function = step.module.function_of(step.node)
+    at: ast.AST | None = step.node
     while at is not None:
         if isinstance(at, ast.ClassDef) and _is_data_class(at, function):
             return True
-        at = call.module.parent(at)
-    return function is None or _is_data_word(function.name)
+        at = step.module.parent(at)
+    if function is None or _is_data_word(function.name):
+        return True
+    place = None if _CHORES.search(function.name.lower()) else sequences.consumer(order, step)
+    return place is not None and _is_for_data(order, place)
 
 
 def _is_data_class(node: ast.ClassDef, function: ast.AST | None) -> bool:

@@ -28,6 +28,8 @@ _NUMBERS = (
     "builtins.ord",
     "numpy.arange",
 )
+_DEEPEST = 6
+"""How far containers in containers are followed: one may hold itself."""
 _MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
 
 
@@ -63,20 +65,23 @@ def address_order(module: Module, project: Project) -> Iterator[Hit]:
                 yield hit("RC507", call, f"`{call.method}` by `id` orders by memory address, which differs in each process")
 
 
-def is_set(value: Value) -> bool:
+def is_set(value: Value, depth: int = 0) -> bool:
     """Whether a value is a set, as far as can be seen."""
-    for option in value.options():
+    for option in value.options() if depth <= _DEEPEST else ():
         if isinstance(option, Items):
             found = option.kind == "set"
         elif isinstance(option, Made):
             call = option.call
             found = call.name in _SET or (
-                call.method in _SET_METHODS and call.receiver is not None and call.receiver is not value and is_set(call.receiver)
+                call.method in _SET_METHODS
+                and call.receiver is not None
+                and call.receiver is not value
+                and is_set(call.receiver, depth + 1)
             )
         elif isinstance(option, Derived):
-            found = option.kind in _SET_OPERATORS and any(is_set(part) for part in option.parts if part is not value)
+            found = option.kind in _SET_OPERATORS and any(is_set(part, depth + 1) for part in option.parts if part is not value)
         elif isinstance(option, Part):
-            found = option.key is None and _holds_sets(option.whole)
+            found = option.key is None and _holds_sets(option.whole, depth)
         else:
             found = False
         if found:
@@ -86,7 +91,7 @@ def is_set(value: Value) -> bool:
 
 def content(value: Value, depth: int = 0) -> str:
     """What a set, or what it was made of, holds: `text`, `number`, `object`, or `unknown`."""
-    if depth > 6:
+    if depth > _DEEPEST:
         return "unknown"
     kinds = {_content(option, depth) for option in value.options()}
     for kind in ("text", "object", "unknown"):
@@ -173,13 +178,13 @@ def _first_known(kinds: Iterable[str]) -> str:
     return next((kind for kind in ("text", "object", "number") if kind in found), "unknown")
 
 
-def _holds_sets(value: Value) -> bool:
+def _holds_sets(value: Value, depth: int) -> bool:
     """`defaultdict(set)`, and a dict of sets that the source spells out."""
     for option in value.options():
         if isinstance(option, Made) and option.call.name == "collections.defaultdict" and option.call.arguments:
             return option.call.arguments[0].name in _SET
         if isinstance(option, Items) and option.kind == "dict" and option.items:
-            return all(is_set(item) for item in option.items)
+            return all(is_set(item, depth + 1) for item in option.items)
     return False
 
 
@@ -215,10 +220,28 @@ def _node(step: Step, value: Value) -> ast.AST:
 
 
 def _is_reckoned_with(call: Call) -> bool:
+    """Whether the number decides something: a bucket, a seed. A place in a table does not, where the key that lies there is looked at."""
+    if _is_compared(call):
+        return False
     parent = call.module.parent(call.node)
     if isinstance(parent, ast.Call) and call.module.names.of(parent.func) in ("builtins.abs", "builtins.int"):
         parent = call.module.parent(parent)
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mod | ast.BitAnd)
+
+
+def _is_compared(call: Call) -> bool:
+    """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
+    node = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
+    function = call.module.function_of(call.node)
+    if node is None or function is None:
+        return False
+    hashed = ast.unparse(node)
+    for part in ast.walk(function):
+        if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], ast.Eq):
+            sides = (part.left, part.comparators[0])
+            if any(ast.unparse(one) == hashed for one in sides) and not any(isinstance(one, ast.Constant) for one in sides):
+                return True
+    return False
 
 
 def _is_address(order: Order, key: Value) -> bool:

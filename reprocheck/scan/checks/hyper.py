@@ -98,6 +98,26 @@ def targets(call: Step) -> tuple[str, ...]:
     return tuple(name for part in parts if (name := _name(part)))
 
 
+_OTHERS = frozenset(
+    {"port", "master_port", "address", "name", "run_name", "suffix", "dummy", "dummy_input", "session_id", "run_id", "job_id", "uuid"}
+)
+
+
+def is_for_others(call: Call) -> bool:
+    """Whether a number is for a port, a name and the like, which change no training: by what is assigned, a key of a dict, a loop."""
+    names = set(targets(call))
+    child: ast.AST = call.node
+    at = call.module.parent(child)
+    while at is not None and not isinstance(at, ast.stmt):
+        if isinstance(at, ast.Dict):
+            pairs = zip(at.keys, at.values, strict=True)
+            names |= {str(key.value).lower() for key, value in pairs if value is child and isinstance(key, ast.Constant)}
+        child, at = at, call.module.parent(at)
+    if isinstance(at, ast.For) and at.iter is child:
+        names.add(_name(at.target))
+    return bool(names & _OTHERS)
+
+
 def _name(target: ast.AST) -> str:
     if isinstance(target, ast.Name):
         return target.id.lower()

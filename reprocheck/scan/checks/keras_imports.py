@@ -17,6 +17,8 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
         if name == "tensorflow.python.keras" or name.startswith("tensorflow.python.keras."):
             message = f"`{name}` is a private copy of Keras with generators of its own; import `keras` or `tensorflow.keras`"
             yield Hit(code="RC013", module=module, node=node, message=message)
+        elif _is_tried(module, node):
+            continue
         elif name.split(".")[0] in ("keras", "tf_keras"):
             kinds.setdefault(name.split(".")[0], node)
         elif name.startswith("tensorflow.keras"):
@@ -37,3 +39,9 @@ def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
                 yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
             else:
                 yield node, node.module
+
+
+def _is_tried(module: Module, node: ast.AST) -> bool:
+    """Whether it stands in a `try`: the program takes what there is, or does without it."""
+    parent = module.parent(node)
+    return isinstance(parent, ast.Try) and bool(parent.handlers) and node in parent.body

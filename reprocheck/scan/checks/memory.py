@@ -136,6 +136,8 @@ def partial(module: Module, project: Project) -> Iterator[Hit]:
         for call in order.methods("load_state_dict"):
             if call.own or not (given(call, "strict=False", 1, sure=True)) or not _is_dropped(call) or _is_optimizer(call):
                 continue
+            if _is_reported(order, call):
+                continue
             if order.whole:
                 message = (
                     "with `strict=False` weights that the checkpoint lacks stay as they were drawn, and nobody looks at which these are"
@@ -192,6 +194,8 @@ def _is_filled(order: Order, call: Call, kept: Call) -> bool:
             filling = isinstance(step, Call) and step is not kept and (_fills(step.method) or "out" in step.keywords)
             if filling and any(_is_part(one, values) for one in step.inputs):
                 return True
+    if any(store.name.endswith(".data") and store.target is not None and _is_part(store.target, values) for store in order.stores()):
+        return True
     return _is_whole_object_filled(order, kept)
 
 
@@ -277,6 +281,16 @@ def _loops_over_parameters(function: ast.AST) -> bool:
         isinstance(part, ast.Attribute) and part.attr in ("parameters", "named_parameters", "parameters_and_names")
         for part in ast.walk(function)
     )
+
+
+def _is_reported(order: Order, load: Call) -> bool:
+    """Whether the program says how much of the checkpoint it took: `log.info(f"{len(state)} of {len(model.state_dict())}")`."""
+    state = load.argument(0, "state_dict")
+    if state is None:
+        return False
+    counted = {id(step.result) for step in order.calls("builtins.len") if step.argument(0) is state}
+    said = (step for step in order.methods("info", "warning", "print", "log", "debug", "warn") if counted)
+    return any(id(one) in counted for step in said for value in step.inputs for one in islice(value.origin(), 30))
 
 
 def _is_dropped(call: Call) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import islice
 
+from reprocheck.scan.checks import hyper, streams
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -45,6 +47,7 @@ _WEIGHTS = ("torch.nn.Parameter", "torch.nn.init.*", "mindspore.Parameter", "ker
 _SAMPLES = frozenset({"__getitem__", "__getitems__", "collate_fn", "collate", "augment", "transform"})
 _LOADERS = ("DataLoader", "map", "GeneratorDataset")
 _LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
+_LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
 _HOOKS = frozenset({"register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook", "register_backward_hook"})
 WORDS = {
     "RC502": "an order is drawn from it",
@@ -68,7 +71,7 @@ def unseeded_generators(module: Module, project: Project) -> Iterator[Hit]:
                 (not order.whole and _takes_a_variable(call))
                 or _is_fallback(order, call)
                 or _is_reseeded(order, call, value)
-                or _is_for_pauses(order, value)
+                or _is_for_others(order, value)
             ):
                 continue
             code = _purpose(order, call, value)
@@ -82,6 +85,8 @@ def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
     """Environments of reinforcement learning that are reset without a seed."""
     for order in module.orders:
         resets = list(order.calls("gymnasium.make().reset", "gym.make().reset")) if order.whole else []
+        if not (streams.trains(order) or next(order.methods("learn", "train"), None)):
+            continue
         if resets and not any(reset.open or "seed" in reset.keywords for reset in resets) and not _has_seed(order, resets[0]):
             yield hit(
                 "RC407", resets[0], "the environment has a generator of its own, which starts from the operating system", patchable=False
@@ -156,10 +161,10 @@ def _is_reseeded_in_text(call: Call) -> bool:
     return False
 
 
-def _is_for_pauses(order: Order, value: Value) -> bool:
-    """Whether all that is drawn from it is how long to wait."""
+def _is_for_others(order: Order, value: Value) -> bool:
+    """Whether all that is drawn from it is how long to wait, a port, a name."""
     draws = list(order.on(value))
-    return bool(draws) and all(_is_pause(draw) for draw in draws)
+    return bool(draws) and all(_is_pause(draw) or hyper.is_for_others(draw) for draw in draws)
 
 
 def _is_pause(draw: Call) -> bool:
@@ -241,6 +246,8 @@ def _by_function(module: Module, node: ast.AST) -> str | None:
         return "RC504"
     if inside == "__iter__":
         return "RC502" if "Sampler" in _bases(module, node) else "RC504"
+    if inside == "__call__" and not _LAYER_BASES.search(_bases(module, node)):
+        return None
     return "RC601" if inside in _LAYERS else None
 
 

@@ -102,6 +102,10 @@ _LOGS = re.compile(r"^(print|debug|info|warn|warning|error|log|write|exception)$
 _DEEPEST = 4
 
 
+HANDED_ON = "its elements are handed on in that order"
+_TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_fit"})
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """A use by which an order decides something. Strong: what comes out depends on positions; else an order that may matter later."""
@@ -144,7 +148,7 @@ def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool) -> Use | None:
     """A sequence was made: it counts unless it is sorted later, or all that is done with it is blind to order."""
-    if is_sorted_later(order, made):
+    if is_sorted_later(order, made) or _is_only_asked(step) or _is_of_one(step):
         return None
     uses = [one for one in order.uses(made) if one is not step]
     inner = decided(order, made, depth + 1) if uses else None
@@ -154,6 +158,41 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool
         return Use(step, inner.strong, inner.how)
     blind = uses and all(_is_blind(one) or (isinstance(one, Call) and one.name in _SEQUENCES) for one in uses)
     return None if blind else Use(step, False, "it becomes a sequence")
+
+
+def _is_only_asked(step: Step) -> bool:
+    """`names = list(...)`, and all that the function does with them is `x in names`."""
+    statement = step.module.parent(step.node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0].id
+    around = step.module.function_of(step.node)
+    loads = [part for part in ast.walk(around) if isinstance(part, ast.Name) and part.id == name] if around is not None else []
+    parents = [step.module.parent(part) for part in loads if isinstance(part.ctx, ast.Load)]
+    return bool(parents) and all(
+        isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.In | ast.NotIn) and not _is_name(parent.left, name)
+        for parent in parents
+    )
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_of_one(step: Step) -> bool:
+    """`list(names)[0]` in a function that asks whether `len(names)` is 1."""
+    node, parent = step.node, step.module.parent(step.node)
+    around = step.module.function_of(node)
+    if not (isinstance(parent, ast.Subscript) and isinstance(node, ast.Call) and node.args) or around is None:
+        return False
+    wanted = ast.unparse(node.args[0])
+    return any(
+        isinstance(part, ast.Compare)
+        and ast.unparse(part.left) == f"len({wanted})"
+        and isinstance(part.comparators[0], ast.Constant)
+        and part.comparators[0].value in (1, 2)
+        for part in ast.walk(around)
+    )
 
 
 def _is_blind(step: Step) -> bool:
@@ -178,8 +217,14 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
             or (method == "join" and _is_message(step, parent))
         )
     if isinstance(parent, ast.For | ast.comprehension):
-        return False
+        return isinstance(parent, ast.For) and all(_is_said(statement) for statement in parent.body)
     return isinstance(parent, ast.Compare | ast.FormattedValue | ast.Assert | ast.If | ast.While | ast.Raise)
+
+
+def _is_said(statement: ast.stmt) -> bool:
+    """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be read again."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and _name(call) != "write" and bool(_LOGS.match(_name(call)))
 
 
 def _is_message(step: Step, node: ast.AST) -> bool:
@@ -206,7 +251,7 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
             _of_sequence(order, loop, made, depth, strong=False) if isinstance(made, Items) else Use(loop, False, "it becomes a sequence")
         )
     if isinstance(node, ast.For | ast.AsyncFor):
-        return _of_body(order, loop, node)
+        return _of_body(order, loop, node, depth)
     return None
 
 
@@ -218,7 +263,26 @@ def _in_dict(loop: Loop, node: ast.DictComp) -> Use | None:
     return None
 
 
-def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor) -> Use | None:
+def consumer(order: Order, step: Step) -> Step | None:
+    """Where the program goes over what the generator function around a step hands on: the call of the function, or the loop."""
+    module, node = step.through[-1] if step.through else (step.module, step.module.tree)
+    for one in order.at(module, node) if isinstance(node, ast.Call | ast.For) else ():
+        if isinstance(one, Loop):
+            return one
+        if isinstance(one, Call) and one.own and one.by is None and isinstance(one.result, Items) and one.result.kind == "generator":
+            return one
+    return None
+
+
+def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
+    """What a generator function gives is used where the program goes over it; a library that does so keeps the order."""
+    place = consumer(order, loop) if depth <= _DEEPEST else None
+    if isinstance(place, Loop):
+        return _of_loop(order, place, depth + 1)
+    return decided(order, place.result, depth + 1) if isinstance(place, Call) else Use(loop, False, HANDED_ON)
+
+
+def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int) -> Use | None:
     """What a loop does with one element after the other."""
     parts = [part for statement in node.body for part in ast.walk(statement)]
     if any(isinstance(part, ast.Call) and _name(part) in _SORTS for part in parts):
@@ -227,9 +291,11 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor) -> Use | No
         return Use(loop, True, "its elements are numbered in that order")
     if draw := next((part for part in parts if isinstance(part, ast.Call) and _is_draw(loop, part)), None):
         return Use(loop, True, f"each turn draws a random number ({ast.unparse(draw.func)})")
+    if any(isinstance(part, ast.Call) and _name(part) in _TRAINS for part in parts):
+        return Use(loop, True, "each turn trains on one")
     for part in parts:
         if isinstance(part, ast.Yield | ast.YieldFrom):
-            return Use(loop, False, "its elements are handed on in that order")
+            return _handed_on(order, loop, depth)
         if isinstance(part, ast.Call) and _name(part) in _GROWS and isinstance(part.func, ast.Attribute):
             grown = order.value_of(part.func.value)
             if (
@@ -242,8 +308,10 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor) -> Use | No
 
 
 def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
-    """`groups[key].append(...)`, and lists that begin anew in each turn."""
+    """`groups[key].append(...)`, lists that begin anew in each turn, and the folders that `os.walk` will go into."""
     if isinstance(target, ast.Subscript):
+        return True
+    if isinstance(target, ast.Name) and any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.target)):
         return True
     return isinstance(target, ast.Name) and any(
         isinstance(part, ast.Assign) and any(isinstance(one, ast.Name) and one.id == target.id for one in part.targets)

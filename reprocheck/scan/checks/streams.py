@@ -117,6 +117,11 @@ def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding |
     return next((one for one in seedings(order) if one.streams & streams and order.is_before(step, one.call)), None)
 
 
+def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
+    """The calls that seed one of the streams, in order."""
+    return [one for one in seedings(order) if _seeds(one, streams)]
+
+
 @lru_cache(maxsize=64)
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
     """Whether one of the streams is seeded in the order, or may be in a part of the program that the order does not show."""

@@ -9,7 +9,7 @@ from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Step
+from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Constant, Value
 
 _CUDNN = "torch.backends.cudnn."
@@ -84,7 +84,7 @@ def benchmark(module: Module, project: Project) -> Iterator[Hit]:
         for store in stores:
             if not _is(store.value, True) or any(order.is_before(store, other) and _is(other.value, False) for other in stores):
                 continue
-            before = [one for one in _deterministic(order) if order.is_before(one, store)]
+            before = [one for one in _deterministic(order) if order.is_before(one, store) and not _are_exclusive(one, store)]
             if before:
                 yield hit(
                     "RC706",
@@ -93,6 +93,12 @@ def benchmark(module: Module, project: Project) -> Iterator[Hit]:
                 )
             else:
                 yield hit("RC706", store, "cuDNN times its convolutions and takes the fastest, which may be another one in the next run")
+
+
+def _are_exclusive(one: Step, other: Step) -> bool:
+    """Whether they stand in the two branches of one `if`."""
+    branches = {id(condition.test): condition.taken for condition in one.conditions}
+    return any(branches.get(id(condition.test), condition.taken) is not condition.taken for condition in other.conditions)
 
 
 @check("RC011")
@@ -176,8 +182,17 @@ def threads(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         for call in order.calls(*_THREADS):
             number = call.argument(0)
-            if number is not None and (cores := next(number.calls(*_CORES), None)) is not None:
+            if number is not None and (cores := next(number.calls(*_CORES), None)) is not None and not _is_put_back(order, call):
                 yield hit("RC002", call, f"the number of threads follows the machine (`{cores.name}`), and the last bits of sums with it")
+
+
+def _is_put_back(order: Order, call: Call) -> bool:
+    """Whether the same function asks for the number before, and sets it again afterwards."""
+    function = call.module.function_of(call.node)
+    after = (one for one in order.after(call, call.name) if one.module is call.module and one.module.function_of(one.node) is function)
+    return function is not None and any(
+        number.made_by("torch.get_num_threads") is not None for one in after if (number := one.argument(0)) is not None
+    )
 
 
 @check("RC004")

@@ -9,11 +9,12 @@ from itertools import islice
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import hyper, seed_values, streams
 from reprocheck.scan.checks.streams import Drawing, at, short, title
+from reprocheck.scan.entry import is_guard
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Part, Value
+from reprocheck.scan.steps import Call, Condition
+from reprocheck.scan.values import UNKNOWN, Part, Value
 
 CODES = {"weights": "RC301", "layer": "RC401", "order": "RC501", "augmentation": "RC511", "split": "RC512", "number": "RC406"}
 WORDS = {
@@ -35,6 +36,7 @@ _LOADS = (
     "load_checkpoint_and_dispatch",
 )
 _FILLS = frozenset({"fill_", "zero_", "copy_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "set_data", "set_value", "set_", "assign"})
+_WRITES = ("save", "savez", "dump", "write", "to_csv", "to_pickle", "tofile", "savetxt", "imwrite", "write_text", "write_bytes")
 _PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable", "torch.autograd.Variable")
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
 _MOST = 60
@@ -69,13 +71,18 @@ def _in_program(order: Order) -> Iterator[Hit]:
             continue
         if "backend" in drawing.streams and any(seen.get((name, kind), 0) < 0 for name in ("Keras", "TensorFlow") for kind in CODES):
             continue
-        if seen.get(key, 0) < 0 or seen.get(key, 0) > _MOST or not _is_open(order, drawing) or not _matters(order, drawing, kind):
+        seeding = None
+        if not _is_open(order, drawing):
+            seeding, key = _left_to_option(order, drawing), (key[0], "option")
+            if seeding is None:
+                continue
+        if seen.get(key, 0) < 0 or seen.get(key, 0) > _MOST or not _matters(order, drawing, kind):
             continue
         seen[key] = seen.get(key, 0) + 1
         if kind == "weights" and _is_overwritten(order, drawing.call):
             continue
         seen[key] = -1
-        yield _hit(order, drawing, kind)
+        yield _hit(order, drawing, kind) if seeding is None else _optional_hit(drawing, kind, seeding)
 
 
 def _kind(order: Order, drawing: Drawing) -> str:
@@ -134,19 +141,49 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
     return not streams.seeded_anywhere(order, wanted)
 
 
+def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
+    """The call that seeds a draw, if each that does so is made only where an option is given that is None by default."""
+    found = streams.seedings_of(order, drawing.streams)
+    optional = [one.call for one in found if any(_asks_for_option(order, condition) for condition in one.call.conditions)]
+    return optional[0] if optional and len(optional) == len(found) and not order.cut else None
+
+
+def _asks_for_option(order: Order, condition: Condition) -> bool:
+    """`if args.seed is not None:` where `--seed` has no default."""
+    test, taken = condition.test, condition.taken
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and streams.is_none(order.value_of(test.comparators[0])):
+        taken = taken is isinstance(test.ops[0], ast.IsNot | ast.NotEq)
+        test = test.left
+    options = order.value_of(test).options()
+    return taken and len(options) > 1 and UNKNOWN in options and any(streams.is_none(option) for option in options)
+
+
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     """Numbers for a pause or a port change no training."""
     if kind != "number":
         return True
     call = drawing.call
+    if _is_self_test(order, call):
+        return False
     if seed_values.feeds_seed(order, call):
         return False
     parent = call.module.parent(call.node)
     if parent is not None and "sleep" in (call.module.names.of(getattr(parent, "func", parent)) or ""):
         return False
-    return not any(
-        name in ("port", "master_port", "address", "name", "run_name", "suffix", "dummy", "dummy_input") for name in hyper.targets(call)
-    )
+    return not hyper.is_for_others(call)
+
+
+def _is_self_test(order: Order, call: Call) -> bool:
+    """Whether it stands in the `if __name__ == "__main__":` of a module that others import, and nothing is trained or written there."""
+    module = call.module
+    if module is not order.root or id(module) not in module.project.imported or streams.trains(order):
+        return False
+    at: ast.AST | None = call.node
+    while at is not None and not is_guard(at):
+        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return False
+        at = module.parent(at)
+    return at is not None and next(order.methods(*_WRITES), None) is None
 
 
 def _is_overwritten(order: Order, layer: Call) -> bool:
@@ -165,6 +202,12 @@ def _is_overwritten(order: Order, layer: Call) -> bool:
 
 def _is_bias(value: Value) -> bool:
     return any(isinstance(one, Part) and one.key in ("bias", "grad", "running_mean", "running_var") for one in value.origin())
+
+
+def _optional_hit(drawing: Drawing, kind: str, seeding: Call) -> Hit:
+    drawn = f"{short(drawing.call.name)} ({at(drawing.call, seeding.module)})"
+    message = f"{title(drawing.streams)} is seeded only where an option is given that is `None` by default, and {drawn} draws from it"
+    return hit(CODES.get(kind, "RC202"), seeding, message, severity="note")
 
 
 def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
@@ -209,7 +252,7 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
 def _is_mended(call: Call, kind: str, *, top: bool) -> bool:
     """A seed can be put at the top of the program, and into a call that takes one."""
     if kind == "split":
-        return call.name.startswith("sklearn.")
+        return call.name.startswith("sklearn.") or call.name == "torch.utils.data.random_split"
     return call.name == "torch.utils.data.DataLoader" if kind == "order" and not top else top
 
 

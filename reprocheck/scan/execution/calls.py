@@ -11,6 +11,7 @@ from reprocheck.scan.values import (
     UNKNOWN,
     Class,
     Constant,
+    External,
     Function,
     Instance,
     Items,
@@ -229,14 +230,19 @@ def _bind_parameters(frame: Frame, function: Function, arguments: tuple[Value, .
         elif index >= first_default:
             variables[name] = function.defaults[index - first_default]
         else:
-            variables[name] = Parameter(name)
+            variables[name] = _unknown(parameter)
     for parameter, default in zip(parameters.kwonlyargs, function.keyword_defaults, strict=False):
         name = parameter.arg
-        variables[name] = named.pop(name) if name in named else UNKNOWN if open else default if default is not None else Parameter(name)
+        variables[name] = named.pop(name) if name in named else UNKNOWN if open else default if default is not None else _unknown(parameter)
     if parameters.vararg:
         variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
     if parameters.kwarg:
         variables[parameters.kwarg.arg] = Items("dict", list(named.values()), [Constant(name) for name in named], whole=not open)
+
+
+def _unknown(parameter: ast.arg) -> Parameter:
+    """A parameter for which nothing was passed."""
+    return Parameter(parameter.arg, text=isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "str")
 
 
 def instantiated(
@@ -261,6 +267,8 @@ def instantiated(
         inline(machine, frame, node, bound_to(constructor, made), arguments, keywords, open=open)
     elif isinstance(of.node, ast.ClassDef):
         _fields(made, arguments, keywords)
+        if not open:
+            _defaults(machine, made)
     after = of.find("__post_init__")
     if isinstance(after, Function):
         made.ran.add("__post_init__")
@@ -279,3 +287,20 @@ def _fields(made: Instance, arguments: tuple[Value, ...], keywords: Keywords) ->
     ]
     made.attributes |= dict(zip(dict.fromkeys(names), arguments, strict=False))
     made.attributes |= {name: value for name, value in keywords.items() if name in names}
+
+
+_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
+
+
+def _defaults(machine: Machine, made: Instance) -> None:
+    """What the fields of a dataclass hold that nobody gave: `field(default=3)`, `field(default_factory=list)`."""
+    for base in made.of.line_of_bases():
+        for name, value in base.attributes.items() if isinstance(base, Class) else ():
+            if name in made.attributes or not isinstance(value, Made) or value.call.name not in _FIELDS:
+                continue
+            factory, default = value.call.argument(None, "default_factory", "factory"), value.call.argument(None, "default")
+            if isinstance(factory, External | Function | Class):
+                frame = Frame(module=value.call.module, node=value.call.module.tree)
+                made.attributes[name] = called(machine, frame, value.call.node, factory, (), {})
+            elif default is not None:
+                made.attributes[name] = default

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from reprocheck.scan.execution.known import EACH
 from reprocheck.scan.values import UNKNOWN, Function, Instance, Items, Made, Part, Value, either
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Valu
         return Items("tuple", [either(call.receiver.keys), either(call.receiver.items)])
     if call.method == "values" and isinstance(call.receiver, Items) and call.receiver.kind == "dict":
         return either(call.receiver.items)
+    if call.method in ("items", "values") and isinstance(call.receiver, Made) and EACH in call.receiver.facts:
+        held = call.receiver.facts[EACH]
+        return held if call.method == "values" else Items("tuple", [Part(value, None), held])
     return Part(value, None)
 
 

@@ -12,6 +12,7 @@ from reprocheck.scan.execution.assign import assign
 from reprocheck.scan.execution.attributes import attribute
 from reprocheck.scan.execution.elements import bound_to, element
 from reprocheck.scan.execution.frame import Frame
+from reprocheck.scan.execution.known import EACH
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.execution.truth import compared, computed, truth
 from reprocheck.scan.steps import Condition
@@ -268,6 +269,8 @@ def _subscript(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
         elif isinstance(option, Instance) and isinstance(method := option.of.find("__getitem__"), Function):
             option.ran.add("__getitem__")
             found.append(calls.inline(machine, frame, node, bound_to(method, option), (key,), {}, open=False))
+        elif isinstance(option, Made) and EACH in option.facts:
+            found.append(option.facts[EACH])
         else:
             drawn = not isinstance(key, Constant) and next(key.calls(), None) is not None
             found.append(Derived("item", (Part(option, None), key)) if drawn else Part(option, None))

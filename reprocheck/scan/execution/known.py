@@ -22,6 +22,8 @@ _TRANSPARENT = frozenset(
 _ADDS = frozenset({"append", "add", "appendleft", "insert"})
 _JOINS = frozenset({"extend", "update", "extendleft"})
 _ENVIRONMENT = "os.environ"
+EACH = "[]"
+"""The fact of a library's container under which the one value stands that all its items share."""
 
 
 def result(machine: Machine, frame: Frame, call: Call) -> Value | None:
@@ -67,10 +69,33 @@ def _container(machine: Machine, frame: Frame, call: Call) -> Value | None:
     if call.method in ("get", "pop", "setdefault") and items.kind == "dict" and call.arguments:
         key = call.arguments[0]
         found = items.get(key.value) if isinstance(key, Constant) else None
-        if found is not None:
-            return found
-        return call.argument(1) if items.whole and isinstance(key, Constant) and call.argument(1) is not None else None
+        return found if found is not None else _missing(call, items, key)
     return None
+
+
+def _missing(call: Call, items: Items, key: Value) -> Value | None:
+    """What a dict gives for a key that it was not seen to hold."""
+    default = call.argument(1)
+    if call.method == "setdefault" and isinstance(default, Items) and default.kind in ("set", "list", "dict"):
+        held = next((item for item in items.items if isinstance(item, Items) and item.kind == default.kind), None)
+        if held is None:
+            items.items.append(default)
+            items.keys.append(key)
+        return held or default
+    if not (items.whole and isinstance(key, Constant)):
+        return None
+    if default is None and call.method == "get" and items.items and all(isinstance(one, Constant) for one in items.keys):
+        return Constant(None)
+    return default
+
+
+def _defaultdict(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    """`defaultdict(set)`: one set stands for those of all keys."""
+    factory = call.argument(0)
+    if factory is None or factory.name not in ("builtins.set", "builtins.frozenset") or not isinstance(call.result, Made):
+        return None
+    call.result.facts[EACH] = Items("set", [], whole=False)
+    return call.result
 
 
 def _new(kind: str) -> Known:
@@ -81,6 +106,11 @@ def _new(kind: str) -> Known:
         return Items(kind, list(call.keywords.values()), [Constant(name) for name in call.keywords])
 
     return made
+
+
+def _new_set(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    """A set that is filled later: what is added to it is its content."""
+    return None if call.arguments or call.open else Items("set", [], whole=False)
 
 
 def _applied(machine: Machine, frame: Frame, call: Call) -> Value | None:
@@ -239,7 +269,9 @@ def _add_argument(parser: Made, call: Call) -> None:
 
 
 def _argument(default: Value) -> Value:
-    """The value of an argument: its default where that is a number or a text; a flag may be given or not."""
+    """The value of an argument: its default where that is a number or a text; a flag, and what is None by default, may be given or not."""
+    if isinstance(default, Constant) and default.value is None:
+        return either([default, UNKNOWN])
     if isinstance(default, Constant) and isinstance(default.value, int | float | str) and not isinstance(default.value, bool):
         return default
     return UNKNOWN
@@ -253,6 +285,7 @@ def _vars(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 _BY_NAME: dict[str, Known] = {
     "builtins.list": _new("list"),
+    "builtins.set": _new_set,
     "builtins.dict": _new("dict"),
     "builtins.map": _applied,
     "builtins.filter": _applied,
@@ -261,6 +294,7 @@ _BY_NAME: dict[str, Known] = {
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
     "builtins.vars": _vars,
+    "collections.defaultdict": _defaultdict,
     "functools.partial": _partial,
     "importlib.import_module": _import_module,
     "types.SimpleNamespace": _namespace,

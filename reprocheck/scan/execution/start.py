@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reprocheck.scan.entry import is_guard
 from reprocheck.scan.execution import pending
 from reprocheck.scan.execution.calls import inline, instantiated
 from reprocheck.scan.execution.frame import Frame
@@ -57,7 +58,8 @@ def program(module: Module) -> Order:
 
     _executed(machine, run)
     module.project.executed |= machine.reached
-    module.project.loading.setdefault(id(module), Body(frame, machine))
+    if id(module) not in module.project.imported or not any(map(is_guard, module.tree.body)):
+        module.project.loading.setdefault(id(module), Body(frame, machine))
     return _order(module, machine, whole=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.seeding import can_bind, seeded
+from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator
 from reprocheck.scan.patches.tree import Edit, Tree, called, is_none, is_open, keyword, last, positional, with_keyword, with_value
 
 _TAKE_A_SEED = {
@@ -48,10 +48,12 @@ def seeded_generator(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def fixed_split(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`random_state=0` for a split of scikit-learn; a seed at the top for one of another library."""
+    """`random_state=0` for a split of scikit-learn, a generator for one of PyTorch; a seed at the top for one of another library."""
     call = tree.at(finding, cst.Call)
     if call is None or is_open(call):
         return None
+    if tree.name(call.func).startswith("torch."):
+        return with_generator(tree, call)
     if not tree.name(call.func).startswith("sklearn."):
         return seeded(tree, finding, number)
     given = keyword(call, "random_state")
