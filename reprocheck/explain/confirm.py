@@ -227,9 +227,7 @@ def confirmed(check: Check, smallest: Sequence[str], evidence: str) -> tuple[Cau
 
 def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
     """The cause that the control is nearest to; one that says why before one that says what, and then the best."""
-    fits = [
-        ((cause.code in VAGUE, place), cause) for cause in causes if (place := search_order.place_of(control, cause.code)) is not None
-    ]
+    fits = [((cause.code in VAGUE, place), cause) for cause in causes if (place := search_order.place_of(control, cause.code)) is not None]
     return min(fits, key=lambda entry: entry[0])[1] if fits else None
 
 
