@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections import deque
 from _thread import RLock, get_ident
 from time import time_ns
 
@@ -17,6 +16,7 @@ from .iterations import BACKWARD, LOG, Grouping
 from .lines import loss_line, update_line
 from .regular import Column, Regular
 from .trace_file import TraceFile
+from .writer import Writer
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -30,20 +30,19 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
-DEVICE_QUEUE = 256
-"""Device values in flight at which the oldest is waited for."""
 
 _getpid, _getppid = os.getpid, os.getppid
 
 CURRENT: Recorder | None = None
 
 
-class Recorder:
+class Recorder(Writer):
     """Writes the events of this process and groups them into iterations. All methods are safe in threads and never raise."""
 
     thread = staticmethod(get_ident)
 
     def __init__(self, folder: str, settings: Mapping[str, Any]) -> None:
+        super().__init__(settings.get("mask") or {})
         self.folder = folder
         self._last_step = float(settings.get("steps") or "inf")
         self.stop_wait = float(settings.get("stop_wait", 60))
@@ -54,23 +53,14 @@ class Recorder:
         self.workdir = str(settings.get("workdir") or "")
         self.deep: Any = None
         """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
-        self.before_line: Callable[[str], bool] | None = None
-        """Writes what the deeper levels have gathered; called before each line, "" for one that waits. True where it has taken the line."""
-        self.grouping = Grouping()
         self.readers: dict[str, Callable[[Any], bool]] = {}
         self.on_fork: list[Callable[[], None]] = []
         self.on_end: list[Callable[[], None]] = []
         """Called before the last line, however the process ends by itself."""
         self.world: tuple[int | None, int] = launchers.world()
         self.find_rank: list[Callable[[], tuple[int, int] | None]] = []
-        self._mask: Mapping[str, str] = settings.get("mask") or {}
-        self._lock = RLock()
         self._main = get_ident()
-        self._file = TraceFile("")
-        self._greeting: str | None = None
-        self._queue: deque[tuple[int, Deferred]] = deque()
         self._names: list[str] = []
-        self._said: set[str] = set()
         self.regular: Regular | None = None
         """The regular stretch under way."""
         self._column = Column("")
@@ -221,21 +211,6 @@ class Recorder:
             self.world = (rank, world)
             self.emit({"e": "rank", "rank": rank, "world": world})
 
-    def note(self, code: str, text: str) -> None:
-        """Something was changed to observe. Each code is written once."""
-        self._once("note", code, text)
-
-    def caveat(self, code: str, text: str) -> None:
-        """Something the report must mention. Each code is written once."""
-        self._once("caveat", code, text)
-
-    def problem(self, where: str, error: BaseException | str) -> None:
-        """An error of the recorder's own, written once a place and kind."""
-        said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
-        if "problem" + where + said[:40] not in self._said:
-            self._said.add("problem" + where + said[:40])
-            self.emit({"e": "problem", "where": where, "error": self.masked(said[:2000])})
-
     def log(self, value: Any) -> None:
         """One loss that the script says itself."""
         reader = self.readers.get(type(value).__module__.split(".")[0])
@@ -310,27 +285,7 @@ class Recorder:
         if self.level == "loss":  # at the deeper levels many facts are written at once: a system call costs less than new pages
             self._file.map()
 
-    # ------------------------------------------------------------------------------------------------ writing
-
-    def emit(self, event: Mapping[str, Any]) -> None:
-        """Write one event, behind those that wait for a device."""
-        try:
-            self._line(jsontext.dumps(event) + "\n")
-        except Exception:  # nothing can be said where nothing can be written: the missing lines show in the report
-            pass
-
-    def masked(self, text: str) -> str:
-        """`text` without the names of home, user and host."""
-        if self._mask and ("://" in text or any(name and name in text for name in self._mask.values())):
-            from .masking import mask
-
-            return mask(text, **self._mask)
-        return text
-
-    def later_line(self, read: Deferred) -> None:
-        """Write the line that `read(wait)` returns once it has arrived from a device; events behind it wait."""
-        with self._lock:
-            self._put(read)
+    # ------------------------------------------------------------------------------------------------ losses
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         with self._lock:
@@ -366,63 +321,9 @@ class Recorder:
             except Exception as error:
                 self.problem("the account at the end", error)
 
-    def lines(self, take: Callable[[], str]) -> None:
-        """Write the lines that `take` returns, behind those that wait for a device, and none of another thread between."""
-        with self._lock:
-            lines = take()
-            if self._queue:
-                self._queue.append((self.grouping.closed, lambda wait: lines))
-            else:
-                self._write(lines)
-
-    def _line(self, line: str) -> None:
-        if self.before_line is not None and self.before_line(line):
-            return
-        if self._queue:
-            self._put(lambda wait: line)
-        else:
-            self._write(line)
-
-    def _put(self, line: Deferred) -> None:
-        if self.before_line is not None:
-            self.before_line("")
-        self._queue.append((self.grouping.closed, line))
-
-    def _drain(self, closed: int | None) -> None:
-        """Write what waits: all of it (None), or what is older than the iteration before `closed` and has arrived."""
-        while self._queue:
-            iteration, read = self._queue[0]
-            full = len(self._queue) >= DEVICE_QUEUE
-            if closed is not None and iteration >= closed - 1 and not full:
-                return
-            try:
-                line = read(closed is None or full)
-            except Exception as error:
-                line = jsontext.dumps({"e": "problem", "where": "reading a value off a device", "error": repr(error)[:2000]}) + "\n"
-            if line is None:
-                return
-            self._queue.popleft()
-            self._write(line)
-
-    def _once(self, kind: str, code: str, text: str) -> None:
-        if kind + code not in self._said:
-            self._said.add(kind + code)
-            self.emit({"e": kind, "code": code, "text": text})
-
     def _thread_name(self) -> str:
         threads = sys.modules.get("threading")
         return str(threads.current_thread().name) if threads else "thread"
-
-    def _flush_greeting(self) -> None:
-        greeting, self._greeting = self._greeting, None
-        if greeting:
-            self._write(greeting)
-
-    def _write(self, line: str) -> None:
-        with self._lock:
-            if self._greeting is not None:
-                self._flush_greeting()
-            self._file.write(line.encode("ascii", "backslashreplace"))
 
 
 def log_loss(value: Any) -> None:

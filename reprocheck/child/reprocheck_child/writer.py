@@ -1,0 +1,127 @@
+"""The lines of a process's trace, in order: one whose value still lies on a device holds back those behind it.
+
+No error here reaches the script.
+"""
+
+from __future__ import annotations
+
+from _collections import deque
+from _thread import RLock
+
+from . import jsontext
+from .iterations import Grouping
+from .trace_file import TraceFile
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    Deferred = Callable[[bool], str | None]
+    # called with `wait`; returns the line of an event, or None while its value is not there and `wait` is False
+
+DEVICE_QUEUE = 256
+"""Device values in flight at which the oldest is waited for."""
+
+
+class Writer:
+    """Writes events as lines. `mask` says what paths and names to leave out of texts. All methods are safe in threads and never raise."""
+
+    def __init__(self, mask: Mapping[str, str]) -> None:
+        self.before_line: Callable[[str], bool] | None = None
+        """Writes what the deeper levels have gathered; called before each line, "" for one that waits. True where it has taken the line."""
+        self.grouping = Grouping()
+        self._mask = mask
+        self._lock = RLock()
+        self._file = TraceFile("")
+        self._greeting: str | None = None
+        self._queue: deque[tuple[int, Deferred]] = deque()
+        self._said: set[str] = set()
+
+    def emit(self, event: Mapping[str, Any]) -> None:
+        """Write one event, behind those that wait for a device."""
+        try:
+            self._line(jsontext.dumps(event) + "\n")
+        except Exception:  # nothing can be said where nothing can be written: the missing lines show in the report
+            pass
+
+    def masked(self, text: str) -> str:
+        """`text` without the names of home, user and host."""
+        if self._mask and ("://" in text or any(name and name in text for name in self._mask.values())):
+            from .masking import mask
+
+            return mask(text, **self._mask)
+        return text
+
+    def later_line(self, read: Deferred) -> None:
+        """Write the line that `read(wait)` returns once it has arrived from a device; events behind it wait."""
+        with self._lock:
+            self._put(read)
+
+    def note(self, code: str, text: str) -> None:
+        """Something was changed to observe. Each code is written once."""
+        self._once("note", code, text)
+
+    def caveat(self, code: str, text: str) -> None:
+        """Something the report must mention. Each code is written once."""
+        self._once("caveat", code, text)
+
+    def problem(self, where: str, error: BaseException | str) -> None:
+        """An error of the recorder's own, written once a place and kind."""
+        said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
+        if "problem" + where + said[:40] not in self._said:
+            self._said.add("problem" + where + said[:40])
+            self.emit({"e": "problem", "where": where, "error": self.masked(said[:2000])})
+
+    def lines(self, take: Callable[[], str]) -> None:
+        """Write the lines that `take` returns, behind those that wait for a device, and none of another thread between."""
+        with self._lock:
+            lines = take()
+            if self._queue:
+                self._queue.append((self.grouping.closed, lambda wait: lines))
+            else:
+                self._write(lines)
+
+    def _line(self, line: str) -> None:
+        if self.before_line is not None and self.before_line(line):
+            return
+        if self._queue:
+            self._put(lambda wait: line)
+        else:
+            self._write(line)
+
+    def _put(self, line: Deferred) -> None:
+        if self.before_line is not None:
+            self.before_line("")
+        self._queue.append((self.grouping.closed, line))
+
+    def _drain(self, closed: int | None) -> None:
+        """Write what waits: all of it (None), or what is older than the iteration before `closed` and has arrived."""
+        while self._queue:
+            iteration, read = self._queue[0]
+            full = len(self._queue) >= DEVICE_QUEUE
+            if closed is not None and iteration >= closed - 1 and not full:
+                return
+            try:
+                line = read(closed is None or full)
+            except Exception as error:
+                line = jsontext.dumps({"e": "problem", "where": "reading a value off a device", "error": repr(error)[:2000]}) + "\n"
+            if line is None:
+                return
+            self._queue.popleft()
+            self._write(line)
+
+    def _once(self, kind: str, code: str, text: str) -> None:
+        if kind + code not in self._said:
+            self._said.add(kind + code)
+            self.emit({"e": kind, "code": code, "text": text})
+
+    def _flush_greeting(self) -> None:
+        greeting, self._greeting = self._greeting, None
+        if greeting:
+            self._write(greeting)
+
+    def _write(self, line: str) -> None:
+        with self._lock:
+            if self._greeting is not None:
+                self._flush_greeting()
+            self._file.write(line.encode("ascii", "backslashreplace"))
