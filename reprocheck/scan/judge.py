@@ -10,6 +10,7 @@ from dataclasses import replace
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
+from reprocheck.scan.checks.beside import is_in_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, checks
@@ -39,14 +40,15 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
     problems: list[Unreadable] = []
     for module in modules:
         try:
-            _ = module.orders
+            program = next((order for order in module.orders if order.whole), None)
         except Exception as error:
             problems.append(_problem(module, "it could not be followed", error))
             continue
         for one in checks():
             try:
                 for hit in one.function(module, project):
-                    _keep(found, _finding(hit))
+                    if hit.step is None or program is None or not is_in_trial(program, hit.step):
+                        _keep(found, _finding(hit))
             except Exception as error:
                 problems.append(_problem(module, f"the check of {', '.join(one.codes)} failed here", error))
         if any(order.deep for order in module.orders):

@@ -49,7 +49,8 @@ def test_a_right_program_has_nothing_but_notes(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_program_has_its_findings_at_their_lines(name: str) -> None:
     source, expected = WRONG[name]
-    assert [(one.line, one.code) for one in found(text(source))] == expected
+    given = source if isinstance(source, dict) else text(source)
+    assert [(one.line, one.code) for one in found(given)] == expected
 
 
 def test_a_partial_load_has_no_finding_once_it_says_what_it_took() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import sequences, streams
+from reprocheck.scan.checks import sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -153,6 +153,8 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that is kept and not looked at any more."""
     statement = call.module.statement_of(call.node)
+    if unread.is_only_asked(call):
+        return None
     if isinstance(statement, ast.Assign) and statement.value is call.node and not list(order.uses(call.result)):
         return sequences.Use(call, False, "they are kept in that order")
     return None

@@ -56,7 +56,7 @@ def noisy(module: Module, project: Project) -> Iterator[Hit]:
             continue
         found: dict[str, list[tuple[Call, Operator]]] = {}
         for call in every(order):
-            for operator in _operators(call):
+            for operator in () if _is_evaluation(order, call) else _operators(call):
                 device = "cuda" if "cuda" in operator.devices and "cuda" in devices.accelerators(order) else "cpu"
                 if device in operator.devices and _is_triggered(call, operator):
                     found.setdefault("RC701" if operator.phase == "backward" else "RC602", []).append((call, operator))
@@ -64,6 +64,13 @@ def noisy(module: Module, project: Project) -> Iterator[Hit]:
         for code, calls in found.items():
             if code == "RC602" or streams.trains(order):
                 yield _noisy(code, calls, "cuda" in devices.accelerators(order))
+
+
+def _is_evaluation(order: Order, call: Call) -> bool:
+    """Whether it runs without gradients in a program that trains nothing: what it gives goes into no weight."""
+    if not any(context.made_by("torch.no_grad", "torch.inference_mode") is not None for context in call.contexts):
+        return False
+    return not streams.trains(order)
 
 
 @check("RC701")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from reprocheck.scan.checks import hyper, streams
+from reprocheck.scan.checks import beside, hyper, streams
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -162,9 +162,9 @@ def _is_reseeded_in_text(call: Call) -> bool:
 
 
 def _is_for_others(order: Order, value: Value) -> bool:
-    """Whether all that is drawn from it is how long to wait, a port, a name."""
+    """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
     draws = list(order.on(value))
-    return bool(draws) and all(_is_pause(draw) or hyper.is_for_others(draw) for draw in draws)
+    return bool(draws) and all(_is_pause(draw) or hyper.is_for_others(draw) or beside.is_for_show(draw) for draw in draws)
 
 
 def _is_pause(draw: Call) -> bool:

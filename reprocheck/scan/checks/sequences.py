@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from reprocheck.scan.checks import tables
+from reprocheck.scan.checks import tables, unread
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step, Store
@@ -148,11 +148,13 @@ def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool) -> Use | None:
     """A sequence was made: it counts unless it is sorted later, or all that is done with it is blind to order."""
-    if is_sorted_later(order, made) or _is_only_asked(step) or _is_of_one(step):
+    if is_sorted_later(order, made) or unread.is_only_asked(step) or unread.is_of_one(step) or _is_added_and_sorted(step):
+        return None
+    if unread.is_thrown_away(step.module, step.node):
         return None
     uses = [one for one in order.uses(made) if one is not step]
     inner = decided(order, made, depth + 1) if uses else None
-    if strong:
+    if strong and not (isinstance(step, Call) and unread.is_paired_with_constants(step)):
         return Use(step, True, "it is numbered in that order")
     if inner is not None:
         return Use(step, inner.strong, inner.how)
@@ -160,45 +162,16 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool
     return None if blind else Use(step, False, "it becomes a sequence")
 
 
-def _is_only_asked(step: Step) -> bool:
-    """`names = list(...)`, and all that the function does with them is `x in names`."""
+def _is_added_and_sorted(step: Step) -> bool:
+    """`paths += [...]`, and the function sorts `paths`."""
     statement = step.module.parent(step.node)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
-        return False
-    name = statement.targets[0].id
-    around = step.module.function_of(step.node)
-    loads = [part for part in ast.walk(around) if isinstance(part, ast.Name) and part.id == name] if around is not None else []
-    parents = [step.module.parent(part) for part in loads if isinstance(part.ctx, ast.Load)]
-    return bool(parents) and all(
-        isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.In | ast.NotIn) and not _is_name(parent.left, name)
-        for parent in parents
-    )
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _is_of_one(step: Step) -> bool:
-    """`list(names)[0]` in a function that asks whether `len(names)` is 1."""
-    node, parent = step.node, step.module.parent(step.node)
-    around = step.module.function_of(node)
-    if not (isinstance(parent, ast.Subscript) and isinstance(node, ast.Call) and node.args) or around is None:
-        return False
-    wanted = ast.unparse(node.args[0])
-    return any(
-        isinstance(part, ast.Compare)
-        and ast.unparse(part.left) == f"len({wanted})"
-        and isinstance(part.comparators[0], ast.Constant)
-        and part.comparators[0].value in (1, 2)
-        for part in ast.walk(around)
-    )
+    return isinstance(statement, ast.AugAssign) and _is_sorted_in_text(step, step.node, statement.target)
 
 
 def _is_blind(step: Step) -> bool:
-    return isinstance(step, Loop) or (
-        isinstance(step, Call) and (step.name in _BLIND or step.method in _ASKS or bool(_LOGS.match(step.method)))
-    )
+    if not isinstance(step, Call):
+        return isinstance(step, Loop)
+    return step.name in _BLIND or step.method in _ASKS or bool(_LOGS.match(step.method)) or unread.is_each_by_itself(step)
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
@@ -320,7 +293,7 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
     )
 
 
-def _is_sorted_in_text(loop: Loop, node: ast.AST, target: ast.AST) -> bool:
+def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
     """Whether the same function, or class for attributes, sorts what has this name."""
     wanted = ast.unparse(target)
     around: ast.AST = loop.module.function_of(node) or loop.module.tree

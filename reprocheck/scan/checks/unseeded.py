@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import hyper, seed_values, streams
+from reprocheck.scan.checks import beside, hyper, seed_values, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, short, title
-from reprocheck.scan.entry import is_guard
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
@@ -36,7 +35,6 @@ _LOADS = (
     "load_checkpoint_and_dispatch",
 )
 _FILLS = frozenset({"fill_", "zero_", "copy_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "set_data", "set_value", "set_", "assign"})
-_WRITES = ("save", "savez", "dump", "write", "to_csv", "to_pickle", "tofile", "savetxt", "imwrite", "write_text", "write_bytes")
 _PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable", "torch.autograd.Variable")
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
 _MOST = 60
@@ -159,31 +157,22 @@ def _asks_for_option(order: Order, condition: Condition) -> bool:
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
-    """Numbers for a pause or a port change no training."""
-    if kind != "number":
-        return True
+    """Numbers for a pause or a port change no training, nor does an order that is not used, or what is shown."""
     call = drawing.call
-    if _is_self_test(order, call):
+    if kind == "order" and unread.is_order_unused(call):
         return False
+    if kind not in ("number", "order"):
+        return True
+    if beside.is_for_show(call):
+        return False
+    if kind == "order":
+        return True
     if seed_values.feeds_seed(order, call):
         return False
     parent = call.module.parent(call.node)
     if parent is not None and "sleep" in (call.module.names.of(getattr(parent, "func", parent)) or ""):
         return False
     return not hyper.is_for_others(call)
-
-
-def _is_self_test(order: Order, call: Call) -> bool:
-    """Whether it stands in the `if __name__ == "__main__":` of a module that others import, and nothing is trained or written there."""
-    module = call.module
-    if module is not order.root or id(module) not in module.project.imported or streams.trains(order):
-        return False
-    at: ast.AST | None = call.node
-    while at is not None and not is_guard(at):
-        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            return False
-        at = module.parent(at)
-    return at is not None and next(order.methods(*_WRITES), None) is None
 
 
 def _is_overwritten(order: Order, layer: Call) -> bool:

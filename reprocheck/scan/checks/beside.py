@@ -1,0 +1,62 @@
+"""What stands beside a training: programs that try out a module, functions that show something, branches that measure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+
+from reprocheck.scan.checks import streams
+from reprocheck.scan.entry import is_guard
+from reprocheck.scan.order import Order
+from reprocheck.scan.steps import Call, Step
+
+_WRITES = re.compile(
+    r"^(save|write|dump|export|upload|push_|tofile|imwrite|create_dataset|add_scalar)"
+    r"|^(put|send|post)$|^to_(csv|pickle|parquet|json|feather|hdf|disk)$"
+)
+_DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
+_DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
+_SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)")
+_MEASURES = re.compile(
+    r"(^|_)(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)(_mode|_run)?$", re.IGNORECASE
+)
+
+
+def is_in_trial(order: Order, step: Step) -> bool:
+    """Whether a step happens below `if __name__ == "__main__":` of a module that others import, in a program that only tries it out."""
+    if not _is_trial(order):
+        return False
+    module, node = step.through[0] if step.through else (step.module, step.node)
+    at: ast.AST | None = node
+    while at is not None and not is_guard(at):
+        at = module.parent(at)
+    return module is order.root and at is not None
+
+
+@lru_cache(maxsize=16)
+def _is_trial(order: Order) -> bool:
+    """A program that trains nothing and writes nothing, of a module that others import: those use it, and this tries it out."""
+    root = order.root
+    if not order.whole or order.cut or id(root) not in root.project.imported or streams.trains(order):
+        return False
+    return not any(_leaves_something(call) for call in streams.every(order))
+
+
+def _leaves_something(call: Call) -> bool:
+    if _WRITES.match(call.method) or _DRIVES.match(call.method):
+        return True
+    return isinstance(call.node, ast.Call) and bool(_DRIVERS.search(ast.unparse(call.node.func)))
+
+
+def is_for_show(step: Step) -> bool:
+    """Whether it happens in a function that shows something, or in a branch that only measures."""
+    places = [*step.through, (step.module, step.node)]
+    functions = (module.function_of(node) for module, node in places)
+    if any(function is not None and _SHOWS.match(function.name) for function in functions):
+        return True
+    return any(condition.taken and _MEASURES.search(_word(condition.test)) for condition in step.conditions)
+
+
+def _word(test: ast.AST) -> str:
+    return test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
