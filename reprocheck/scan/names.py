@@ -213,6 +213,11 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr,
         yield target, value
 
 
+def last_word(node: ast.AST) -> str:
+    """The last part of a name as it is written: `sort` of `rows.sort`, "" of what is no name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     yield from (one for one in (arguments.vararg, arguments.kwarg) if one is not None)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call, Step
 
@@ -55,8 +56,4 @@ def is_for_show(step: Step) -> bool:
     functions = (module.function_of(node) for module, node in places)
     if any(function is not None and _SHOWS.match(function.name) for function in functions):
         return True
-    return any(condition.taken and _MEASURES.search(_word(condition.test)) for condition in step.conditions)
-
-
-def _word(test: ast.AST) -> str:
-    return test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return any(condition.taken and _MEASURES.search(last_word(condition.test)) for condition in step.conditions)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.scan.checks.streams import every, given, seeded_before
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
@@ -228,10 +229,7 @@ def _is_whole_object_filled(order: Order, kept: Call) -> bool:
 def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
     """Whether the module has code elsewhere that may fill what has this name: an `_init_weights` that mentions it, a loader, a loop."""
     statement = call.module.statement_of(call.node)
-    names = {
-        target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
-        for target in (statement.targets if isinstance(statement, ast.Assign) else [])
-    }
+    names = {last_word(target) for target in (statement.targets if isinstance(statement, ast.Assign) else [])}
     names |= (
         {part.value for part in ast.walk(statement) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         if statement
@@ -249,11 +247,6 @@ def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
     return own is not None and _fills_name(own, names)
 
 
-def _word(node: ast.AST) -> str | None:
-    """The last part of a name."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
-
-
 def _mentions(function: ast.AST, names: set[str]) -> bool:
     """Whether a function reads an attribute of such a name, or holds it as text."""
     return any(
@@ -267,11 +260,11 @@ def _fills_name(function: ast.AST, names: set[str]) -> bool:
     for part in ast.walk(function):
         if isinstance(part, ast.Call):
             method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-            if _fills(method) and any(_word(one) in names for one in ast.walk(part)):
+            if _fills(method) and any(last_word(one) in names for one in ast.walk(part)):
                 return True
         elif isinstance(part, ast.Assign):
             held = [target.value for target in part.targets if isinstance(target, ast.Subscript | ast.Attribute)]
-            if any(_word(inner) in names for inner in held):
+            if any(last_word(inner) in names for inner in held):
                 return True
     return False
 

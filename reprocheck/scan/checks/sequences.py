@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from reprocheck.scan.checks import tables, unread
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step, Store
@@ -340,9 +341,7 @@ def _is_draw(loop: Loop, node: ast.Call) -> bool:
 
 
 def _name(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+    return last_word(node.func)
 
 
 def is_sorting(module: Module, node: ast.Call) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from reprocheck.scan.names import last_word
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Items, Value
@@ -48,8 +49,8 @@ def is_thrown_away(module: Module, node: ast.AST) -> bool:
     Where it is counted, the number may be read."""
     counted = False
     parent = module.parent(node)
-    while isinstance(parent, ast.Call) and node in parent.args and _last(parent.func) in _WRAPPERS:
-        counted = counted or _last(parent.func) == "enumerate"
+    while isinstance(parent, ast.Call) and node in parent.args and last_word(parent.func) in _WRAPPERS:
+        counted = counted or last_word(parent.func) == "enumerate"
         node, parent = parent, module.parent(parent)
     if not isinstance(parent, ast.For) or parent.iter is not node:
         return False
@@ -97,7 +98,7 @@ def _is_fresh(statement: ast.AST | None) -> bool:
     """Whether an assignment makes a list that nobody else holds."""
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
     if isinstance(value, ast.Call):
-        return _last(value.func) in ("list", "sorted", "arange")
+        return last_word(value.func) in ("list", "sorted", "arange")
     return isinstance(value, ast.List | ast.ListComp)
 
 
@@ -113,7 +114,3 @@ def _loads(module: Module, node: ast.AST, name: str) -> list[ast.Name]:
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

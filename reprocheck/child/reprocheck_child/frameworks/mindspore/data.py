@@ -40,8 +40,7 @@ class Batches:
                 place = type(iterator).__name__
             batch = real(iterator)
             try:
-                samples = self.prints.samples(batch)
-                self.deep.seen("batch", place, out=self.prints.leaves(batch), **({} if samples is None else {"n": samples}))
+                _seen(self.deep, self.prints, place, batch)
             except Exception as error:
                 self.recorder.problem("a batch", error)
             return batch
@@ -79,8 +78,7 @@ class Given:
         try:
             tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
             if tensors and not any(self._made(tensor) for tensor in tensors):
-                samples = self.prints.samples(values)
-                self.deep.seen("batch", "inputs of " + name, out=self.prints.leaves(values), **({} if samples is None else {"n": samples}))
+                _seen(self.deep, self.prints, "inputs of " + name, values)
         except Exception as error:
             self.recorder.problem("a batch", error)
 
@@ -93,6 +91,12 @@ class Given:
     def _made(self, tensor: Any) -> bool:
         reference = self.made.get(id(tensor))
         return reference is not None and reference() is tensor
+
+
+def _seen(deep: Any, prints: Any, place: str, batch: Any) -> None:
+    """Write a batch, whole and by sample."""
+    samples = prints.samples(batch)
+    deep.seen("batch", place, out=prints.leaves(batch), **({} if samples is None else {"n": samples}))
 
 
 def _runs_python(dataset: Any) -> bool:

@@ -5,7 +5,6 @@ from _thread import get_ident
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from ...iterations import BACKWARD
-from .memory import look
 from .names import variable
 from .weights import graph_leaves
 
@@ -100,7 +99,7 @@ class Gradients:
                 with self.aside():
                     found = self.prints.later(gradient, True)
                     self.deep.seen("gradient", name, out=[["", found]])
-                    self.last[name] = (self._look(gradient), found)
+                    self.last[name] = (self.prints.look(gradient), found)
         except Exception as error:
             self.deep.recorder.problem("the gradient of a weight", error)
 
@@ -258,7 +257,7 @@ class Gradients:
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
-            found = known if before is not None and before == self._look(tensor.grad) else self.prints.later(tensor.grad)
+            found = known if before is not None and before == self.prints.look(tensor.grad) else self.prints.later(tensor.grad)
             if found is known:
                 again.append((name, known))
                 continue
@@ -268,10 +267,6 @@ class Gradients:
             self.deep.seen("reduced", name, o=index, out=[["", found]])
         if again:
             self.deep.seen_again("reduced", again, o=index)
-
-    def _look(self, gradient: Any) -> Any:
-        plain = type(gradient) is self.torch.Tensor and gradient.layout is self.torch.strided and not gradient.is_nested
-        return look(gradient) if plain else None
 
     def _weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
         for number, group in enumerate(optimizer.param_groups):

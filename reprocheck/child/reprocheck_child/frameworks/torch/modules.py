@@ -11,7 +11,6 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ... import import_hook
 from . import sharded as torch_sharded
-from .memory import look
 
 _TRACERS = ("torch._subclasses", "torch.fx")
 _SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
@@ -30,7 +29,7 @@ class Modules:
         self.names = names
         self.gradients = gradients
         self.local = _local()
-        self.tensor, self.strided = torch.Tensor, torch.strided
+        self.tensor = torch.Tensor
         self.tracing = torch._C._get_tracing_state
         self.transforming = torch._C._functorch.peek_interpreter_stack
         self.task = torch._C._current_graph_task_id
@@ -149,7 +148,7 @@ class Modules:
 
     def _read(self, tensor: Any) -> Any:
         """The fingerprint of a tensor that a module takes or returns; the one that is known where it was not written to since."""
-        seen = look(tensor) if tensor.layout is self.strided and not tensor.is_nested else None
+        seen = self.prints.look(tensor)
         if seen is None:
             return self.later(tensor, True)
         known = self.recent.get(seen[1])
