@@ -12,11 +12,12 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from reprocheck import record as records
+from reprocheck.atomic import replacing
 from reprocheck.errors import ReportError
 from reprocheck.model import CheckRecord, RunRecord
 
@@ -40,23 +41,14 @@ _AGAIN = "Record it again with `reprocheck record -o FILE.zip`, and copy the who
 def pack(folder: Path, file: Path) -> None:
     """Write the recording in `folder` as a zip, in one step. Arms of a search, reports and copies are left out. Raises ReportError."""
     record = replace(records.read(folder), arms=())
-    temporary = None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.absolute().parent)
-        with os.fdopen(descriptor, "wb") as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        with replacing(file) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             archive.writestr(records.NAME, records.encode(record))
             for path in files(folder):
                 if path != records.NAME:
                     archive.write(folder / path, path)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(file)
-        temporary = None
     except OSError as error:
         raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
 
 
 def files(folder: Path, below: str = "") -> list[str]:

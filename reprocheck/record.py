@@ -6,12 +6,10 @@ Non-finite floats are written as the strings `"nan"`, `"inf"` and `"-inf"`: in a
 from __future__ import annotations
 
 import math
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from reprocheck.atomic import replacing
 from reprocheck.errors import ReportError
 from reprocheck.model import SCHEMA_VERSION, CheckRecord
 
@@ -21,17 +19,10 @@ NAME = "record.json"
 def write(folder: Path, record: CheckRecord) -> None:
     """Write `folder`/record.json in one step: a reader sees the old or the new one whole. Raises ReportError."""
     data = encode(record)
-    temporary = None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=".record-", suffix=".json", dir=folder)
-        with os.fdopen(descriptor, "wb") as file:
+        with replacing(folder / NAME) as file:
             file.write(data)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(folder / NAME)
     except OSError as error:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
         reason = error.strerror or str(error)
         raise ReportError(f"cannot write {folder / NAME}: {reason}", "choose a folder that can be written with --output") from None
 

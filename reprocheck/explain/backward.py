@@ -205,6 +205,8 @@ def _on_each(pairs: Sequence[Pair], kind: str, place: str, iteration: int | None
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first weight or state of an optimizer that differs after an update."""
     difference = differences[0]
+    if difference.seen.kind == "written":
+        return _written(pair, difference)
     if difference.structural:
         return structure(pair, difference)
     seen = difference.seen
@@ -224,6 +226,30 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
         clause=f"; {why}",
         facts={"optimizer": optimizer, "state": seen.place.partition(":")[2]},
     )
+
+
+def _written(pair: Pair, difference: Difference) -> Finding:
+    """A weight that something else than the optimizer wrote to, between an update and the forward pass that follows."""
+    seen, name = difference.seen, words.code(difference.seen.place)
+    updates = [step for step in pair.before(difference.step.number, "update") if step.seen.place == seen.place]
+    last = next(pair.before(difference.step.number, "update"), None)
+    iteration = last.seen.iteration if last is not None else seen.iteration
+    agrees = bool(updates) and updates[0].both and not pair.differs(updates[0])
+    culprit = f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)" if agrees or not updates else None
+    whose = "agrees after the update" if agrees else "differs already after the update" if updates else "is held by no optimizer"
+    which = "only one run writes to it" if difference.structural else "is written to and differs"
+    head = f"{words.within(iteration)} {name} {whose}, and {which} before the next forward pass"
+    clause = f": look at {culprit}" if culprit else ""
+    finding = _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=f"{name} {whose}, and {which} before the next forward pass{clause}.",
+        head=head,
+        clause=clause,
+        facts={"optimizer": "", "written": True},
+    )
+    return replace(finding, iteration=iteration)
 
 
 # ---------------------------------------------------------------------------------------------------------------- around a gradient

@@ -176,7 +176,10 @@ def _meaning(pair: Pair, difference: Difference, change: _Change) -> str:
 def _seeded_late(pair: Pair, step: Step) -> str:
     """Generators that were drawn from before the script seeded them, as a clause."""
     early = drawn_before_seed(pair, step.number)
-    return f"and {words.listed(sorted(early))} was drawn from before {_seed_place(early)} seeds it" if early else ""
+    if not early:
+        return ""
+    verb, them = ("was", "it") if len(early) == 1 else ("were", "them")
+    return f"and {words.listed(sorted(early))} {verb} drawn from before {_seed_place(early)} seeds {them}"
 
 
 def _seed_place(early: Mapping[str, str]) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
 from reprocheck.explain import compare, words
 from reprocheck.explain.align import Step
 from reprocheck.explain.finding import Finding, found
-from reprocheck.explain.pair import Difference, Pair
+from reprocheck.explain.pair import Pair
 
 _LOADS = ("batch", "epoch")
-_DRAWERS = ("call", *_LOADS)
+DRAWERS = ("call", *_LOADS)
+"""Facts of what can draw from a generator itself: its states before and after stand with them."""
+LOOKS = ("found", "rng")
+"""Looks at the generators."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,103 +97,26 @@ def drawn(pair: Pair, end: int) -> Finding | None:
             return None
         if step.seen.kind in _LOADS and step.seen.place != loader:
             continue
-        if step.seen.kind in _DRAWERS and (names := compare.states(step)):
-            return _finding(pair, step, names)
+        if step.seen.kind in DRAWERS and (names := compare.states(step)):
+            return finding_of(pair, step, names)
     return None
 
 
-def drawn_within(pair: Pair, difference: Difference) -> Finding | None:
-    """The module around a call that gets something else, where it draws itself from a generator whose state differs (`functional.dropout`).
-
-    It returns, and its draw is known, behind that call.
-    """
-    seen = difference.seen
-    for step in pair.after(difference.step.number, "call") if seen.kind == "call" else ():
-        if step.seen.iteration != seen.iteration:
-            return None
-        if step.first and _encloses(step.seen.place, seen.place) and (names := compare.states(step)):
-            inner = _first_states_inside(pair, step)
-            own = tuple(name for name in names if inner.get(name) != step.first.before.get(name))
-            if own:
-                return replace(_finding(pair, step, own), number=difference.step.number)
-    return None
-
-
-def _encloses(place: str, other: str) -> bool:
-    return place != other and (not place or other.startswith(f"{place}."))
-
-
-def _first_states_inside(pair: Pair, around: Step) -> dict[str, str]:
-    """Generator -> its state, in run 1, before the first module inside `around` drew from it."""
-    states: dict[str, str] = {}
-    for step in pair.before(around.number, "call"):  # the nearest first: the earliest is written last
-        if step.seen.iteration != around.seen.iteration:
-            break
-        if step.first and _encloses(around.seen.place, step.seen.place):
-            states |= {name: step.first.before[name] for name in step.first.after if name in step.first.before}
-    return states
-
-
-def drawn_outside(pair: Pair, difference: Difference) -> Finding | None:
-    """The script itself draws from a generator whose state differs, outside of modules and loaders, before a difference without producer.
-
-    Such a draw is no fact of its own. It shows where a generator is found in a state in which nothing recorded has left it.
-    """
-    names = [name for name in _unequal_states(pair, difference.step.number) if name in _moved_outside(pair)]
-    if not names:
-        return None
-    seen = difference.seen
-    seeded = seedings(pair, difference.step.number)
-    generators = words.generators(names)
-    where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
-    unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
-    return found(
-        pair,
-        difference.step,
-        "RNG state",
-        culprit=f"the state of {generators}",
-        detail=f"The script draws from the differing {generators.removeprefix('the ')} outside of modules and loaders; "
-        f"{where} is the first to get something else.",
-        sentence=f"{words.within(seen.iteration)} {where} is the first to get something else, and the script draws from {generators}, "
-        f"whose state is not the same in both runs, {why_unequal(seeded, names)}",
-        line=unequal,
-        facts={"kind": seen.kind, "class": seen.class_, "generators": names, "outside": True, **seed_facts(seeded, names)},
-    )
-
-
-def _unequal_states(pair: Pair, end: int) -> list[str]:
-    """Generators whose states were seen to differ at any point up to a step."""
+def unequal_states(pair: Pair, end: int) -> list[str]:
+    """Generators whose states were seen to differ at any point up to a step, or when they were looked at next."""
     unequal: dict[str, None] = {}
     for step in pair.steps:
-        if step.number > end:
-            break
         if step.seen.kind == "rng" and step.first and step.second:
             unequal |= {name: None for name, state in step.first.before.items() if step.second.before.get(name, state) != state}
+            if step.number > end:
+                break
     return sorted(unequal)
-
-
-def _moved_outside(pair: Pair) -> set[str]:
-    """Generators that moved, in run 1, while nothing recorded drew from them and nothing seeded them."""
-    states: dict[str, set[str]] = {}
-    moved: set[str] = set()
-    for step in pair.steps:
-        if (seen := step.first) is None:
-            continue
-        if seen.kind == "seed":
-            states.pop(seen.place, None)
-        elif seen.kind == "rng" or seen.kind in _DRAWERS:
-            for name, state in seen.before.items():
-                known = states.setdefault(name, {state})
-                if state not in known:
-                    moved.add(name)
-                known |= {state, seen.after.get(name, state)}
-    return moved
 
 
 def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
     """Generators whose states were seen to differ before step `end`, and that no module drew from."""
     drawers = {name for step in pair.steps if step.seen.kind == "call" and step.number <= end for name in step.seen.after}
-    return [name for name in _unequal_states(pair, end) if name not in drawers and name not in used]
+    return [name for name in unequal_states(pair, end) if name not in drawers and name not in used]
 
 
 def recorded(pair: Pair) -> bool:
@@ -198,7 +124,7 @@ def recorded(pair: Pair) -> bool:
     return any(step.first and step.second and step.first.before and step.second.before for step in pair.steps)
 
 
-def _finding(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
+def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
     seen = step.seen
     seeded = seedings(pair, step.number)
     loader = seen.kind != "call"
@@ -229,7 +155,7 @@ def _finding(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
 
 def _agreed(pair: Pair, step: Step, names: tuple[str, ...]) -> str:
     """The last point before a step at which the states agreed, in words."""
-    for before in pair.before(step.number, "rng", *_DRAWERS):
+    for before in pair.before(step.number, "rng", *DRAWERS):
         one, other = before.first, before.second
         if not one or not other:
             continue

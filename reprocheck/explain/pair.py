@@ -27,6 +27,7 @@ RUNG_OF: Mapping[str, RungName] = {
     "gradient": "gradient",
     "reduced": "reduced gradient",
     "update": "update",
+    "written": "update",
 }
 """Kind of fact -> the rung that it stands on. Operators refine what modules say; seeds, states and loads are evidence."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from reprocheck.explain import generators, operators, words
 from reprocheck.explain.backward import across_ranks, gradient, reduced, update
 from reprocheck.explain.batches import batch
+from reprocheck.explain.draws import drawn_around
 from reprocheck.explain.drift import classes
 from reprocheck.explain.finding import Finding
 from reprocheck.explain.forward import forward, loss
@@ -103,7 +104,7 @@ def _rank(pair: Pair) -> _Rank:
     found = {name: _DESCRIBE[name](pair, differences) for name, differences in grouped.items()}
     # the generators are asked about what is drawn up to the next rung that differs
     end = min((finding.number for name, finding in found.items() if RUNGS.index(name) > RUNGS.index("RNG state")), default=-1)
-    drawn = generators.drawn(pair, end) or _drawn_around(pair, found, end)
+    drawn = generators.drawn(pair, end) or drawn_around(pair, found, end)
     if drawn is not None:
         found["RNG state"] = drawn
     if (first := min(found.values(), key=lambda finding: finding.order, default=None)) is not None:
@@ -111,16 +112,6 @@ def _rank(pair: Pair) -> _Rank:
         used = list(drawn.facts["generators"]) if drawn is not None and isinstance(drawn.facts["generators"], list) else []
         found[first.rung] = replace(first, facts={**first.facts, "unused_generators": generators.unused(pair, max(end, 0), used)})
     return _Rank(pair=pair, findings=found)
-
-
-def _drawn_around(pair: Pair, found: Mapping[RungName, Finding], end: int) -> Finding | None:
-    """Draws by a module around, or by the script itself, asked for where the first difference has no producer that was recorded."""
-    first = min(found.values(), key=lambda finding: finding.order, default=None)
-    if first is None or first.number != end or first.rung not in ("batch", "forward", "loss"):
-        return None
-    difference = next(one for one in pair.differences if one.step.number == end)
-    orphan = difference.seen.kind in ("between", "root", "loss") or first.facts.get("victim") or first.facts.get("plain")
-    return (generators.drawn_within(pair, difference) or generators.drawn_outside(pair, difference)) if orphan else None
 
 
 def _following(finding: Finding, first: Finding) -> Finding:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from reprocheck.atomic import replacing
 from reprocheck.child.reprocheck_child.masking import identity, mask
 from reprocheck.model import Check, SourceLine
 
@@ -89,18 +89,11 @@ class Sources:
         """Write down what was read, in one step. A folder that cannot be written is left as it is."""
         if not self._changed:
             return
-        temporary = None
-        try:
-            descriptor, temporary = tempfile.mkstemp(prefix=".sources-", suffix=".json", dir=self._file.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump({"workdir": self._workdir, "files": self._texts}, file, indent=1, sort_keys=True)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(self._file)
+        text = json.dumps({"workdir": self._workdir, "files": self._texts}, indent=1, sort_keys=True)
+        with suppress(OSError):
+            with replacing(self._file) as file:
+                file.write(text.encode())
             self._changed = False
-        except OSError:
-            if temporary is not None:
-                with suppress(OSError):
-                    Path(temporary).unlink()
 
     def _of_notebook(self, check: Check) -> str:
         """The name of the notebook that was run; "" where it is none."""

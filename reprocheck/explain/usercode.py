@@ -72,6 +72,10 @@ class UserCode:
         found = [self._line(file, line) for file, tree in self._files.items() for line in assignments(tree, name)]
         return found[0] if len(found) == 1 else None
 
+    def defines(self, name: str) -> bool:
+        """Whether a class of that name is the user's own."""
+        return any(isinstance(node, ast.ClassDef) and node.name == name for tree in self._files.values() for node in ast.walk(tree))
+
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
         return self.sources.with_text(line)

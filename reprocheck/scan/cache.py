@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from functools import cache as remembered
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from reprocheck.atomic import replacing
 from reprocheck.scan.finding import Finding, Unreadable
 
 KEPT_DAYS = 30
@@ -120,9 +120,7 @@ class Cache:
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
+            with replacing(path, mode=0o600) as file:
                 file.write(msgspec.json.encode(value))
-            Path(temporary).replace(path)
         except (OSError, UnicodeEncodeError):
             self._folder = None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from reprocheck.atomic import replacing
 from reprocheck.errors import UsageError
 from reprocheck.scan.files import shown
 from reprocheck.scan.source import decode, encoding
@@ -31,11 +30,8 @@ def write(changed: Mapping[Path, str]) -> None:
         try:
             target = path.resolve()
             data = text.encode(encoding(target.read_bytes()))
-            descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-            with os.fdopen(descriptor, "wb") as file:
+            with replacing(target, mode=target.stat().st_mode) as file:
                 file.write(data)
-            Path(temporary).chmod(target.stat().st_mode)
-            Path(temporary).replace(target)
         except (OSError, UnicodeEncodeError) as error:
             raise UsageError(f"{shown(path)} cannot be written: {error}.", "Nothing was changed in it.") from None
 

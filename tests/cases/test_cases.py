@@ -137,7 +137,10 @@ ALSO_RIGHT = {"mindspore/unseeded_dropout.py": ("initial weights", "0.bias")}
 
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_case(case: dict[str, Any], workdir: Path) -> None:
-    outcome = explain(case, workdir) if "fixed_by" in case else check(*entry(case), cwd=workdir, explain=True)
+    ask = explain if "fixed_by" in case else checked
+    outcome = ask(case, workdir)
+    if 0 not in allowed(case["exit"]) and outcome.exit_code == 0 and not outcome.report["bitwise"]["equal"]:
+        outcome = ask(case, workdir)  # the two runs drew numbers that happened to lie within the tolerance of each other
     if case["script" if "script" in case else "command"] == "torch/uninitialised_parameter.py" and outcome.exit_code == 0:
         pytest.skip("the allocator gave both runs the same bytes: the case proves nothing here")
     assert outcome.title in allowed(case["verdict"]), outcome.stdout + outcome.stderr
@@ -162,6 +165,11 @@ def test_case(case: dict[str, Any], workdir: Path) -> None:
         assert_why(case, outcome)
     else:
         assert (outcome.report["ladder"], outcome.report["causes"]) == (None, [])
+
+
+def checked(case: dict[str, Any], workdir: Path) -> Outcome:
+    """`reprocheck run` on a case."""
+    return check(*entry(case), cwd=workdir, explain=True)
 
 
 def explain(case: dict[str, Any], workdir: Path) -> Outcome:

@@ -165,7 +165,7 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
 
 
 def test_facts_stand_in_the_order_of_execution(convolution: list[Event]) -> None:
-    order = [event["r"] for event in convolution if event["i"] == 1 and event["r"] != "seed"]
+    order = [event["r"] for event in convolution if event["i"] == 1 and event["r"] not in ("seed", "found")]
     order = [kind for index, kind in enumerate(order) if index == 0 or order[index - 1] != kind]
     once = [kind for kind in order if kind not in ("outgrad", "gradient")]
     assert once == ["weights", "rng", "batch", "call", "rng", "root", "hyper", "reduced", "update", "rng"]
@@ -300,9 +300,21 @@ def test_weights_changed_by_hand_and_inside_a_step_are_seen(tmp_path: Path) -> N
     assert hashes(of(closures, "reduced")[0]) == hashes([event for event in of(closures, "gradient") if event["p"] == "weight"][-1])
 
 
+def test_weights_written_to_after_their_update_are_seen_before_the_next_forward(tmp_path: Path) -> None:
+    events = seen(run(tmp_path, SCRIPT, "touched", level="module")[1])
+    written = [event for event in events if event["r"] == "written"]
+    assert [event["p"] for event in written] == ["0.weight", "1.weight", "2.bias", "teacher.0.bias"]
+    assert {event["i"] for event in written} == {2}
+    assert written[2]["out"][0][1]["v"] == [0.25]
+    order = [(event["r"], event["i"]) for event in events if event["r"] in ("update", "written", "call")]
+    assert order.index(("update", 1)) < order.index(("written", 2)) < order.index(("call", 2))
+
+
 def test_two_runs_of_a_seeded_script_are_recorded_alike(tmp_path: Path, convolution: list[Event]) -> None:
     again = seen(run(tmp_path, SCRIPT, "convolution", level="module", steps=2)[1])
     for event in (*again, *convolution):
         if event["r"] == "rng":
             event["g"].pop("numpy", None)  # nobody has seeded it
-    assert again == convolution
+    once, twice = ([event for event in events if event["r"] != "found"] for events in (convolution, again))
+    assert once == twice
+    assert [event["p"] for event in convolution if event["r"] == "found"] == ["python", "numpy"], "as they were before any seed"

@@ -83,7 +83,7 @@ def test_an_equal_ladder_has_no_cause() -> None:
         ("forward", GROSS, {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True}, ["unrecorded-input"]),
         ("forward", GROSS, {"kind": "call", "operator": "aten.rand.generator", "operator_inputs_differ": False}, ["private-draw"]),
         ("forward", GROSS, {"kind": "call", "victim": True, "private_generator": True}, ["private-draw"]),
-        ("RNG state", {}, {**STATES, "kind": "batch", "outside": True}, ["unseeded-layer"]),
+        ("RNG state", {}, {**STATES, "kind": "batch", "outside": True}, ["unseeded-draw"]),
         ("loss", GROSS, {"kind": "root"}, ["private-draw"]),
         ("gradient", ROUNDING, {"kind": "gradient", "nodes_between": ["IndexBackward0"]}, ["noisy-backward-kernel"]),
         ("gradient", GROSS, {"kind": "gradient", "node": "IndexBackward0"}, ["noisy-backward-kernel", "private-gradient-noise"]),

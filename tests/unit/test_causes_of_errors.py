@@ -180,7 +180,7 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
 def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     write("import random\nkeep = random.random()\n")
     found = causes(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
-    assert names(found)[0] == "unseeded-layer" and "random.seed(0)" in found[0].fix
+    assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
     assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
 
 

@@ -11,7 +11,7 @@ import sysconfig
 from _thread import RLock, get_ident
 from ctypes import c_char, string_at
 
-from . import hashing, jsontext
+from . import hashing, import_hook, jsontext
 from .reached import Reached
 
 TYPE_CHECKING = False
@@ -66,6 +66,8 @@ class Deep:
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self._reach_end)
+        import_hook.when_imported("random", lambda _: self._found("python"))
+        import_hook.when_imported("numpy.random", lambda _: self._found("numpy"))
 
     # ------------------------------------------------------------------------------------------------ facts
 
@@ -233,6 +235,15 @@ class Deep:
             if state:
                 found[name] = state
         return found
+
+    def _found(self, name: str) -> None:
+        """A module with a generator was imported: what the generator is in before the script draws from it."""
+        try:
+            state = self.generators[name]()
+            if state:
+                self.seen("found", name, call=False, g={name: hashing.digest(state)})
+        except Exception as error:
+            self.recorder.problem("finding the generator of " + name, error)
 
     def rng(self) -> dict[str, str]:
         """Hash of the state of each default generator."""

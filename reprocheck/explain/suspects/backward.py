@@ -77,7 +77,7 @@ def reduced(look: Look) -> Iterator[Suspect]:
 def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
     private, threads = look.hint("entropy"), look.hint("threads")
-    yield by_hint("noisy-update", private, "draws without a seed")
+    yield by_hint("weights-written" if look.fact("written") else "noisy-update", private, "draws without a seed")
     if threads:
         yield by_hint("threads-share-weights", threads, "lets others write beside the training", "suspected")
 

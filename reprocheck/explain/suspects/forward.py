@@ -49,8 +49,10 @@ def _from_elsewhere(look: Look) -> bool:
 
 
 def _draws_unseen(look: Look) -> bool:
-    """A layer that draws by its name, in a framework whose generators cannot be read."""
-    return "torch" not in look.frameworks and bool(_DRAWING.search(str(look.fact("class") or "")))
+    """A layer that draws by its name, in a framework whose generators cannot be read, unless the user's own draws from elsewhere."""
+    name = str(look.fact("class") or "")
+    own = look.hint("entropy") is not None and look.code.defines(name)
+    return "torch" not in look.frameworks and bool(_DRAWING.search(name)) and not own
 
 
 def _kernel(look: Look) -> bool:

@@ -34,7 +34,7 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
         after = seed is not None and look.rung.source is not None and follows(seed.source, look.rung.source)
         if seed and after:
             yield Suspect(name=late, evidence=(line(seed, "seeds, below the line that draws"),), source=look.rung.source)
-        said = f"Nothing seeded {names} before it was drawn from."
+        said = f"Nothing seeded {names} before the first draw."
         draw = look.draw_from(drawn) if look.rung.source is None else None
         yield Suspect(
             name=unseeded,
@@ -69,7 +69,10 @@ def _seed_line(look: Look) -> SourceLine | None:
 
 def generators(look: Look) -> Iterator[Suspect]:
     """A module or a loader draws from a generator whose state differs."""
-    if look.fact("outside") or (look.fact("kind") == "call" and not look.fact("loader")):
+    if look.fact("outside"):
+        yield from by_seeds(look, unseeded="unseeded-draw")
+        return
+    if look.fact("kind") == "call" and not look.fact("loader"):
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
     batch = look.ladder.rung("batch")

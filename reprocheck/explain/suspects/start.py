@@ -21,6 +21,8 @@ def files(look: Look) -> Iterator[Suspect]:
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
     """Values that are computed or drawn."""
+    if str(look.rung.place).endswith(".params"):
+        yield from origins(look)
     clock, draw = look.hint("clock", "entropy", "identity"), look.hint("draw")
     if draw and not clock:
         yield by_hint("random-hyper-parameter", draw, "draws a number")

@@ -292,6 +292,25 @@ def by_hand() -> None:
             scale = (scale - 0.1 * scale.grad).requires_grad_()
 
 
+def touched() -> None:
+    """Weights that are written to after the step, through `.data` and in place, and one of a frozen copy."""
+    model = nn.Sequential(nn.Linear(3, 200), nn.Linear(200, 200), nn.Linear(200, 1))
+    teacher = copy.deepcopy(model).requires_grad_(False)
+    optimizer, data = torch.optim.SGD(model.parameters(), 0.1), torch.randn(5, 3)
+    for iteration in range(ITERATIONS):
+        optimizer.zero_grad()
+        value = (model(data) - 2 * teacher(data) + 1).pow(2).mean()
+        say(value)
+        value.backward()
+        optimizer.step()
+        if iteration == 0:
+            with torch.no_grad():
+                model[0].weight.data = 0.9 * model[0].weight.data
+                model[1].weight.data.mul_(0.9)
+                model[2].bias.fill_(0.25)
+                teacher[0].bias.add_(0.5)
+
+
 def many() -> None:
     """Ten thousand modules."""
     blocks = nn.Sequential(*(nn.Sequential(nn.Identity()) for _ in range(5_000)), nn.Linear(3, 1))

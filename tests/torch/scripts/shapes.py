@@ -222,7 +222,7 @@ def compiled():
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     fast = torch.compile(lambda x, y: F.mse_loss(model(x), y), fullgraph=True)
 
-    @torch.compile
+    @torch.compile(backend="aot_eager")
     def update():
         optimizer.step()
 
@@ -260,6 +260,8 @@ def threads():
 
 
 if __name__ == "__main__":
+    import torch._dynamo  # every optimizer imports it; here it is done once, before the processes part
+
     for name in sys.argv[1:]:
         child = os.fork()
         if not child:

@@ -11,15 +11,13 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
 from ... import hashing, leaves, sketch
 from . import parts as torch_parts
 from . import rows
+from .glance import Glance
 from .memory import memory
 from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
 
 _KEPT = 1024
 _SMALL = 16
-_LONG = 1 << 16
-"""Bytes from which on a tensor has a look."""
-_SAMPLES = 32
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
 
@@ -56,6 +54,8 @@ class Fingerprints:
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.strided = torch.strided
+        glance = Glance(torch)
+        self.look, self.mark = glance.look, glance.mark
         self.below, self.functions, self.keys = torch._C._ExcludeDispatchKeyGuard, torch._C.DisableTorchFunction, _hidden(torch)
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
         self.announced = False
@@ -87,19 +87,6 @@ class Fingerprints:
                     return self._tensor(tensor)
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error)
-
-    def look(self, tensor: Any) -> Any:
-        """Version, address, size and samples of a long tensor on the host, which show that it was written to since; None of another.
-
-        Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
-        """
-        if type(tensor) is not self.tensor or not tensor.is_cpu or tensor.layout is not self.strided or tensor.is_nested:
-            return None
-        size = tensor.numel() * tensor.element_size()
-        if size < _LONG or tensor.is_inference() or not tensor.is_contiguous():
-            return None
-        address = tensor.data_ptr()
-        return tensor._version, address, size, memory(address, size // 8 * 8).cast("Q")[:: size // 8 // _SAMPLES].tobytes()
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Set, Tuple
 from ...iterations import BACKWARD
 from .names import variable
 from .weights import graph_leaves
+from .written import Written
 
 NODES = 200
 """Autograd nodes looked at between the loss and the outputs of modules."""
@@ -34,6 +35,7 @@ class Gradients:
         self.saved: Dict[Any, List[str]] = {}  # class of an autograd node -> what it saves
         self.last: Dict[str, Tuple[Any, Any]] = {}  # weight -> how its gradient looked when it was recorded last, its fingerprint
         self.after_update = False  # whether weights may have been written to by hand since they were recorded
+        self.written = Written(deep, names)
 
     # ------------------------------------------------------------------------------------------------ outputs of modules
 
@@ -115,6 +117,7 @@ class Gradients:
             return
         with self.aside():
             self._name_weights()
+            self.written.look()
             if not self.adapter.optimized:
                 self._name_leaves(roots)
                 self.after_update = True
@@ -221,7 +224,8 @@ class Gradients:
     # ------------------------------------------------------------------------------------------------ updates
 
     def record_by_hand(self) -> None:
-        """Before a forward: the weights, where no optimizer says when they change and a backward pass has been."""
+        """Before a forward: weights that changed since their update; all, where no optimizer says when and a backward pass has been."""
+        self.written.look()
         if self.after_update and not self.adapter.optimized:
             self.after_update = False
             for identity, (_, _, name) in list(self.names.weights.items()):
@@ -244,16 +248,17 @@ class Gradients:
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
-            for name, tensor in self._weights(optimizer):
+            for name, tensor in self.names.optimizer_weights(optimizer):
                 self.deep.seen("update", name, o=index, out=[["", self.prints.later(tensor, True)]])
                 for key, value in list(optimizer.state.get(tensor, {}).items()):
                     self.deep.seen("update", "%s:%s" % (name, key), o=index, out=self.prints.state(value))
             self.deep.seen("rng", "after update", g=self.deep.rng())
+            self.written.updated(optimizer)
 
     def _reduced(self, optimizer: Any, index: int) -> None:
         last, self.last = self.last, {}
         again: List[Tuple[str, Any]] = []
-        for name, tensor in self._weights(optimizer):
+        for name, tensor in self.names.optimizer_weights(optimizer):
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
@@ -268,13 +273,11 @@ class Gradients:
         if again:
             self.deep.seen_again("reduced", again, o=index)
 
-    def _weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
-        for number, group in enumerate(optimizer.param_groups):
-            for index, tensor in enumerate(group["params"]):
-                yield self.names.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
-
     def _hyper(self, prefix: str, group: Any) -> List[Any]:
+        """The values of a group, and, where there are several, which weights it holds."""
         values = {key: value for key, value in group.items() if key != "params"}
+        if prefix:
+            values["params"] = ", ".join([self.names.name(tensor) or "?" for tensor in group["params"]])
         return [[prefix + path, value] for path, value in self.prints.leaves(values)]
 
 

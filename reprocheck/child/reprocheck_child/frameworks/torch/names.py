@@ -151,8 +151,15 @@ class Names:
     def parameter(self, identity: int) -> Any:
         """The named parameter with that id, None where it is gone."""
         module, attribute, _ = self.weights.get(identity, (None, "", ""))
-        tensor = getattr(module(), "_parameters", {}).get(attribute) if module is not None else None
+        held = getattr(module(), "_parameters", {}) if module is not None else {}
+        tensor = held[attribute] if attribute in held else None  # noqa: SIM401 — a scripted module has no dict
         return tensor if id(tensor) == identity else None
+
+    def optimizer_weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
+        """The tensors of an optimizer, in its order, with their names."""
+        for number, group in enumerate(optimizer.param_groups):
+            for index, tensor in enumerate(group["params"]):
+                yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
 
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
         """Names for the tensors of an optimizer, from the variables of the frame that built it: id of the tensor -> name."""

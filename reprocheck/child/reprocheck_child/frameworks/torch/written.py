@@ -1,0 +1,56 @@
+"""Weights that something wrote to after their update: noise, clipping, averaging, a copy into them, anything but the optimizer."""
+
+import weakref
+from typing import Any, Dict, Iterator, Tuple
+
+
+class Written:
+    """Compares the weights before a forward with what the last update left, by marks that cost next to nothing.
+
+    Other parameters count, too: those of a frozen module, or of a teacher that follows the weights. Buffers change in each forward.
+    """
+
+    def __init__(self, deep: Any, names: Any) -> None:
+        self.deep = deep
+        self.prints = deep.fingerprints
+        self.names = names
+        self.stepped: Dict[int, Any] = {}  # id of an optimizer that has stepped -> a reference
+        self.marks: Dict[int, Tuple[str, Any]] = {}  # id of a weight -> its name and its mark when it was seen last
+        self.due = False  # whether an update has been since the last look
+
+    def updated(self, optimizer: Any) -> None:
+        """An optimizer has stepped, and its weights are recorded."""
+        self.stepped[id(optimizer)] = weakref.ref(optimizer)
+        self.due = True
+        for name, weight in self.names.optimizer_weights(optimizer):
+            self.marks[id(weight)] = name, self.prints.mark(weight)
+        for name, weight in self._others():
+            if self.marks.get(id(weight), ("", None))[0] != name:
+                self.marks[id(weight)] = name, self.prints.mark(weight)
+
+    def look(self) -> None:
+        """Record the weights that are no longer as they were seen last, once after each update."""
+        if not self.due:
+            return
+        self.due = False
+        for optimizer in [reference() for reference in self.stepped.values()]:
+            if optimizer is not None:
+                self._compare(self.names.optimizer_weights(optimizer))
+        self._compare(self._others())
+
+    def _compare(self, weights: Iterator[Tuple[str, Any]]) -> None:
+        for name, weight in weights:
+            known = self.marks.get(id(weight))
+            if known is None or known[0] != name or known[1] is None:
+                continue
+            mark = self.prints.mark(weight)
+            if mark != known[1]:
+                self.marks[id(weight)] = name, mark
+                self.deep.seen("written", name, out=[["", self.prints.later(weight, True)]])
+
+    def _others(self) -> Iterator[Tuple[str, Any]]:
+        """Named parameters that no optimizer of a step holds."""
+        for identity, (_, _, name) in list(self.names.weights.items()):
+            weight = self.names.parameter(identity)
+            if weight is not None and not weight.requires_grad:
+                yield name, weight
