@@ -41,6 +41,7 @@ def test_every_way_to_train_with_keras_and_tensorflow(tmp_path: Path) -> None:
     (epoch,) = recorded.seen("epoch", iteration=1)
     assert sorted(epoch["idx"]) == list(range(64)) != epoch["idx"], "the order of the whole epoch"
     assert "train_on_batch" in recorded.places("batch", 5)
+    assert [(event["p"], event["i"]) for event in recorded.seen("written")] == [("dense_1.bias", 5)], "after its update, by hand"
     compiled = recorded.places("weights", 8)
     assert compiled == ["sequential_2." + name for name in ("dense_4.kernel", "dense_4.bias", "dense_5.kernel", "dense_5.bias")]
     assert not recorded.seen("reduced", iteration=8), "nothing is added to what XLA compiles"

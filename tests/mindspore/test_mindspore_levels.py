@@ -168,6 +168,13 @@ def test_cells_are_named_as_their_parameters_are(own_cells: dict[str, Recorded])
     }
 
 
+def test_a_weight_written_to_after_its_update_is_seen_before_the_next_step(own_cells: dict[str, Recorded]) -> None:
+    for found in own_cells.values():
+        (written,) = found.seen("written")
+        assert written["i"] == 2 and written["p"].endswith(".head.bias")
+        assert written["p"] in found.places("update", 1), "by the name that its update gave it"
+
+
 def test_seeds_schedules_scales_and_checkpoints_are_seen(own_cells: dict[str, Recorded]) -> None:
     found = own_cells["graph"]
     seeds = {(event["p"], event["out"][0][1]["v"], event["l"].rsplit(":", 1)[1]) for event in found.seen("seed")}

@@ -51,6 +51,7 @@ def loop(count):
 model = network()
 model.compile("adam", "mse", steps_per_execution=2)
 print("fit", model.fit(inputs, targets, batch_size=16, epochs=1, verbose=0).history)
+model.layers[-1].bias.assign([0.25])
 print("train_on_batch", float(model.train_on_batch(inputs[:16], targets[:16])).hex())
 for compiled in (False, True):
     own = OwnStep()

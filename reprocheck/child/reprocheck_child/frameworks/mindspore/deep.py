@@ -63,6 +63,7 @@ class Watcher:
         self.batches = Batches(recorder, self.deep, self.prints, self._shared_generators)
         self.scalers: List[Any] = []
         self._weights: Dict[int, Any] = {}  # parameters whose first values were recorded; keeps them, so that ids stay theirs
+        self._left: Dict[int, Any] = {}  # id of a parameter -> what an update left of it, until it is looked at again
         self._begun = False
         self._taking = 0  # depth of gradient functions under way
         self._out: Tuple[Any, Any] = (None, None)  # function and output of the forward half
@@ -84,7 +85,12 @@ class Watcher:
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
-        """Record the first values of parameters that were not recorded yet; at the very first, states of generators."""
+        """Record the first values of new parameters, and those written to since their update; at the very first, states of generators."""
+        parameters = list(parameters)
+        for parameter in parameters:
+            left = self._left.pop(id(parameter), None)
+            if left is not None and (now := self.prints.of(parameter)) != left:
+                self.deep.seen("written", parameter.name, out=[["", now]])
         new = [one for one in parameters if id(one) not in self._weights]
         for parameter in new:
             self._weights[id(parameter)] = parameter
@@ -236,7 +242,10 @@ class Watcher:
         try:
             index = self.recording.index_of(optimizer)
             for name, value in self._states(optimizer):
-                self.deep.seen("update", name, o=index, out=[["", self.prints.of(value)]])
+                found = self.prints.of(value)
+                self.deep.seen("update", name, o=index, out=[["", found]])
+                if id(value) in self._weights:
+                    self._left[id(value)] = found
             self._updated.append(index)
         except Exception as error:
             self.recorder.problem("after an update", error)

@@ -36,6 +36,7 @@ class Facts:
         self.births: Dict[int, Birth] = {}
         self.roots: Dict[str, str] = {}  # name of a model that is called by the script -> what its parts' paths begin with
         self.begun = False
+        self.left: Dict[str, str] = {}  # name of a weight -> the hash of what an update left, until it is looked at again
         for name in ("tensorflow", "keras"):
             self.foreign(name)
         self.deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
@@ -61,9 +62,12 @@ class Facts:
         return self.roots[name]
 
     def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
-        """Record the first values of weights that were not recorded yet; at the very first, states of generators."""
+        """Record the first values of new weights, and those written to since their update; at the very first, states of generators."""
         for weight in weights:
-            if key(weight) in self.names or not concrete(weight):
+            if key(weight) in self.names:
+                self._written(weight, self.names[key(weight)][1])
+                continue
+            if not concrete(weight):
                 continue
             name = self.name(weight, frame)
             keys = self._birth(weight)
@@ -73,6 +77,12 @@ class Facts:
         if not self.begun:
             self.begun = True
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
+
+    def _written(self, weight: Any, name: str) -> None:
+        """Something else than an optimizer may have changed a weight since its update: once after each of them."""
+        left = self.left.pop(name, None)
+        if left is not None and concrete(weight) and (now := self.prints.of(weight)).get("h") != left:
+            self.deep.seen("written", name, out=[["", now]])
 
     def _birth(self, weight: Any) -> Dict[str, Any]:
         for one in (weight, getattr(weight, "_value", None)):
@@ -120,7 +130,10 @@ class Facts:
         """Weights and states of an optimizer after an update."""
         keys = {} if index is None else {"o": index}
         for name, value in named:
-            self.deep.seen("update", name, out=[["", self.prints.of(value)]], **keys)
+            found = self.prints.of(value)
+            self.deep.seen("update", name, out=[["", found]], **keys)
+            if ":" not in name:
+                self.left[name] = found.get("h", "")
 
     @staticmethod
     def prints_bytes(value: Any) -> bytes:
