@@ -7,13 +7,17 @@ from collections.abc import Iterator, Mapping
 
 from reprocheck.explain.batches import CONTENT, ORDER
 from reprocheck.explain.suspects.look import Look, Suspect, capital, follows, line, of_hint
-from reprocheck.model import SourceLine
+from reprocheck.model import Rung, SourceLine
 
 _SEED: Mapping[str, str] = {
     "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
     "numpy": "import numpy\n\nnumpy.random.seed(0)  # at the start, before anything is drawn",
 }
 """What seeds a generator that is not the framework's own."""
+
+
+_SHUFFLES = ("shuffle", "permutation", "sample")
+"""Functions of `random` and `numpy.random` that draw an order."""
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
@@ -67,15 +71,24 @@ def _seed_line(look: Look) -> SourceLine | None:
     return look.code.with_text(SourceLine(file=file, line=int(line))) if file and line.isdigit() else look.rung.source
 
 
+def _made_of(look: Look, batch: Rung) -> str:
+    """What the script drew before a loader handed it out: which samples a subset takes, their order, or anything else."""
+    draw = look.draw_from(look.names("generators"))
+    if batch.facts.get("subset"):
+        return "unseeded-split"
+    shuffled = batch.facts.get("order") == ORDER or (draw is not None and draw.name.rpartition(".")[2] in _SHUFFLES)
+    return "unseeded-shuffle" if shuffled else "unseeded-draw"
+
+
 def generators(look: Look) -> Iterator[Suspect]:
     """A module or a loader draws from a generator whose state differs."""
+    batch = look.ladder.rung("batch")
     if look.fact("outside"):
-        yield from by_seeds(look, unseeded="unseeded-draw")
+        yield from by_seeds(look, unseeded=_made_of(look, batch) if look.fact("kind") in ("batch", "epoch") else "unseeded-draw")
         return
     if look.fact("kind") == "call" and not look.fact("loader"):
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
-    batch = look.ladder.rung("batch")
     if batch.status == "equal":  # the loader draws without need of it: what differs is made by the next that draws
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
