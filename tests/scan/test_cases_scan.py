@@ -56,7 +56,7 @@ ALSO = {
     "RC605": {"RC601"},
     "RC511": {"RC406"},
 }
-ALSO |= {"RC512": {"RC105", "RC407"}, "RC705": {"RC407"}, "RC604": {"RC406"}}
+ALSO |= {"RC512": {"RC105", "RC407"}, "RC705": {"RC407"}, "RC604": {"RC406"}, "RC904": {"RC407"}, "RC406": {"RC402"}}
 """What the scan calls a cause that a run, which sees where it shows, calls otherwise."""
 HIDDEN = {
     "torch/tempfile_order": "the names are written in one function and read back from the folder in another",

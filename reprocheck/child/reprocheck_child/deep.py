@@ -66,8 +66,7 @@ class Deep:
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self._reach_end)
-        import_hook.when_imported("random", lambda _: self._found("python"))
-        import_hook.when_imported("numpy.random", lambda _: self._found("numpy"))
+        import_hook.when_imported("numpy.random", self._found)
 
     # ------------------------------------------------------------------------------------------------ facts
 
@@ -236,14 +235,14 @@ class Deep:
                 found[name] = state
         return found
 
-    def _found(self, name: str) -> None:
-        """A module with a generator was imported: what the generator is in before the script draws from it."""
+    def _found(self, _: Any) -> None:
+        """`numpy.random` was imported: its state before the script draws. From Python's generator libraries draw for themselves."""
         try:
-            state = self.generators[name]()
+            state = self.generators["numpy"]()
             if state:
-                self.seen("found", name, call=False, g={name: hashing.digest(state)})
+                self.seen("found", "numpy", call=False, g={"numpy": hashing.digest(state)})
         except Exception as error:
-            self.recorder.problem("finding the generator of " + name, error)
+            self.recorder.problem("finding the generator of numpy", error)
 
     def rng(self) -> dict[str, str]:
         """Hash of the state of each default generator."""
