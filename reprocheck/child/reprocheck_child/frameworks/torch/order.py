@@ -27,14 +27,18 @@ _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertool
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
-    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out the indices `first`."""
+    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out the indices `first`.
+
+    Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
+    """
+    found = []
     for values, position in _positions(iterator):
         order = _matching(values, position, first)
         if order is None:
             order = _mapped(sampler, values, position, first)
         if order is not None:
-            return order, not _in_chunks(sampler)
-    return None, False
+            found.append(order)
+    return (max(found, key=len), not _in_chunks(sampler)) if found else (None, False)
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
@@ -84,7 +88,7 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
         if type(values).__module__ != "numpy" or not hasattr(values, "tolist") or getattr(values, "ndim", 0) != 1:
             return None
         values = values.tolist()
-    if position <= 0 or not len(values):
+    if position <= 0 or not len(values) or (isinstance(values, range) and position < len(first)):
         return None
     if isinstance(values[0], (list, tuple)):  # whole batches
         if plain(values[position - 1]) != first:
