@@ -23,10 +23,9 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     values = measured.facts.get("values")
     both = words.both(*values) if isinstance(values, list) else "not the same in both runs"
     others = f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
-    groups = name.endswith(".params")
     text = f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}"
-    if groups:
-        text = f"{words.sentence(seen.place)[:-1]} holds other weights in `{name.removesuffix('.params')}` in each run: they are {both}"
+    if name.endswith(".params"):
+        text = f"{seen.place} holds other weights in `{name.removesuffix('.params')}` in each run: they are {both}"
     return found(
         pair,
         difference.step,
