@@ -53,4 +53,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'reprocheck' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found

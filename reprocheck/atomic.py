@@ -11,8 +11,8 @@ from typing import IO
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int = 0o644) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of `path`, with these permissions, when the block ends.
+def replacing(path: Path, *, mode: int | None = None) -> Iterator[IO[bytes]]:
+    """A binary file that takes the place of `path` when the block ends, with these permissions or those that the user's umask leaves.
 
     Where the block raises, `path` is as it was and nothing is left beside it. Raises OSError.
     """
@@ -21,9 +21,19 @@ def replacing(path: Path, *, mode: int = 0o644) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        temporary.chmod(mode)
+        temporary.chmod(0o666 & ~_umask() if mode is None else mode)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _umask() -> int:
+    """The umask of this process. It can be asked for only by setting it, which other threads would see, but where there is /proc."""
+    with suppress(OSError, ValueError, IndexError):
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("\nUmask:")[2].split()[0], 8)
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -28,7 +28,7 @@ class Control:
     accepts      other values of such a variable that serve as well
     launch       what the launcher does: "" nothing, `copy` a fresh working directory for each run, `addresses` no randomised addresses
     cost, limits        what is known of its cost; what it does not reach
-    source, fix         where it is documented; code to paste, by framework
+    source, fix         where it is documented; code to paste, by framework (`torch`), or by framework and device (`torch cuda`)
     """
 
     name: str

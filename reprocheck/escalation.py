@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from reprocheck import advice
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.observer import Observer
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 2, 1000
 """Iterations that are recorded at a deeper level."""
+MOST_FOR_STATE = 100
+"""Iterations that are recorded so that run 1 leaves again what it left."""
 OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
@@ -34,6 +37,7 @@ class Teller(Observer, Protocol):
 
 def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Teller) -> Check:
     """The check with what deeper runs say of it, made where they are wanted. Never raises but for an interrupt."""
+    advice.note(check, folder)
     if not wanted(check, held):
         return _explained(check, folder)
     by_module = _recorded(check, entry, held, folder, console, level="module")
@@ -47,7 +51,16 @@ def wanted(check: Check, held: Settings) -> bool:
     """Whether two runs at level `module` are to follow: the level was asked for, or the check failed and is to be explained."""
     if check.verdict.verdict in ("script_failed", "timed_out") or not any(run.traces for run in check.runs):
         return False
-    return held.level != "loss" or (held.explain and (check.verdict.exit_code == 1 or differs_beside_not_finite(check)))
+    if held.level != "loss":
+        return True
+    differs = check.verdict.exit_code == 1 or diverges_later(check) or differs_beside_not_finite(check)
+    return held.explain and differs
+
+
+def diverges_later(check: Check) -> bool:
+    """Whether both checks pass and a loss of a later iteration is outside the tolerance."""
+    divergence = check.verdict.first_divergence
+    return check.verdict.verdict == "reproducible" and divergence is not None and divergence.value is not None
 
 
 def differs_beside_not_finite(check: Check) -> bool:
@@ -68,12 +81,19 @@ def last_checked(check: Check) -> int:
 
 def iterations(check: Check, held: Settings) -> int:
     """How many iterations are worth recording: up to the one that decided, within what the user lets run."""
-    needed = 0
-    if check.verdict.verdict == "reproducible" and check.verdict.exit_code == 1:
-        divergence = check.verdict.first_divergence
-        by_tolerance = divergence.iteration if divergence and held.fail_on == "any-iteration" else 0
-        needed = max(by_tolerance, check.verdict.bitwise.first_iteration or 0)
+    verdict, needed = check.verdict, 0
+    if verdict.verdict == "reproducible" and verdict.exit_code == 1:
+        needed = verdict.bitwise.first_iteration or 0
+    if held.fail_on != "bitwise" and diverges_later(check) and verdict.first_divergence is not None:
+        needed = max(needed, verdict.first_divergence.iteration)
+    if check.state_left:  # run 1 wrote it somewhere on its way: a shorter run might never come there
+        needed = max(needed, min(recorded(check), MOST_FOR_STATE))
     return up_to_checks(check, held, needed)
+
+
+def recorded(check: Check) -> int:
+    """The iterations that run 1 recorded, of the rank that has most."""
+    return max((len(trace.losses) for run in check.runs[:1] for trace in run.traces), default=0)
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:

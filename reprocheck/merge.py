@@ -218,7 +218,18 @@ def _files(changes: Sequence[FileChanges]) -> FileChanges:
     def together(name: str) -> tuple[str, ...]:
         return tuple(sorted({path for one in changes for path in getattr(one, name)}))
 
-    return FileChanges(**{name: together(name) for name in ("created", "changed", "deleted", "folders")})
+    return FileChanges(
+        created=together("created"),
+        changed=together("changed"),
+        deleted=together("deleted"),
+        folders=together("folders"),
+        unseen=together("unseen"),
+        elsewhere=together("elsewhere"),
+        made=together("made"),
+        gone=together("gone"),
+        read=together("read"),
+        copied=all(one.copied for one in changes),
+    )
 
 
 def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:

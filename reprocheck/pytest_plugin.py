@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,8 @@ class Reprocheck:
             raise error.with_traceback(None) from None
         if not found.passed:
             raise AssertionError(f"{failure(found)}\nreport: {_drawn(found) if draw is not False else found.folder}")
+        if found.verdict.first_divergence is not None:
+            warnings.warn(f"{found.verdict.title}; fail_on='any-iteration' makes it a failure", stacklevel=2)
         return found
 
     def _script(self, path: Path) -> Path:

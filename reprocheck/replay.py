@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reprocheck.carried import carried, caveats, of_earlier
+from reprocheck.launch.observer import Observer
 from reprocheck.model import Between, Check, CheckRecord, DeeperPair, EnvironmentDifference, Noise, Run, Trace
 from reprocheck.model.ranks import together
 from reprocheck.settings import Settings
-from reprocheck.sides import arguments
+from reprocheck.sides import SOURCES, arguments
 
 
 def load(folder: str | Path) -> Check:
@@ -18,7 +20,17 @@ def load(folder: str | Path) -> Check:
     Raises ReportError where the folder is missing or holds no readable record.
     """
     folder = Path(folder)
-    return explained(judged(folder), folder)
+    check = explained(judged(folder), folder)
+    close(folder)
+    return check
+
+
+def close(folder: Path) -> None:
+    """Nothing more is recorded into `folder`: what its reports show of the user's files is settled."""
+    if (folder / SOURCES).exists():
+        from reprocheck import explain
+
+        explain.close(folder)
 
 
 def joined(folders: tuple[Path, Path], names: tuple[str, str], held: Settings, *, force: bool = False) -> tuple[Check, Path]:
@@ -43,23 +55,49 @@ def judged(folder: Path) -> Check:
     """The check recorded in `folder`, without its deeper runs. Raises ReportError."""
     from reprocheck import record as records
     from reprocheck.trace import read_run
-    from reprocheck.verdict import judge
+    from reprocheck.verdict import judge, paired
 
     record = records.read(folder)
-    runs = tuple(read_run(folder, run) for run in record.runs)
+    runs = paired([read_run(folder, run) for run in record.runs], record.tolerance)
     verdict = judge(runs, record.tolerance, fail_on=str(_setting(record, "fail_on", "checks")))
-    state_left = () if record.compared else _state_left(runs)
+    found = carried(record, runs)
     return Check(
         record=record,
         runs=runs,
         verdict=verdict,
         environment_differences=(*_environment_differences(runs), *_side_differences(record, runs)),
-        state_left=state_left,
-        changed_to_observe=_unique((*record.changed_to_observe, *_of_runs(runs, "changed_to_observe"), *_stops(runs))),
-        caveats=_unique((*verdict.caveats, *record.caveats, *_of_runs(runs, "caveats"), *_left_alive(runs), *_state_caveat(state_left))),
-        coverage=_unique(_coverage(runs)),
+        state_left=found.read,
+        state_alike=found.alike,
+        state_visible=found.visible,
+        changed_to_observe=_unique((*record.changed_to_observe, *_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs))),
+        caveats=_unique(
+            (
+                *verdict.caveats,
+                *of_earlier(record, runs),
+                *record.caveats,
+                *_of_runs(runs, "caveats"),
+                *_left_alive(runs),
+                *caveats(found, passed=verdict.verdict == "reproducible"),
+            )
+        ),
+        coverage=_unique((*_coverage(runs), *_masked(record))),
         folder=folder.absolute(),
     )
+
+
+def nothing_to_compare(folder: Path, observer: Observer) -> bool:
+    """Whether run 1, the only one so far, ended before its checks could be made: then run 2 would say nothing. Tells the observer."""
+    from reprocheck import record as records
+    from reprocheck.trace import read_run
+    from reprocheck.verdict import ended_before_checks
+
+    record = records.read(folder)
+    if len(record.runs) != 1 or record.runs[0].ended not in ("failed", "timed_out"):
+        return False
+    useless = ended_before_checks(read_run(folder, record.runs[0]))
+    if useless:
+        observer.message("Run 1 ended before the checks could be made: run 2 is not started.")
+    return useless
 
 
 def explained(check: Check, folder: Path) -> Check:
@@ -102,27 +140,30 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
-    """A check of two recordings with what the runs of each side say of the noise there."""
+    """A check of two recordings with what the runs of each side say of the noise there, and what of the user's files differs."""
+    from reprocheck import explain
+
     noise = tuple(filter(None, (_noise(check, folder, number) for number in range(1, len(check.record.compared) + 1))))
-    return replace(check, between=Between(sentence="", noise=noise))
+    return replace(check, between=Between(sentence="", noise=noise, sources=explain.other_sources(check, folder)))
 
 
 def _with_drift(check: Check) -> Check:
     """A check of two recordings, after its ladder, with what stands between them."""
     from reprocheck import explain
 
-    return replace(check, between=explain.between(check, check.between.noise if check.between else ()))
+    return replace(check, between=explain.between(check))
 
 
 def _noise(check: Check, folder: Path, side: int) -> Noise | None:
     """What the runs of a side say of the noise there; None where it has one run alone."""
     from reprocheck.trace import read_run
-    from reprocheck.verdict import judge
+    from reprocheck.verdict import judge, paired
 
     records = check.record.compared[side - 1].runs
     if len(records) < 2:
         return None
-    runs = [read_run(folder, replace(run, number=number)) for number, run in enumerate(records, start=1)]
+    numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
+    runs = paired([read_run(folder, run) for run in numbered], check.record.tolerance)
     verdict = judge(runs, check.record.tolerance)
     made = [row.max_difference for row in verdict.comparisons if row.max_difference is not None]
     return Noise(side=side, runs=len(runs), equal=verdict.bitwise.equal, largest=max(made, default=None))
@@ -172,31 +213,27 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[str]:
         yield from getattr(run, attribute)
 
 
-def _state_left(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Files that run 1 created or changed and that a later run opened for reading before it wrote them itself."""
-    if not runs:
-        return ()
-    left = {*runs[0].record.files.created, *runs[0].record.files.changed}
-    return tuple(sorted(left & {path for run in runs[1:] for path in run.opened}))
+def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
+    """One sentence where all runs ended alike; else one for each of them."""
+    found = [(run, max(stops)) for run in runs if (stops := [one.stopped_at for one in run.traces if one.stopped_at is not None])]
+    alike = len({(run.record.ended == "stopped", last) for run, last in found}) == 1
+    for run, last in found:
+        who = "each run" if alike and len(found) == len(runs) else f"run {run.number}"
+        if run.record.ended == "stopped":
+            yield f"Early stop: {who} was ended after iteration {last} (`--steps all` records the whole training)."
+        else:
+            kept = f"of each training in {who} iterations 1 to {last} were recorded, and its processes came to their own end"
+            yield f"Not ended early: {kept} (`--steps all` records them whole)."
 
 
-def _state_caveat(state_left: tuple[str, ...]) -> Iterator[str]:
-    if state_left:
-        shown = ", ".join(state_left[:5]) + (f" and {len(state_left) - 5} more" if len(state_left) > 5 else "")
-        yield f"State left by run 1: a later run read {shown}, written by run 1. `--workdir copy` gives each run its own folder."
-
-
-def _stops(runs: Sequence[Run]) -> Iterator[str]:
-    for run in runs:
-        stops = sorted({trace.stopped_at for trace in run.traces if trace.stopped_at is not None})
-        if stops:
-            yield f"Early stop: each run was ended after iteration {stops[-1]} (`--steps all` records the whole training)."
+def _processes(number: int) -> str:
+    return "1 process" if number == 1 else f"{number} processes"
 
 
 def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.killed and run.record.ended in ("completed", "failed"):
-            yield f"Run {run.number} left {run.record.killed} process(es) alive at its end; they were killed."
+            yield f"Run {run.number} left {_processes(run.record.killed)} alive at its end, which reprocheck killed."
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
@@ -244,7 +281,7 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
                 "script can reset it, and a program that is not Python has no hooks."
             )
         elif not run.traces:
-            yield f"Run {run.number}: {len(run.processes)} process(es) loaded the recorder, none of them recorded a loss or an update."
+            yield f"Run {run.number}: {_processes(len(run.processes))} loaded the recorder, and none recorded a loss or an update."
     for run in runs[:1]:
         for ranks, sentence in together((trace.rank, said) for trace in run.traces for said in _of_rank(trace)):
             yield f"{ranks.capitalize()}{', each' if ranks.startswith('ranks') else ''}: {sentence}"
@@ -254,8 +291,19 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
             yield f"Run {run.number}, {ranks}: {sentence}; what stands before it was kept."
 
 
+def _masked(record: CheckRecord) -> Iterator[str]:
+    """How many values were masked before anything was written."""
+    runs = (*record.runs, *(run for pair in record.deeper for run in pair.runs), *(run for arm in record.arms for run in arm.runs))
+    in_logs = sum(run.masked for run in runs)
+    if record.masked or in_logs:
+        yield (
+            f"Values that look like secrets or addresses were masked: {record.masked} in the command and the settings, {in_logs} in the "
+            "logs. Tracebacks and kept source go through the same patterns."
+        )
+
+
 def _of_rank(trace: Trace) -> Iterator[str]:
-    frameworks = ", ".join(f"{name} {version}" for name, version in trace.frameworks.items()) or "no framework"
-    yield f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations, recorded through {frameworks}."
+    frameworks = ", ".join(f"{name} {version}" for name, version in trace.frameworks.items()) or "none"
+    yield f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations; frameworks imported: {frameworks}."
     if not trace.weights_seen:
         yield "weights were not fingerprinted, so whether the first update changed them is not known."

@@ -110,7 +110,8 @@ def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | No
 def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
     """The values of all options, those that ask for controls folded into `controls` and `seed`."""
     left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
-    asked = [name for option, names in ASKING.items() if values[option] not in (None, False) for name in names()]
+    given_options = [option for option in ASKING if values[option] is not None and values[option] is not False]
+    asked = [name for option in given_options for name in ASKING[option]()]
     given = values["control"]
     assert isinstance(given, tuple)
     return {**left, "controls": controls.ordered([*given, *asked]), "seed": values["seed"] or 0}

@@ -3,7 +3,7 @@
 The folder is then read like that of any check. It holds besides:
 
     side-1/run-2 …   further runs of a side, from which its noise from run to run is seen
-    sources.json     the user's files of both sides; those of the first where both have one
+    sources.json     the user's files of both sides: `files`, and `second`, those of the second that the first has otherwise
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -55,12 +55,13 @@ def join(
             runs=tuple(side.runs[0] for side in sides),
             environment=recorded[0].environment,
             changed_to_observe=tuple(dict.fromkeys(line for one in recorded for line in one.changed_to_observe)),
-            caveats=(*caveat, *_other_settings(recorded)),
+            caveats=(*caveat, *_other_settings(recorded), *_sources_not_kept(kept, names)),
             deeper=_deeper(recorded, (first, second), folder),
             controls=tuple(dict.fromkeys(name for one in recorded for name in one.controls)),
             compared=sides,
         )
-        (folder / SOURCES).write_text(together((first, second)), encoding="utf-8")
+        second_texts = {path: text for path, text in kept[1].items() if kept[0].get(path, text) != text}
+        (folder / SOURCES).write_text(together((first, second), second=second_texts), encoding="utf-8")
     except OSError as error:
         raise ReportError(
             f"The recordings cannot be copied to {folder}: {error.strerror or error}.", "Choose a folder with --output."
@@ -162,14 +163,26 @@ def _sources(folder: Path) -> dict[str, str]:
     return {str(name): text for name, text in files.items() if isinstance(text, str)} if isinstance(files, dict) else {}
 
 
-def together(folders: Sequence[Path]) -> str:
-    """What recordings keep of the user's files, as the text of one file; of one that several have, that of the first."""
+def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
+    """A caveat where the user's files of one side are known and those of the other are not, as a check that passes keeps none."""
+    missing = [name for texts, name in zip(kept, names, strict=True) if not texts]
+    if len(missing) != 1:
+        return []
+    return [f"{missing[0]} keeps no source, so the source of the two sides was not compared."]
+
+
+def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None) -> str:
+    """What recordings keep of the user's files, as the text of one file; of one that several have, that of the first.
+
+    `second` is kept beside them: what the second of two sides has otherwise.
+    """
     files: dict[str, object] = {}
     held = [_held(folder) for folder in folders]
     for one in reversed(held):
         kept = one.get("files")
         files |= {name: text for name, text in kept.items() if text is not None or name not in files} if isinstance(kept, dict) else {}
-    return json.dumps({"workdir": str(held[0].get("workdir", "")), "files": files}, indent=1, sort_keys=True)
+    beside = {"second": dict(second)} if second else {}
+    return json.dumps({"files": files, "closed": True, **beside}, indent=1, sort_keys=True)
 
 
 def _held(folder: Path) -> dict[str, object]:

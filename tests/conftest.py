@@ -7,17 +7,35 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+from benchmarks.drawn import same_elsewhere
 
 ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
 
+# What an example costs depends on what else the machine does: nothing here is a test of speed.
+hypothesis_settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("any machine")
+
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell started pytest in its background; what tests start must hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """The command line ends by ignoring signals, so that what it says last is said; a test that calls it must not leave that behind."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,7 +107,14 @@ def check(
     latest = cwd / "reports" / "latest"
     folder = latest.resolve() if latest.exists() else None
     report = json.loads((folder / "report.json").read_text()) if folder and (folder / "report.json").exists() else {}
+    assert_same_elsewhere(folder, report)
     return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
+
+
+def assert_same_elsewhere(folder: Path | None, report: dict[str, Any]) -> None:
+    """A report that says why runs differ is the same whenever and wherever it is drawn."""
+    if folder is not None and (report.get("ladder") or report.get("causes")):
+        assert same_elsewhere(folder), f"drawn again elsewhere, {folder}/report.json is another"
 
 
 def mindspore_python() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpus import table
-from benchmarks.corpus.judging import Judged, Said, faults, is_at, judge, read, unproven
+from benchmarks.corpus.judging import Judged, Said, agreed_narrowly, faults, is_at, judge, read, unproven
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
 from reprocheck import controls, rules
 from reprocheck.model import RUNGS
@@ -90,10 +90,25 @@ PAIR = Pair(
         (read(report(causes=[{"code": "RC302", "confidence": "observed"}, {"code": "RC301", "confidence": "observed"}])), CLEAN, ["cause"]),
         (read(report()), read(report()), ["twin", "twin causes"]),
         (read(report()), read({"verdict": "reproducible", "bitwise": {"equal": False}}), ["twin"]),
+        (replace(read(report()), settled=False), CLEAN, ["drawn again"]),
     ],
 )
 def test_what_is_wrong_is_found(bad: Said, twin: Said, wrong: list[str]) -> None:
     assert faults(PAIR, bad, twin) == wrong
+
+
+def test_the_line_and_the_fix_of_the_first_cause_are_asked_for_where_they_are_known(tmp_path: Path) -> None:
+    script = tmp_path / "a.py"
+    script.write_text("import torch\n    net = torch.nn.Linear(4, 1)\n")
+    cause = {"code": "RC301", "confidence": "observed", "fix": "torch.manual_seed(0)", "source": {"file": str(script), "line": 2}}
+    said = read(report(causes=[cause]))
+    assert said.line == "net = torch.nn.Linear(4, 1)"
+    right = replace(PAIR, lines=("torch.nn.Linear(4",), fixes=("numpy.random.seed", "torch.manual_seed"))
+    assert faults(right, said, CLEAN) == []
+    assert faults(right, read(report()), CLEAN) == ["line", "fix"]
+    row = Judged(pair=right, bad=said, twin=CLEAN, wrong=("fix",))
+    assert {"- line: 1 of 1 right", "- fix: 0 of 1 right"} <= set(table.totals([row]))
+    assert not any("line" in text for text in table.totals([replace(row, pair=PAIR)]))
 
 
 @pytest.mark.parametrize(
@@ -139,3 +154,19 @@ def test_page_has_a_row_for_each_pair_and_the_totals() -> None:
     assert "| torch/a | plain loop | initial weights | initial weights | 0.weight |  | REPRODUCIBLE |  | **wrong: cause** |" in page
     assert "- cause: 0 of 1 right" in page
     assert "- rung: 1 of 1 right" in page
+
+
+@pytest.mark.parametrize(
+    ("verdict", "equal", "again"),
+    [
+        ("NOT REPRODUCIBLE (forward)", False, False),
+        ("NOT REPRODUCIBLE (backward)", False, True),
+        ("REPRODUCIBLE", False, True),
+        ("REPRODUCIBLE", True, False),
+        ("SCRIPT FAILED", None, False),
+    ],
+)
+def test_runs_that_agree_by_chance_are_asked_again(verdict: str, equal: bool | None, again: bool) -> None:
+    said = read({"verdict": "script_failed", "bitwise": {"equal": equal}})
+    said = replace(said, verdict=verdict)
+    assert agreed_narrowly(said, ["NOT REPRODUCIBLE (forward)"]) is again

@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus.pairs import Pair
+from benchmarks.drawn import same_elsewhere
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 600
@@ -20,7 +21,10 @@ TIMEOUT = 600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """What reprocheck said of one script: the facts of its report that the corpus has an expectation of."""
+    """What reprocheck said of one script: the facts of its report that the corpus has an expectation of.
+
+    line   the text of the line that the first cause cites    fix   what is to be done against it
+    """
 
     verdict: str
     bitwise: bool | None
@@ -29,10 +33,14 @@ class Said:
     detail: str
     codes: tuple[str, ...]
     confidences: tuple[str, ...]
+    line: str
+    fix: str
     report: Mapping[str, Any]
     stderr: str = ""
     smallest: tuple[str, ...] = ()
     further_runs: int = 0
+    settled: bool = True
+    """Whether the report is the same when it is drawn again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +57,7 @@ def judge(pair: Pair, scratch: Path, options: Sequence[str] = (), *, verdicts_on
     """Runs both scripts of a pair, each in an empty folder of its own; a second time where two random draws happened to lie close."""
     command = "explain" if explain else "run"
     bad = ask(pair, pair.script, scratch / "bad", options, command)
-    if agreed_narrowly(bad):
+    if agreed_narrowly(bad, pair.verdicts):
         bad = ask(pair, pair.script, scratch / "bad", options, command)
     twin = ask(pair, pair.twin, scratch / "twin", options, command)
     wrong = [*faults(pair, bad, twin, verdicts_only=verdicts_only), *(unproven(pair, bad, twin) if explain else ())]
@@ -69,7 +77,9 @@ def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), com
         report = json.loads(done.stdout)
     except ValueError:
         report = {"verdict": f"exit code {done.returncode}"}
-    return read(report, done.stderr, _further_runs(workdir / "reports" / "latest"))
+    latest = workdir / "reports" / "latest"
+    said = read(report, done.stderr, _further_runs(latest))
+    return replace(said, settled=same_elsewhere(latest.resolve())) if said.rung or said.codes else said
 
 
 def _further_runs(folder: Path) -> int:
@@ -91,6 +101,8 @@ def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> 
         detail=first.get("detail") or "",
         codes=tuple(cause["code"] for cause in causes),
         confidences=tuple(cause["confidence"] for cause in causes),
+        line=_cited(causes[0]) if causes else "",
+        fix=(causes[0].get("fix") or "") if causes else "",
         report=report,
         stderr=stderr,
         smallest=tuple((report.get("controls") or {}).get("smallest") or ()),
@@ -98,9 +110,23 @@ def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> 
     )
 
 
-def agreed_narrowly(said: Said) -> bool:
-    """Whether runs that differ agree within the tolerance, as two draws of a wide distribution do once in fifty times or so."""
-    return said.verdict == "REPRODUCIBLE" and said.bitwise is False
+def _cited(cause: Mapping[str, Any]) -> str:
+    """The text of the line that a cause cites, without its indentation; empty where it cites none."""
+    source = cause.get("source") or {}
+    if not source.get("line"):
+        return ""
+    lines = Path(source["file"]).read_text(encoding="utf-8").splitlines()
+    return lines[source["line"] - 1].strip()
+
+
+def agreed_narrowly(said: Said, wanted: Sequence[str]) -> bool:
+    """Whether runs agree within the tolerance in a check that has to fail.
+
+    Two draws of a wide distribution do so once in fifty times or so: in both checks, or in the forward check alone.
+    """
+    if said.verdict in wanted or said.bitwise is not False:
+        return False
+    return said.verdict in ("REPRODUCIBLE", "NOT REPRODUCIBLE (backward)")
 
 
 def faults(pair: Pair, bad: Said, twin: Said, *, verdicts_only: bool = False) -> list[str]:
@@ -115,6 +141,8 @@ def faults(pair: Pair, bad: Said, twin: Said, *, verdicts_only: bool = False) ->
         wrong.append("twin")
     if not verdicts_only and (twin.codes or twin.rung):
         wrong.append("twin causes")
+    if not (bad.settled and twin.settled):
+        wrong.append("drawn again")
     return wrong
 
 
@@ -133,11 +161,13 @@ def unproven(pair: Pair, bad: Said, twin: Said) -> list[str]:
 
 
 def _why(pair: Pair, bad: Said) -> list[tuple[str, bool]]:
-    """The rung, the place on it and the first cause: whether each is one of those expected."""
+    """The rung, the place on it, the first cause, its line and its fix: whether each is one of those expected."""
     return [
         ("rung", not pair.rungs or bad.rung in pair.rungs),
         ("place", not pair.places or any(is_at(place, bad.place) for place in pair.places)),
         ("cause", not pair.codes or (bool(bad.codes) and bad.codes[0] in pair.codes)),
+        ("line", not pair.lines or any(text in bad.line for text in pair.lines)),
+        ("fix", not pair.fixes or any(text in bad.fix for text in pair.fixes)),
     ]
 
 

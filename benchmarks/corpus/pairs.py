@@ -22,6 +22,8 @@ class Pair:
     rungs: tuple[str, ...]
     places: tuple[str, ...]
     codes: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
     fixed_by: tuple[str, ...] | None = None
     command: tuple[str, ...] = ()
     python: str = ""
@@ -55,6 +57,8 @@ def _pair(row: dict[str, Any]) -> Pair:
         rungs=_several(row.get("rung", [])),
         places=_several(row.get("place", [])),
         codes=_several(row.get("code", [])),
+        lines=_several(row.get("line", [])),
+        fixes=_several(row.get("fix", [])),
         fixed_by=_several(row["fixed_by"]) if "fixed_by" in row else None,
         command=tuple(row.get("command", [])),
         python=row.get("python", ""),

@@ -15,7 +15,8 @@ INTRODUCTION = """\
 Every script in `benchmarks/corpus/scripts` is a small training with one planted cause; its twin (`NAME_fixed.py`) is the same
 training with the fix applied. `python -m benchmarks.corpus` checks them all, each in an empty folder, and prints this page;
 `corpus.toml` there holds what must be said. A row is right where the verdict, the first differing rung, its place and the
-first cause are those expected, and where the twin is reproducible in every bit and nothing is blamed in it.
+first cause are those expected, of some pairs also the line that the cause cites and its fix, and where the twin is reproducible
+in every bit and nothing is blamed in it.
 """
 
 
@@ -58,8 +59,10 @@ def _proof(row: Judged) -> tuple[str, ...]:
 
 def totals(rows: Sequence[Judged], *, verdicts_only: bool = False) -> list[str]:
     """A line for each thing that can be right."""
-    asked = ("verdict", "twin") if verdicts_only else ("verdict", "rung", "place", "cause", "twin", "twin causes")
-    lines = [f"- {name}: {sum(name not in row.wrong for row in rows)} of {len(rows)} right" for name in asked]
+    everywhere = ("verdict", "twin") if verdicts_only else ("verdict", "rung", "place", "cause", "twin", "twin causes")
+    where = {"line": [row for row in rows if row.pair.lines], "fix": [row for row in rows if row.pair.fixes]}
+    asked = dict.fromkeys(everywhere, rows) | ({} if verdicts_only else where)
+    lines = [f"- {name}: {sum(name not in row.wrong for row in of)} of {len(of)} right" for name, of in asked.items() if of]
     return [*lines, f"- all of it: {sum(not row.wrong for row in rows)} of {len(rows)} right"]
 
 

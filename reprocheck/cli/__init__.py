@@ -22,6 +22,12 @@ COMPLETE = "_REPROCHECK_COMPLETE"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit code of the process."""
+    from reprocheck import interrupts
+    from reprocheck.cli import own_process
+
+    interrupts.listen()
+    own_process.settle()
+
     from reprocheck.cli import overview
     from reprocheck.cli.failure import guarded
 

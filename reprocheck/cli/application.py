@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
-from reprocheck.cli import overview
-from reprocheck.cli.compare import CompareCommand, compare
-from reprocheck.cli.config import config
-from reprocheck.cli.demo import demo
-from reprocheck.cli.env import env
-from reprocheck.cli.explain import explain
-from reprocheck.cli.merge import merge
-from reprocheck.cli.parameters import RunCommand
-from reprocheck.cli.record import record
-from reprocheck.cli.report import report
-from reprocheck.cli.rules import rules
-from reprocheck.cli.run import run
-from reprocheck.cli.scan import scan
+from reprocheck.cli import installed, overview
+from reprocheck.cli.parameters import OneCommand, RunCommand
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+OF_RUNS = ("run", "explain", "record")
+"""Commands behind which the user's own command stands."""
 
 
 class Root(TyperGroup):
-    """The group of commands; its help is the overview."""
+    """The group of commands; its help is the overview.
+
+    A command is made when it is asked for: that of all of them took longer than the rest of a start.
+    """
 
     def get_help(self, ctx: Any) -> str:
         """The overview."""
         return overview.help_text()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of the overview."""
+        return list(overview.COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name; None where there is none."""
+        return made(cmd_name) if cmd_name in overview.COMMANDS else None
+
+
+@cache
+def made(name: str) -> Any:
+    """A command from its module, which has its name, as its function has."""
+    module = import_module(f"reprocheck.cli.{name}")
+    alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    own = getattr(module, f"{name.capitalize()}Command", OneCommand)
+    kind = RunCommand if name in OF_RUNS else own
+    alone.command(name, cls=kind, help=overview.COMMANDS[name], context_settings=HELP_NAMES)(getattr(module, name))
+    return typer.main.get_command(alone)
 
 
 app = typer.Typer(
@@ -50,26 +70,38 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
         raise typer.Exit(0)
     if ctx.invoked_subcommand is None:
         overview.print_help()
+        return
+    installed.warn()
+    mend()
 
 
-for _command, _class in (
-    (run, RunCommand),
-    (explain, RunCommand),
-    (record, RunCommand),
-    (compare, CompareCommand),
-    (merge, None),
-    (report, None),
-    (scan, None),
-    (rules, None),
-    (env, None),
-    (config, None),
-    (demo, None),
-):
-    app.command(_command.__name__, cls=_class, help=overview.COMMANDS[_command.__name__], context_settings=HELP_NAMES)(_command)
+def mend() -> None:
+    """Puts back what a check of this folder left that was killed, and says so on stderr. Costs two listings where there is none."""
+    import tempfile
+
+    output = Path.cwd() / "reports"
+    pointers = Path(tempfile.gettempdir()).glob("reprocheck-*/check.json")
+    if not any(output.glob("*/snapshot")) and not any(_names(pointer, Path.cwd()) for pointer in pointers):
+        return
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.launch.left_behind import mended
+
+    for sentence in mended(output, Path.cwd()):
+        standard_error().labelled("note:", sentence, "bold")
+
+
+def _names(pointer: Path, folder: Path) -> bool:
+    """Whether the check that left `pointer`, which may be under way elsewhere, is one of this folder."""
+    try:
+        return json.dumps(str(folder)) in pointer.read_text()
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def invoke(words: list[str]) -> int:
     """Runs a command line and returns its exit code. Raises UsageError where it cannot be parsed."""
+    if len(words) == 2 and words[0] in overview.COMMANDS and words[1] in HELP_NAMES["help_option_names"]:
+        return _print_help(words[0])
     try:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
     except typer.Abort:
@@ -83,6 +115,14 @@ def invoke(words: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _print_help(name: str) -> int:
+    """The help of a command, without the parser: typer 0.29 imports pydantic to read as much as `--help`, which takes 0.3 s of CPU time."""
+    command = made(name)
+    with typer.Context(command, info_name=f"reprocheck {name}", help_option_names=HELP_NAMES["help_option_names"]) as context:
+        typer.echo(command.get_help(context))
+    return 0
+
+
 _PARSE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises for a command line that it cannot parse; older versions take the class from click."""
 
@@ -90,7 +130,24 @@ _PARSE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__
 def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
+    if not command and _names_a_training(words):
+        return UsageError("There is no command between `reprocheck` and what it is to run.", f"Did you mean `{_as_run(words)}`?")
+    if not command and (meant := get_close_matches(next(iter(words), ""), overview.COMMANDS, n=1)):
+        return UsageError(message, f"Did you mean `reprocheck {meant[0]}`?")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
-    if command in ("run", "explain", "record") and "no such option" in message.lower():
+    if command in OF_RUNS and "no such option" in message.lower():
         fix += " Options of the script stand after the script."
     return UsageError(message, fix)
+
+
+def _names_a_training(words: list[str]) -> bool:
+    """Whether one of the words is what `run` takes: a script, a notebook, a module."""
+    return any(word == "-m" or word.endswith((".py", ".ipynb")) for word in words)
+
+
+def _as_run(words: list[str]) -> str:
+    """The same words behind `reprocheck run`; a launcher such as torchrun stands after `--`."""
+    from reprocheck.cli.run import LAUNCHERS
+
+    behind = ["--", *words] if words[0] in LAUNCHERS else words
+    return shlex.join(["reprocheck", "run", *behind])

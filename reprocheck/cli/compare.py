@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import ENTRY, RunCommand, with_settings
+from reprocheck.cli.parameters import ENTRY, OneCommand, RunCommand, with_settings
 from reprocheck.errors import UsageError
 from reprocheck.settings import OPTIONS
 
@@ -28,7 +27,14 @@ AgainstOption = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Compare recordings of different scripts all the same.")]
 RunsOption = Annotated[
-    int, typer.Option("--runs", metavar="N", min=1, help="With --against, how often each side is run; 2 or more show the noise of each.")
+    int,
+    typer.Option(
+        "--runs",
+        metavar="N",
+        min=1,
+        help="With --against, how often each side is run; 2 or more show the noise of each. [1]",
+        show_default=False,
+    ),
 ]
 
 
@@ -42,7 +48,7 @@ class CompareCommand(RunCommand):
         if any(word == "--against" or word.startswith("--against=") for word in args):
             return super().parse_args(ctx, args)
         ctx.meta[ENTRY] = []
-        return TyperCommand.parse_args(self, ctx, args)
+        return OneCommand.parse_args(self, ctx, args)
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
@@ -134,5 +140,5 @@ def _compared(
         console.clear()
     summary.print_verdict(check, console)
     written = write(check, folder, console, target, draw=held.draw)
-    summary.print_place(console, Path(os.path.relpath(folder)), ("html" if held.draw else "json") if written else None)
+    summary.print_place(check, console, Path(os.path.relpath(folder)), ("html" if held.draw else "json") if written else None)
     return check.verdict.exit_code

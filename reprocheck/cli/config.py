@@ -15,7 +15,9 @@ from reprocheck.settings import OPTIONS
 @with_settings(*(option.name for option in OPTIONS))
 def config(
     flags: dict[str, object],
-    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print the settings.")] = "text",
+    format: Annotated[
+        str, typer.Option("--format", metavar="text|json", help="How to print the settings. [text]", show_default=False)
+    ] = "text",
 ) -> int:
     """Prints the settings that hold here; with flags, those that `run` would use with them."""
     import json

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 
 from reprocheck import __version__
-from reprocheck.cli.terminal import CLEAR_LINE, Stream
+from reprocheck.cli.progress import Progress, duration
+from reprocheck.cli.terminal import Stream
 from reprocheck.model import RunRecord
 from reprocheck.settings import Settings
 
@@ -16,12 +17,15 @@ REDRAW = 0.1
 """Seconds between two drawings of the live line."""
 TICK = 0.5
 """Seconds after which the time on it goes on by itself."""
+HEARTBEAT = 60.0
+"""Seconds of silence after which a line is written where there is no live line: CI systems end jobs that say nothing."""
 
 
 class Console:
     """The terminal of one check: `out` takes the verdict, `err` progress and remarks.
 
-    On a terminal, one live line a run that its last line replaces; else a few plain lines. Quiet: nothing but errors and the verdict.
+    On a terminal, one live line a run that its last line replaces; else a few plain lines, and one a minute where nothing else is said.
+    Quiet: nothing but errors, the verdict and the report's place.
     """
 
     def __init__(self, settings: Settings, *, data_on_stdout: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,74 +33,83 @@ class Console:
         self.out = self.err if data_on_stdout else Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
         self.verbose = settings.verbose
+        self.rows = 0
+        """Rows that stay on `err`."""
         self._live = self.err.tty and not settings.quiet and not settings.show_output
         self._clock = clock
         self._lock = threading.Lock()
         self._drawn_at = float("-inf")
         self._drawn = False
-        self._of = settings.runs
-        self._level = ""
-        self._started: dict[int, float] = {}
+        self._spoke_at = clock()
+        self._progress = Progress(settings.runs, settings.steps)
+        self._aside = False
+        self._doing = ""
         self._ticking = False
-        self._iteration: dict[int, int] = {}
-        self._loss: dict[int, float | None] = {}
         self._told_silence: dict[int, float] = {}
 
     # ------------------------------------------------------------------------------------------------ launch.Observer
 
     def begin(self, title: str) -> None:
         """Says what is checked."""
-        self._level = ""
+        self._aside = False
+        self._progress.check()
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
         """The runs that follow are recorded at a deeper level, to explain the verdict `title` of those before."""
-        self._of, self._level = 2, f"level {level}, "
+        self._stage(f"level {level}, ", of=2)
         if level == "module":
-            aim = "" if title == "REPRODUCIBLE" else ", to see where the runs first part"
-            self.remark(f"{title}: recording again at level module{aim}", style="bold")
+            aim = f" at level {level}" if title == "REPRODUCIBLE" else ", to see where they part"
+            self.remark(f"{title}: recording two runs again{aim}", style="bold")
         else:
-            self.remark(f"recording again at level {level}" + (f", inside {inside}" if inside else ""), style="bold")
+            self._detail(f"recording again at level {level}" + (f", inside {inside}" if inside else ""))
 
     def half(self, level: str) -> None:
         """The run that follows is recorded at a deeper level, to be compared with that of another recording."""
-        self._of, self._level = 1, f"level {level}, "
-        self.remark(f"recording again at level {level}", style="bold")
+        self._stage(f"level {level}, ", of=1)
+        self._detail(f"recording again at level {level}")
 
-    def arm(self, name: str, why: str) -> None:
-        """The runs that follow are made under controls, and why."""
-        self._level = f"{name}, " if len(name) < 30 else f"{name.count('+') + 1} controls, "
-        self.remark(f"trying {name}: {why}" if len(name) < 60 else f"trying {name.count('+') + 1} controls: {why}", style="bold")
+    def arm(self, name: str, why: str, most: int = 0) -> None:
+        """The runs that follow are made under controls, and why; `most`: runs of the search still to come at most."""
+        short = name if len(name) < 60 else f"{name.count('+') + 1} controls"
+        self._stage(f"{name if len(name) < 30 else short}, ", of=2)
+        self._progress.expect(most)
+        said = f"trying {short}: {why}"
+        if self._live and not self.verbose:
+            self._show(said)
+        else:
+            self.remark(said, style="bold")
 
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
-        self._of = of
-        self._started[number] = self._clock()
-        self._iteration.pop(number, None)
-        self._loss.pop(number, None)
+        self._progress.started(number, of, self._clock())
         self._tick()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
         """Redraws the live line, a few times a second."""
-        self._iteration[number], self._loss[number] = iteration, loss
-        self._draw(self._state(number, seconds))
+        self._progress.advanced(number, iteration, loss)
+        self._draw(number)
 
     def silent(self, number: int, seconds: float) -> None:
         """Says so after 60 s without an event, and again whenever that time has doubled."""
         if seconds < 2 * self._told_silence.get(number, 0.0):
             return
         self._told_silence[number] = seconds
-        self.remark(f"{self._name(number)}: nothing recorded for {_duration(seconds)}; still running (--timeout SECONDS ends such a run).")
+        name = self._progress.name(number)
+        self.remark(f"{name}: nothing recorded for {duration(seconds)}; still running (--timeout SECONDS ends such a run).")
 
     def run_ended(self, record: RunRecord) -> None:
-        """The last line of a run stays."""
-        self._started.pop(record.number, None)
-        numbers = self._numbers(record.number)
+        """The last line of a run stays; of runs beside those of the check only where one did not end well."""
+        name = self._progress.name(record.number)
+        self._progress.ended(record.number, record.seconds)
+        if self._aside and not self.verbose and record.ended in ("completed", "stopped"):
+            return
+        numbers = self._progress.numbers(record.number)
         if record.ended == "stopped" and numbers[0].startswith("iteration"):
             numbers = (f"stopped after {numbers[0]}", *numbers[1:])
         else:
             numbers = (_ending(record), *numbers)
-        self.remark(" · ".join((self._name(record.number), *numbers, _duration(record.seconds))))
+        self.remark(" · ".join((name, *numbers, duration(record.seconds))))
 
     def message(self, text: str) -> None:
         """A remark of the launcher."""
@@ -104,30 +117,26 @@ class Console:
 
     def output(self, stream: str, data: bytes) -> None:
         """What the script prints (`--show-output`), byte for byte: its stdout to ours unless that holds data, the rest to stderr."""
+        self._spoke_at = self._clock()
         target = self.out if stream == "stdout" else self.err
-        binary = getattr(target.file, "buffer", None)
-        if binary is None:
-            target.write(data.decode("utf-8", "replace"))
-            return
-        try:
-            target.file.flush()
-            binary.write(data)
-            binary.flush()
-        except BrokenPipeError:
-            return
+        target.raw(data)
 
     # ------------------------------------------------------------------------------------------------ lines
 
     def status(self, text: str) -> None:
         """What reprocheck itself is doing, on the live line."""
-        self._draw(text, at_once=True)
+        self._doing = text
+        self._show(text)
+        self._tick()
 
     def remark(self, text: str, style: str = "") -> None:
-        """A line on stderr that stays."""
+        """Lines on stderr that stay."""
         if self.quiet:
             return
         with self._lock:
             self._erase()
+            self._spoke_at = self._clock()
+            self.rows += len(self.err.wrapped(text, 0))
             self.err.paragraph(text, style=style)
 
     def heading(self, text: str, command: str) -> None:
@@ -143,30 +152,61 @@ class Console:
 
     def clear(self) -> None:
         """Removes the live line, and stops its clock."""
-        self._started.clear()
+        self._doing = ""
+        self._progress.under_way.clear()
         with self._lock:
             self._erase()
 
-    def _draw(self, text: str, *, at_once: bool = False) -> None:
-        now = self._clock()
-        if not self._live or (not at_once and now - self._drawn_at < REDRAW):
+    def beat(self) -> None:
+        """What the clock does: the newest run's time goes on, on the live line, else in a line a minute."""
+        number = max(tuple(self._progress.under_way), default=None)
+        if self._live and number is not None:
+            self._draw(number)
+        if self.quiet or self._live or self._clock() - self._spoke_at < HEARTBEAT:
             return
-        with self._lock:
-            if not at_once and not self._started:
-                return
-            self._drawn_at, self._drawn = now, True
-            self.err.write(CLEAR_LINE + self.err.style(self.err.clip(text), "dim"))
+        said = self._progress.line(number, self._clock()) if number is not None else self._doing
+        if said:
+            self.remark(said)
+
+    def _stage(self, name: str, *, of: int) -> None:
+        """Runs beside those of the check follow: what stays of them is a line at most."""
+        self._aside = True
+        self._progress.stage(name, of=of)
+
+    def _detail(self, text: str) -> None:
+        """A remark for those who asked for all of them; else on the live line alone."""
+        if self.verbose:
+            self.remark(text, style="bold")
+        else:
+            self._show(text)
+
+    def _draw(self, number: int) -> None:
+        """The live line of a run, unless it was drawn a moment ago."""
+        now = self._clock()
+        if self._live and now - self._drawn_at >= REDRAW:
+            with self._lock:
+                self._write_live(self._progress.line(number, now))
+
+    def _show(self, text: str) -> None:
+        if self._live:
+            with self._lock:
+                self._write_live(text)
+
+    def _write_live(self, text: str) -> None:
+        """Nothing is drawn for an empty text: the run was over before its line was made."""
+        if text:
+            self._drawn_at, self._drawn = self._clock(), True
+            self.err.live(self.err.clip(text))
 
     def _tick(self) -> None:
-        """Keeps the time of the newest run going on the live line, also while nothing is recorded."""
-        if not self._live or self._ticking:
+        """Beats as long as anything is under way."""
+        if self.quiet or self._ticking:
             return
         self._ticking = True
 
         def tick() -> None:
-            while started := dict(self._started):
-                number = max(started)
-                self._draw(self._state(number, self._clock() - started[number]))
+            while self._progress.under_way or self._doing:
+                self.beat()
                 time.sleep(TICK)
             self._ticking = False
 
@@ -174,20 +214,8 @@ class Console:
 
     def _erase(self) -> None:
         if self._drawn:
-            self.err.write(CLEAR_LINE)
+            self.err.live()
             self._drawn = False
-
-    def _state(self, number: int, seconds: float) -> str:
-        return " · ".join((self._name(number), *self._numbers(number), _duration(seconds)))
-
-    def _name(self, number: int) -> str:
-        return f"{self._level}run {number} of {self._of}"
-
-    def _numbers(self, number: int) -> tuple[str, ...]:
-        iteration, loss = self._iteration.get(number, 0), self._loss.get(number)
-        if not iteration:
-            return ("no iteration yet",) if loss is None else (f"loss {loss:.7g}",)
-        return (f"iteration {iteration:,}", *((f"loss {loss:.7g}",) if loss is not None else ()))
 
 
 def _ending(record: RunRecord) -> str:
@@ -195,10 +223,3 @@ def _ending(record: RunRecord) -> str:
         status = record.exit_status
         return "failed" if status is None else f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
     return {"completed": "ran to its end", "stopped": "stopped", "timed_out": "timed out", "interrupted": "interrupted"}[record.ended]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

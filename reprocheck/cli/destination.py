@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,11 +47,12 @@ class Destination:
 
     def write(self, check: Check) -> None:
         """Draws the report and writes it. Raises ReportError where the file cannot be written."""
+        from reprocheck.cli.terminal import standard_output
         from reprocheck.report import FORMATS
 
         data = FORMATS[self.format].render(check)
         if self.file is None:
-            _to_stdout(data)
+            standard_output().data(data)
             return
         try:
             self.file.write_bytes(data)
@@ -90,21 +90,6 @@ def _known(format: str) -> None:
         meant = nearest(format, known)
         fix = (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(NAMES)}."
         raise UsageError(f"--format {format}: there is no such format.", fix)
-
-
-def _to_stdout(data: bytes) -> None:
-    from reprocheck.cli.terminal import silence
-
-    buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:
-        sys.stdout.write(data.decode())
-        return
-    try:
-        sys.stdout.flush()
-        buffer.write(data)
-        buffer.flush()
-    except BrokenPipeError:
-        silence(sys.stdout)
 
 
 def _unwritable(file: Path, error: OSError) -> ReportError:

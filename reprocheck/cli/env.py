@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ import typer
 
 from reprocheck.cli.parameters import with_settings
 from reprocheck.errors import UsageError
+from reprocheck.model.letters import small
 
 if TYPE_CHECKING:
     from reprocheck.controls import Control
@@ -62,10 +62,11 @@ IN_SCRIPT: Mapping[str, str] = {
 @with_settings("control", "seed", "deterministic", "all_controls")
 def env(
     flags: dict[str, object],
-    shell: Annotated[str, typer.Option("--shell", metavar="|".join(SHELLS), help="Whose words to print.")] = "sh",
+    shell: Annotated[str, typer.Option("--shell", metavar="|".join(SHELLS), help="Whose words to print. [sh]", show_default=False)] = "sh",
 ) -> int:
     """Prints the variables that the controls need before Python starts."""
     from reprocheck import controls, settings
+    from reprocheck.cli.terminal import standard_output
 
     if shell not in SHELLS:
         raise UsageError(f"--shell {shell}: env has no such shell.", f"Take {', '.join(SHELLS)}.")
@@ -73,7 +74,8 @@ def env(
     names = controls.ordered([*held.controls, *(["hash-seed"] if "seed" in held.controls else [])])
     if not names:
         raise UsageError("env needs a control.", "Say which: `reprocheck env --seed 0 --deterministic`.")
-    sys.stdout.write("\n".join(lines(map(controls.control, names), held.seed, SHELLS[shell], os.environ)) + "\n")
+    text = "\n".join(lines(map(controls.control, names), held.seed, SHELLS[shell], os.environ)) + "\n"
+    standard_output().data(text.encode(errors="surrogateescape"))
     return 0
 
 
@@ -91,7 +93,7 @@ def lines(wanted: Iterable[Control], seed: int, assign: Callable[[str, str], str
             name: value for name, value in environment([control.name], seed, {})[0].items() if "{tmp}" not in control.environment[name]
         }
         if variables:
-            yield f"# {control.name}: {control.does[:1].lower()}{control.does[1:]}"
+            yield f"# {control.name}: {small(control.does)}"
         for name in [name for name in variables if name not in said]:
             yield from _assignment(assign(name, variables[name]), name, against)
         said.update(variables)

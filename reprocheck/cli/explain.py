@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -88,12 +89,12 @@ def _record(
     question: Question, number: int, check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, watch: Any
 ) -> None:
     """The runs that a question asks for, beside those that there are already."""
-    from reprocheck import launch
+    from reprocheck import explain, launch
 
     enough = partial(_decided, check, folder, question.controls) if question.controls else None
     names = (*check.record.controls, *question.controls)
     made = sum(len(arm.runs) for arm in check.record.arms if set(arm.controls) == set(names) and not arm.patched)
-    console.arm(" + ".join(question.controls) or "as it is", question.why)
+    console.arm(" + ".join(question.controls) or "as it is", question.why, explain.most_runs(check, folder))
     name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
         *(entry, held, folder, watch),
@@ -131,10 +132,23 @@ def _again(check: Check, folder: Path) -> Check:
 
 def _nothing_to_search(check: Check, console: Console) -> None:
     """Where the check passes, or says nothing."""
-    if check.verdict.exit_code == 0:
-        console.remark("No difference was seen: there is nothing to explain. `--runs N` looks for one that comes and goes.", style="bold")
+    from reprocheck.report import words
+
+    found = check.verdict.bitwise
+    if check.verdict.exit_code != 0:
+        said = "No losses that differ were recorded, so no control can be tried."
+    elif found.equal is not False:
+        said = "No difference was seen: there is nothing to explain. `--runs N` looks for one that comes and goes."
+    elif found.one_is_longer:
+        said = (
+            f"No loss that both runs recorded differs, but one run is longer: iteration {found.first_iteration:,} is missing in the other."
+        )
     else:
-        console.remark("No losses that differ were recorded, so no control can be tried.", style="bold")
+        _, where = words.bitwise(check)
+        said = (
+            f"The checks pass, but the losses are not equal in every bit: {where}. `{words.bitwise_search(check)}` searches for the cause."
+        )
+    console.remark(said, style="bold")
 
 
 def _writable(file: Path) -> None:
@@ -155,3 +169,5 @@ def _write(file: Path, check: Check, console: Console) -> None:
         file.write_text(check.search.patch, encoding="utf-8")
     except OSError as error:
         print_error(f"{file} cannot be written: {error.strerror or error}.", "Name another file with --write-patch.")
+        return
+    console.remark(f"The patch is in {file}: `patch -p1 < {shlex.quote(str(file))}` applies it.", style="bold")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 
+from reprocheck import interrupts
 from reprocheck.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, ReprocheckError
 
 
@@ -21,22 +21,33 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 
 def guarded(call: Callable[[], int], *, verbose: bool = False) -> int:
-    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit code, never a traceback."""
+    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit code, never a traceback.
+
+    Exit code 1 is a verdict, and comes from `call` alone.
+    """
+    try:
+        return _called(call, verbose=verbose)
+    finally:
+        interrupts.ignore()
+
+
+def _called(call: Callable[[], int], *, verbose: bool) -> int:
     try:
         code = call()
-        sys.stdout.flush()
+        flush_output()
+        if interrupts.heard():
+            raise KeyboardInterrupt
     except ReprocheckError as error:
         print_error(error.message, error.fix)
         return error.exit_code
     except Interrupted as interrupted:
+        interrupts.ignore()
         print_error("interrupted.", interrupted.kept)
         return EXIT_INTERRUPTED
     except KeyboardInterrupt:
+        interrupts.ignore()
         print_error("interrupted.")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _silence_stdout()
-        return 0
     except Exception as error:
         return _internal(error, verbose=verbose)
     return code
@@ -52,18 +63,21 @@ def print_error(message: str, fix: str = "") -> None:
         stream.labelled("fix:", fix, "bold")
 
 
-def _silence_stdout() -> None:
-    from reprocheck.cli.terminal import silence
+def flush_output() -> None:
+    """Writes out what stdout still holds, as `Stream.write` does."""
+    from reprocheck.cli.terminal import standard_output
 
-    silence(sys.stdout)
+    standard_output().write("")
 
 
 def _internal(error: Exception, *, verbose: bool) -> int:
     import traceback
 
+    from reprocheck.cli.terminal import standard_error
+
     text = "".join(traceback.format_exception(error))
     if verbose:
-        sys.stderr.write(text)
+        standard_error().write(text)
     where = _save(text)
     print_error(
         f"reprocheck itself failed: {type(error).__name__}: {error}".rstrip(": "),

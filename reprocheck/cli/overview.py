@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from reprocheck import __version__
 
 COMMANDS = {
@@ -69,13 +67,13 @@ def help_text() -> str:
 
 def print_help() -> int:
     """Prints the overview."""
-    sys.stdout.write(help_text() + "\n")
+    _print(help_text() + "\n")
     return 0
 
 
 def print_version() -> int:
     """Prints name and version."""
-    sys.stdout.write(f"reprocheck {__version__}\n")
+    _print(f"reprocheck {__version__}\n")
     return 0
 
 
@@ -89,3 +87,9 @@ def _pairs(rows: dict[str, str]) -> list[str]:
     cells = [f"{name:>4}  {text}" for name, text in rows.items()]
     half = (len(cells) + 1) // 2
     return [f"{left:<32}{right}".rstrip() for left, right in zip(cells[:half], [*cells[half:], ""], strict=False)]
+
+
+def _print(text: str) -> None:
+    from reprocheck.cli.terminal import standard_output
+
+    standard_output().data(text.encode())

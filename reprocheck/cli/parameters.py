@@ -62,7 +62,15 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-class RunCommand(TyperCommand):
+class OneCommand(TyperCommand):
+    """A command whose help is plain text: some versions of typer escape it for another purpose."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The help, without backslashes before brackets."""
+        return super().get_help(ctx).replace("\\[", "[")
+
+
+class RunCommand(OneCommand):
     """A command whose options end where the user's own command begins: at a script, `-m` or `--`. The rest is not looked at."""
 
     usage: tuple[str, ...] = ("[OPTIONS] SCRIPT.py [ARGS]...", "[OPTIONS] -m MODULE [ARGS]...", "[OPTIONS] -- COMMAND [ARGS]...")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reprocheck.cli.terminal import Stream
 
 if TYPE_CHECKING:
-    from reprocheck.model import Check, Search
+    from reprocheck.model import Check, Search, Tried
 
 LABEL, NAME, CLASS = 10, 16, 19
 ARM = 32
@@ -45,11 +45,16 @@ def _print_tried(search: Search, out: Stream) -> None:
     for number, one in enumerate(search.tried):
         name = controls.arm(one)
         shown = name if len(name) <= ARM else f"{len(one.controls)} controls"
-        style = "green" if one.agrees else "" if one.agrees is False else "yellow"
         row = f"{shown:<{ARM}} {text.count(one.runs, 'run'):<8} {controls.outcome(one)}"
         label = "" if number else "tried"
         gap = " " * (LABEL + 2 - len(label))
-        out.line(f"  {out.style(label, 'dim')}{gap}{out.style(out.fit(row), style)}")
+        out.line(f"  {out.style(label, 'dim')}{gap}{out.style(out.fit(row), _style(one))}")
+
+
+def _style(tried: Tried) -> str:
+    if tried.agrees is None:
+        return "yellow"
+    return "green" if tried.agrees and tried.diverges_from is None else ""
 
 
 def _print_overrides(check: Check, out: Stream, *, every: bool) -> None:

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
 """Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are 1 here."""
 RunsOption = Annotated[
-    int, typer.Option("--runs", metavar="N", min=1, help="How often the script is run; more than once shows the noise from run to run.")
+    int,
+    typer.Option(
+        "--runs",
+        metavar="N",
+        min=1,
+        help="How often the script is run; more than once shows the noise from run to run. [1]",
+        show_default=False,
+    ),
 ]
 FileOption = Annotated[Path | None, typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too.")]
 
@@ -54,6 +61,7 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
 def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
     """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
     from reprocheck import explain, launch, replay
+    from reprocheck import record as records
     from reprocheck.escalation import keep_caveat, up_to_checks
 
     launch.check(entry, held, folder, console, output=console.output)
@@ -69,7 +77,7 @@ def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) 
             keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
         finally:
             console.clear()
-    explain.keep_sources(check, folder)
+    explain.keep_sources(replace(check, record=records.read(folder)), folder)
     return check
 
 
@@ -91,7 +99,7 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
 
     if failed(check):
         summary.print_verdict(check, console)
-        summary.print_place(console, Path(os.path.relpath(folder)), None)
+        summary.print_place(check, console, Path(os.path.relpath(folder)), None)
         return check.verdict.exit_code or 3
     if file is not None:
         bundle.pack(folder, file)

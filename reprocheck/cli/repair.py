@@ -1,7 +1,8 @@
-"""The patch of the user's source for a confirmed cause: made by the scan, run twice in a copy, kept in the report folder."""
+"""The patch of the user's source for a confirmed cause: made by the scan, run twice in place of the source, kept in the report folder."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from reprocheck.settings import Settings
 
 ARM = "patched"
+RUNS = 2
 CALL = "reprocheck_child.call"
 """The module behind which the file of a function stands."""
-SOURCES = "patched-files"
-"""In the report folder, under `arms`: the changed files."""
+SOURCES, OUTSIDE = "patched-files", "outside"
+"""In the report folder, under `arms`: the changed files; in it, those that lie outside of the working directory."""
 
 
 def repair(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, *, watch: Any) -> None:
@@ -31,17 +33,20 @@ def repair(check: Check, entry: EntryPoint, held: Settings, folder: Path, consol
     from reprocheck import explain, record
     from reprocheck.scan.mend import difference
 
-    inside = {path: text for path, text in changed.items() if path.resolve().is_relative_to(Path.cwd().resolve())}
-    if inside.keys() == changed.keys():
-        _run(inside, check, entry, held, folder, console, watch)
-        if not explain.patch_holds(replace(check, record=record.read(folder)), folder):
-            return
-    (folder / "arms" / explain.PATCH).write_text(difference(changed), encoding="utf-8")
+    patch = difference(changed)
+    before = {path: path.read_bytes() for path in changed}
+    _run(changed, check, entry, held, folder, console, watch)
+    if not explain.patch_offered(replace(check, record=record.read(folder)), folder):
+        return
+    (folder / "arms" / explain.PATCH).write_text(patch, encoding="utf-8")
+    edited = sorted(str(path) for path, data in before.items() if not path.is_file() or path.read_bytes() != data)
+    if edited:
+        console.remark(f"Changed while the patch was tried, which is for the text before: {', '.join(edited)}.", style="yellow")
 
 
 def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
     """The files that the patch changes, and what they are then. Empty where there is nothing to mend, or the scan is not there."""
-    paths = scripts(entry)
+    paths = scripts(entry) or program(check)
     try:
         from reprocheck import scan
 
@@ -58,11 +63,25 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
 
     confirmed = [cause for cause in check.causes if cause.confidence == "confirmed"]
     codes = {cause.code for cause in confirmed}
-    lines = {(Path(cause.source.file).name, cause.source.line) for cause in confirmed if cause.source}
-    mendable = [finding for finding in findings if finding.patchable]
-    meant = [one for one in mendable if one.code in codes or (Path(one.path).name, one.line) in lines]
+    lines = {(Path(cause.source.file).name, str(cause.source.line)) for cause in confirmed if cause.source}
+    mendable = [replace(finding, patchable=True) for finding in findings if finding.patchable or "unsure" in finding.evidence]
+    meant = [one for one in mendable if one.code in codes or any((Path(one.path).name, line) in lines for line in _lines(one))]
     smallest = check.search.smallest if check.search else ()
     return tuple(meant or [one for one in mendable if any(explain.removes(name, one.code) for name in smallest)])
+
+
+def _lines(finding: Finding) -> tuple[str, ...]:
+    """The lines of its file that a finding is about: its own, and the one that makes the number which it finds."""
+    return str(finding.line), finding.evidence.get("made", "").partition(":")[0]
+
+
+def program(check: Check) -> list[Path]:
+    """The script that the processes execute which train, whatever started them: a shell script, make, a launcher."""
+    for run in check.runs[:1]:
+        found = [Path(run.workdir, trace.process.program).expanduser() for trace in run.traces if trace.process.program]
+        shown = [Path(run.shown(str(path))) for path in found]
+        return [path for path in shown if path.suffix == ".py" and path.is_file()][:1]
+    return []
 
 
 def scripts(entry: EntryPoint) -> list[Path]:
@@ -78,26 +97,38 @@ def scripts(entry: EntryPoint) -> list[Path]:
 
 
 def _run(changed: Mapping[Path, str], check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, watch: Any) -> None:
-    """A pair of runs in a copy of the working directory with the changed files."""
+    """A pair of runs, for which Python is given the changed files in place of the user's. The record then holds them."""
     from reprocheck import launch
 
-    sources = folder / "arms" / SOURCES
-    shutil.rmtree(sources, ignore_errors=True)
-    for path, text in changed.items():
-        target = sources / path.resolve().relative_to(Path.cwd().resolve())
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    why = "the patch in a copy of the working directory, without any control"
-    console.arm(ARM, why)
+    arm = f"{len(check.record.arms) + 1}-{ARM}"
+    names = ", ".join(sorted(map(str, changed)))
+    why = "the patch, without any control"
+    console.arm(ARM, f"{why}; Python is given the patched text of {names}, and the file itself stays as it is", RUNS)
     launch.record_arm(
         *(entry, held, folder, watch),
-        name=f"{len(check.record.arms) + 1}-{ARM}",
+        name=arm,
         controls=check.record.controls,
         seed=held.seed,
-        runs=2,
+        runs=RUNS,
         steps=held.steps,
         why=why,
-        patched=sources,
+        patched=_written(changed, folder / "arms" / SOURCES),
         output=console.output,
     )
-    watch.keep_arm(folder, f"{len(check.record.arms) + 1}-{ARM}")
+    watch.keep_arm(folder, arm)
+
+
+def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
+    """Writes the changed files below a folder of ours. Returns where each lies, by the whole path of the user's file."""
+    from reprocheck.scan.mend import encoded
+
+    shutil.rmtree(sources, ignore_errors=True)
+    here = Path.cwd()
+    written = {}
+    for number, (path, text) in enumerate(sorted(changed.items())):
+        place = Path(os.path.normpath(here / path))
+        target = sources / (place.relative_to(here) if place.is_relative_to(here) else Path(OUTSIDE, str(number), path.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(encoded(path, text))
+        written[place] = target.absolute()
+    return written

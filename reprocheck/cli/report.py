@@ -1,4 +1,4 @@
-"""`reprocheck report DIR`: the reports of a recorded check, drawn again from its traces."""
+"""`reprocheck report DIR`: the reports of a recorded check, drawn again from its traces; `-o FILE.zip` packs the check to be sent."""
 
 from __future__ import annotations
 
@@ -8,31 +8,71 @@ from typing import Annotated
 
 import typer
 
-from reprocheck.cli.destination import FormatOption, OutputOption, destination
-from reprocheck.errors import ReportError
+from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.errors import ReportError, UsageError
+
+PACKED = ".zip"
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A report folder, such as reports/latest.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one.")],
     format: FormatOption = None,
     output_file: OutputOption = None,
 ) -> int:
     """Draws the reports again: all of them into DIR, or one to stdout or a file. Exit 0 whatever the verdict was."""
+    if format is None and output_file is not None and output_file.lower().endswith(PACKED):
+        return _pack(folder, Path(output_file))
     target = destination(format, output_file)
+    if _is_zip(folder):
+        return _drawn_from_zip(folder, target)
     _exists(folder)
-    from reprocheck import replay, report
-    from reprocheck.cli.terminal import Stream, standard_error, standard_output
+    return _drawn(folder.resolve(), folder.resolve(), Path(os.path.relpath(folder)), target)
 
-    loaded = replay.load(folder.resolve())
+
+def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
+    """What is recorded in one folder, drawn into another, or one report of it to its target."""
+    from reprocheck import replay, report
+    from reprocheck.cli.terminal import standard_error, standard_output
+
+    loaded = replay.load(recording)
     if target is None:
-        report.write(loaded, folder.resolve())
-        standard_output().line(f"{loaded.verdict.title}  {os.path.relpath(folder / report.FORMATS['html'].filename)}")
+        into.mkdir(exist_ok=True)
+        report.write(loaded, into)
+        standard_output().line(f"{loaded.verdict.title}  {shown / report.FORMATS['html'].filename}")
         return 0
     target.write(loaded)
     if target.file is not None:
-        stream: Stream = standard_error()
-        stream.line(f"{loaded.verdict.title}  {target.file}")
+        standard_error().line(f"{loaded.verdict.title}  {target.file}")
     return 0
+
+
+def _drawn_from_zip(file: Path, target: Destination | None) -> int:
+    """The reports of a packed check, drawn into a new folder beside it that has its name."""
+    from reprocheck import bundle
+
+    into = file.with_suffix("")
+    if target is None and into.exists():
+        raise ReportError(f"{into} exists, and the reports of {file} would go there.", "Remove it, or ask for one report: -o report.html")
+    with bundle.opened(file) as recording:
+        return _drawn(recording, into, Path(os.path.relpath(into)), target)
+
+
+def _pack(folder: Path, file: Path) -> int:
+    """The whole check in one file, to be sent: what was recorded, and the reports that are there."""
+    from reprocheck import bundle
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.report import FORMATS
+
+    if _is_zip(folder):
+        raise UsageError(f"{folder} is packed already.", "Name a report folder.")
+    _exists(folder)
+    bundle.pack_all(folder.resolve(), file, [form.filename for form in FORMATS.values()])
+    standard_output().line(f"PACKED  {file}")
+    return 0
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix.lower() == PACKED and path.is_file()
 
 
 def _exists(folder: Path) -> None:

@@ -25,7 +25,7 @@ def rules(
     code: Annotated[
         str | None, typer.Argument(metavar="[CODE]", help="Print one entry, by code or name.", show_default=False, autocompletion=_complete)
     ] = None,
-    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print.")] = "text",
+    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print. [text]", show_default=False)] = "text",
 ) -> int:
     """Prints the causes that reprocheck knows: how each shows, and how to fix it."""
     from reprocheck.cli.terminal import standard_output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def perform(
     observer    what is told of the first runs, the console unless given
     search      what follows the check and its ladder
     """
-    from reprocheck import launch
+    from reprocheck import launch, replay
     from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
 
@@ -68,6 +69,7 @@ def perform(
     console.begin(title(entry))
     try:
         check = _record(entry, held, folder, console, observer or console, search)
+        replay.close(folder)
         summary.print_verdict(check, console)
         written = write(check, folder, console, target, draw=held.draw)
     except KeyboardInterrupt:
@@ -75,7 +77,7 @@ def perform(
     finally:
         console.clear()
     page = "html" if held.draw else "json"
-    summary.print_place(console, Path(os.path.relpath(folder, shown_from)), page if written else None)
+    summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page if written else None)
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
@@ -114,22 +116,25 @@ def title(entry: EntryPoint) -> str:
     """The command as one would type it."""
     import shlex
 
-    return shlex.join(entry.command if entry.kind == "command" else ("python", *entry.command[1:]))
+    from reprocheck.child.reprocheck_child.redaction import Redactor
+
+    words = entry.command if entry.kind == "command" else ("python", *entry.command[1:])
+    return shlex.join(Redactor().arguments(words))
 
 
 def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, observer: Observer, search: Search | None) -> Check:
     """The runs, read back, and those that follow to explain them. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
-    from reprocheck import launch
+    from reprocheck import launch, replay
 
     warming = threading.Thread(target=_warm_up if held.draw else _nothing, daemon=True)
     warming.start()
     try:
-        launch.check(entry, held, folder, observer, output=console.output)
+        enough = partial(replay.nothing_to_compare, folder, observer)
+        launch.check(entry, held, folder, observer, output=console.output, enough=enough)
         console.clear()
         console.status("comparing the runs")
-        from reprocheck import replay
         from reprocheck.escalation import escalate
 
         found = escalate(replay.judged(folder), entry, held, folder, console)
@@ -152,7 +157,12 @@ def _nothing() -> None:
 
 
 def kept(folder: Path) -> str:
-    """What an interrupted check leaves, in words."""
+    """What an interrupted check leaves, in words; a folder without a run is removed."""
+    from reprocheck import launch
+
+    if not (folder / "record.json").exists():
+        launch.discard(folder)
+        return "Nothing was recorded yet."
     shown = os.path.relpath(folder)
     return f"What was recorded is kept in {shown}; `reprocheck report {shown}` draws it."
 

@@ -144,10 +144,10 @@ def _write(result: Result, name: str, file: Path | None) -> None:
     elif name == "text":
         out.write(text.render(result, style=out.style, width=out.width))
     else:
-        out.write(render(result, name))
+        out.data(render(result, name).encode())
     if name != "text":
-        for one in result.unreadable:
-            err.paragraph(text.left_out(one))
+        for sentence in text.left_out(result):
+            err.paragraph(sentence)
     if file is not None:
         err.paragraph(f"{summary(result)} {file}")
     if not result.files and not result.unreadable:
@@ -202,7 +202,7 @@ def _mend(result: Result, *, force: bool) -> bool:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
     """A bar on stderr, where that is a terminal and there is enough to do."""
-    from reprocheck.cli.terminal import CLEAR_LINE, standard_error
+    from reprocheck.cli.terminal import standard_error
 
     err = standard_error()
     drawn = False
@@ -213,8 +213,8 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
             drawn = True
             width = max(10, min(40, err.width - 40))
             filled = width * done // total
-            err.write(f"{CLEAR_LINE}scanning {'━' * filled}{' ' * (width - filled)} {done:,} of {total:,} files")
+            err.live(f"scanning {'━' * filled}{' ' * (width - filled)} {done:,} of {total:,} files")
 
     yield told if err.tty else None
     if drawn:
-        err.write(CLEAR_LINE)
+        err.live()

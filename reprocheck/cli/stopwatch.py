@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from reprocheck.errors import ReprocheckError
@@ -43,29 +42,29 @@ class Stopwatch:
         """A run has ended."""
         self._observer.run_ended(record)
 
-    def step_seconds(self) -> float | None:
-        """The median time of an iteration over the runs since the last call; None where they took too little time."""
+    def step_times(self) -> tuple[float, ...]:
+        """The time of an iteration in each run since the last call, of those that took long enough."""
         found = []
         for number, (first, start) in self._first.items():
             last, end = self._last[number]
             if last > first and end - start >= LEAST:
                 found.append((end - start) / (last - first))
         self._first, self._last = {}, {}
-        return median(found) if found else None
+        return tuple(found)
 
     def keep_as_is(self, folder: Path) -> None:
         """Writes the time of an iteration as it is into the record."""
         from reprocheck import record
 
         with suppress(ReprocheckError):
-            record.write(folder, replace(record.read(folder), step_seconds=self.step_seconds()))
+            record.write(folder, replace(record.read(folder), step_times=self.step_times()))
 
     def keep_arm(self, folder: Path, name: str) -> None:
         """Writes the time of an iteration under the controls of an arm into the record."""
         from reprocheck import record
 
-        seconds = self.step_seconds()
+        times = self.step_times()
         with suppress(ReprocheckError):
             held = record.read(folder)
-            arms = tuple(replace(arm, step_seconds=seconds) if arm.name == name else arm for arm in held.arms)
+            arms = tuple(replace(arm, step_times=times) if arm.name == name else arm for arm in held.arms)
             record.write(folder, replace(held, arms=arms))

@@ -26,19 +26,29 @@ HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
 
 
 def print_verdict(check: Check, console: Console) -> None:
-    """Prints the verdict and its numbers to the console's `out`."""
+    """Prints the verdict to the console's `out`: a line where quiet, all there is where verbose or where the runs simply agree."""
+    from reprocheck.cli import brief
+    from reprocheck.report import text, why
+
+    if console.quiet:
+        parts = (f"{check.verdict.title}: {text.line(check.verdict.reason)}", why.lead(check))
+        console.out.line(" ".join(filter(None, parts)))
+    elif brief.shown(check, console):
+        brief.print_brief(check, console)
+    else:
+        _print_all(check, console)
+
+
+def _print_all(check: Check, console: Console) -> None:
     from reprocheck.cli.proof import print_controls, print_search
     from reprocheck.cli.reasons import print_causes, print_ladder, print_scan
     from reprocheck.report import compared, text, why
 
     out = console.out
     lead = why.lead(check)
-    if console.quiet:
-        out.line(" ".join(filter(None, (f"{check.verdict.title}: {text.line(check.verdict.reason)}", lead))))
-        return
     if out.tty and console.err.tty:
         out.line()
-    out.line(check.verdict.title, STYLES[check.verdict.verdict])
+    out.paragraph(check.verdict.title, style=STYLES[check.verdict.verdict])
     if lead:
         out.paragraph(lead, indent=2, style="bold")
     out.paragraph(text.line(check.verdict.reason), indent=2)
@@ -66,15 +76,20 @@ def print_verdict(check: Check, console: Console) -> None:
     _print_tails(check, out)
 
 
-def print_place(console: Console, folder: Path, written: str | None) -> None:
+def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
     """Prints where the report is: the format that was `written`, the traces where none could be. `folder`: from the working directory."""
+    from reprocheck.cli import brief
     from reprocheck.report import FORMATS
 
-    if console.quiet:
-        return
     place = folder / FORMATS[written].filename if written else folder
-    console.out.line()
-    console.out.labelled("report" if written else "recorded", _near(place), "dim", indent=2, label_width=LABEL)
+    if console.quiet:
+        console.out.line(_near(place))
+        return
+    short = brief.shown(check, console)
+    if not short:
+        console.out.line()
+    label = "report" if written else "recorded"
+    console.out.labelled(label, _near(place), "dim", indent=2, label_width=brief.LABEL if short else LABEL)
 
 
 def print_recording(out: Stream, title: str, place: Path, why: str) -> None:
@@ -87,12 +102,13 @@ def print_recording(out: Stream, title: str, place: Path, why: str) -> None:
 
 def print_next(check: Check, console: Console) -> None:
     """Prints the next command to type, on a row of its own so that it can be copied."""
+    from reprocheck.cli import brief
     from reprocheck.report import next_command
 
     if console.quiet:
         return
     why, command = next_command(check)
-    console.out.labelled("next", why, "dim", indent=2, label_width=LABEL)
+    console.out.labelled("next", why, "dim", indent=2, label_width=brief.LABEL if brief.shown(check, console) else LABEL)
     console.out.line("    " + console.out.style(command, "cyan"))
 
 
@@ -108,7 +124,7 @@ def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
     """One row for each of the two checks, the worst of it; all rows where `every`."""
     from reprocheck.report import words
 
-    rows = check.verdict.comparisons if every else _worst(check.verdict.comparisons)
+    rows = check.verdict.comparisons if every else deciding(check.verdict.comparisons)
     if not rows:
         return
     head = list(HEAD)
@@ -132,8 +148,8 @@ def _cells(row: Comparison, *, runs: bool, ranks: bool) -> list[str]:
     from reprocheck.report import text, words
 
     numbers = [
-        _loss(row.reference) if row.reference is not None or row.passed is not None else "–",
-        _loss(row.value) if row.value is not None or row.passed is not None else "–",
+        shown_loss(row.reference) if row.reference is not None or row.passed is not None else "–",
+        shown_loss(row.value) if row.value is not None or row.passed is not None else "–",
         text.number(row.max_difference),
         text.number(row.allowed),
     ]
@@ -142,13 +158,14 @@ def _cells(row: Comparison, *, runs: bool, ranks: bool) -> list[str]:
     return [row.kind, f"{row.iteration:,}", *numbers, words.result(row) + where]
 
 
-def _loss(value: float | None) -> str:
+def shown_loss(value: float | None) -> str:
+    """A loss with eight digits."""
     from reprocheck.report import text
 
     return text.number(value) if value is None or value != value or value in (float("inf"), float("-inf")) else f"{value:.8g}"
 
 
-def _worst(rows: Iterable[Comparison]) -> list[Comparison]:
+def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
     """Of each check, the row that decides: a failure before one that could not be made before a pass, then the largest excess."""
     worst: dict[str, Comparison] = {}
     for row in rows:
@@ -181,15 +198,10 @@ def _facts(check: Check) -> list[tuple[str, str]]:
 
 def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
     """Caveats and the like, in the words of the report; those that are empty are left out."""
-    from reprocheck.report import text, words
+    from reprocheck.report import files, words
 
-    files = check.state_left[:MOST_FILES]
-    more = len(check.state_left) - len(files)
-    state = [", ".join(files) + (f" and {text.count(more, 'file')} more" if more else "")] if files else []
-    differences = [
-        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run {item.run}"
-        for item in (check.environment_differences if check.between is None else ())
-    ]
+    state = [state_said(check)] if check.state_left else []
+    differences = environment_said(check)
     silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
     coverage = check.coverage if verbose or silent else ()
     settings = [f"{item.name} = {item.value} ({item.origin})" for item in check.record.settings if verbose and item.origin != "default"]
@@ -199,10 +211,30 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
         ("state left by run 1", state),
         ("caveats", caveats),
         ("coverage", coverage),
+        ("files", files.sentences(check) if verbose else ()),
         ("settings", settings),
         ("changed to observe", [" ".join(check.changed_to_observe)] if check.changed_to_observe else []),
     ]
     return [(label, sentences) for label, sentences in remarks if sentences]
+
+
+def state_said(check: Check) -> str:
+    """The first files that run 1 left and a later run opened."""
+    from reprocheck.report import text
+
+    files = check.state_left[:MOST_FILES]
+    more = len(check.state_left) - len(files)
+    return ", ".join(files) + (f" and {text.count(more, 'file')} more" if more else "")
+
+
+def environment_said(check: Check) -> list[str]:
+    """The facts that are not the same in all runs; none of two recordings, whose differences are told by class."""
+    from reprocheck.report import text
+
+    return [
+        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run {item.run}"
+        for item in (check.environment_differences if check.between is None else ())
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------------- tails
@@ -218,12 +250,12 @@ def _print_tails(check: Check, out: Stream) -> None:
         if run.record.ended in ("failed", "timed_out"):
             out.line()
             out.paragraph(f"Run {run.number} {words.ending(run)}. The end of its log:", indent=2)
-            for row in _tail(run, out.width - 6):
+            for row in tail(run, out.width - 6):
                 out.line("  " + out.style(out.fit("│ "), "dim") + row)
             return
 
 
-def _tail(run: Run, width: int) -> list[str]:
+def tail(run: Run, width: int) -> list[str]:
     """The last rows of stderr, of stdout where that is empty, cut to the width."""
     import textwrap
 

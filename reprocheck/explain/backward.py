@@ -10,6 +10,7 @@ from reprocheck.explain.align import Step
 from reprocheck.explain.finding import Finding, found, measure
 from reprocheck.explain.forward import structure
 from reprocheck.explain.pair import Difference, Pair
+from reprocheck.model.letters import small
 from reprocheck.trace.deep import Seen
 
 
@@ -159,7 +160,7 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         difference,
         culprit=culprit,
         detail=detail,
-        head=f"{_forward(pair, difference)} {detail[0].lower()}{detail[1:].rstrip('.')}",
+        head=f"{_forward(pair, difference)} {small(detail).rstrip('.')}",
         facts={"between": [seen.place, "update"], "local_equal": None if own is None else not local},
     )
 
@@ -185,7 +186,7 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         said = f"in {which} the ranks do not hold the same sum: {culprit}"
     detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
     start, _, _ = first.head.partition(" the local gradients agree")
-    sentence = f"{start} {detail[0].lower()}{detail[1:-1]}"
+    sentence = f"{start} {small(detail)[:-1]}"
     return replace(
         first, culprit=culprit, detail=detail, sentence=sentence, head=sentence, facts={**first.facts, "ranks_agree": one and other}
     )
@@ -216,7 +217,10 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
         (step.seen.place for step in pair.before(difference.step.number, "hyper") if seen.optimizer in (None, step.seen.optimizer)), ""
     )
     culprit = None if earlier else (f"the update by {optimizer}" if optimizer else "the update, or what writes to the weights beside it")
-    why = "what went into the update differs already" if earlier else f"gradients and hyper-parameters agree: {culprit}"
+    why = "what went into the update differs already"
+    if not earlier:
+        agree = "gradients and hyper-parameters agree" if optimizer else "gradients agree"
+        why = f"{agree}: {culprit}"
     return _finding(
         pair,
         difference,

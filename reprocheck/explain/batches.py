@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reprocheck.explain import words
 from reprocheck.explain.align import Step
 from reprocheck.explain.finding import Finding, found, measure
-from reprocheck.explain.generators import drawn_before_seed
+from reprocheck.explain.generators import Seeding, drawn_before_seed, is_key, seedings, worker_seeds
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.trace.deep import Seen
 
@@ -55,12 +55,19 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         "subset": change.built and _other(_epoch(steps, difference), "subset"),
         "leaf_names": leaves,
         "worker": content.seen.worker,
+        "by_indices": content.seen.indices is not None,
         "batches": sum(1 for step in steps if step.seen.kind == "batch"),
+        "seeded_by": sorted(seedings(pair, difference.step.number)),
+        "private_generators": _private(_epoch(steps, difference)),
     }
+    own = worker_seeds(pair, content.seen.worker)
+    if own:
+        facts["worker_seeds"] = {name: [one.first, one.second] for name, one in own.items()}
+        facts["seed_line"] = next(iter(own.values())).line
     if change.built and (early := drawn_before_seed(pair, difference.step.number)):
         facts["drawn_before_seed"] = early
     detail = f"{words.sentence(who)[:-1]} {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
-    sentence = f"{words.within(seen.iteration)} {who} {change.words}{worker}{_meaning(pair, difference, change)}"
+    sentence = f"{words.within(seen.iteration)} {who} {change.words}{worker}{_meaning(pair, difference, change, own)}"
     return found(pair, difference.step, "batch", measured, detail=detail, sentence=sentence, facts=facts)
 
 
@@ -83,6 +90,16 @@ def _epoch(steps: Sequence[Step], difference: Difference) -> Step | None:
     """The order of samples that was said last before a difference."""
     said = (step for step in reversed(steps) if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both)
     return next(said, None)
+
+
+def _private(epoch: Step | None) -> list[str]:
+    """The generators of the loader's own whose states were not the same when the epoch began, by where they hang."""
+    if epoch is None or epoch.first is None or epoch.second is None:
+        return []
+    a, b = epoch.first.private, epoch.second.private
+    if isinstance(a, str) or isinstance(b, str):
+        return []
+    return sorted(name for name in a if b.get(name, a[name]) != a[name])
 
 
 def _other(epoch: Step | None, name: str) -> bool:
@@ -121,7 +138,7 @@ def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
     if a is None or b is None:
         return _Change(order="", epoch=False, words="another batch")
     if a.indices is not None and a.indices == b.indices:
-        return _Change(order=CONTENT, epoch=False, words="the same samples with other content (same indices, other content)")
+        return _Change(order=CONTENT, epoch=False, words="the same samples with other content")
     batches = [step for step in steps if step.seen.kind == "batch" and step.both]
     seen = words.plural(len(batches), "batch", "batches")
     for column in ("indices", "samples"):
@@ -158,19 +175,34 @@ def _count(values: Sequence[object] | None) -> Counter[Hashable]:
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in values or ())
 
 
-def _meaning(pair: Pair, difference: Difference, change: _Change) -> str:
+def _meaning(pair: Pair, difference: Difference, change: _Change, by_worker: Mapping[str, Seeding]) -> str:
+    """What the states and seeds of the generators say; `by_worker`: the seeds that the worker set by itself."""
     if difference.structural:
         return ""
+    if by_worker:
+        return f", because the worker seeds {_seeds(by_worker)}"
     step = difference.step
-    moved = sorted({*(step.first.after if step.first else {}), *(step.second.after if step.second else {})})
+    moved = _drawn_from(step)
     agree = f"although {words.generators(moved)} that it draws from agrees" if moved else "and no process-wide generator explains it"
+    if not moved and difference.seen.worker is not None:
+        agree = "and no process-wide generator of the main process explains it"
     if change.built:
         return f": it was built differently before the training, {_seeded_late(pair, step) or 'and nothing recorded explains that'}"
-    if change.order == ORDER:
-        return f", {agree}: the order comes from a generator of its own, from the system, or from the timing of workers"
-    if change.order == CONTENT:
-        return f", {agree}: what makes a sample draws from a generator of its own, or reads something that is not the same in both runs"
     return f", {agree}"
+
+
+def _seeds(by_worker: Mapping[str, Seeding]) -> str:
+    """`numpy from the operating system in line 9 of train.py`."""
+    first = next(iter(by_worker.values()))
+    number = "from the operating system" if first.by_system or first.first is None else "with another number in each run"
+    where = f" in {words.line(first.line)}" if first.line else ""
+    return f"{words.listed(list(by_worker))} {number}{where}"
+
+
+def _drawn_from(step: Step) -> list[str]:
+    """The generators that moved for a batch. Keys do not move: those that stand with a batch were made by then, and maybe never used."""
+    names = {*(step.first.after if step.first else {}), *(step.second.after if step.second else {})}
+    return sorted(name for name in names if not is_key(name))
 
 
 def _seeded_late(pair: Pair, step: Step) -> str:

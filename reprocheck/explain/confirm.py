@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeVar
 
-from reprocheck import controls, rules
+from reprocheck import rules
 from reprocheck.explain import search_chance as chance
-from reprocheck.explain import search_order
-from reprocheck.explain.cause import VAGUE
-from reprocheck.explain.search import PAIR, Answer, Found, Question, Unanswered, find
+from reprocheck.explain import search_order, words
+from reprocheck.explain.confirmed import confirmed, fixes
+from reprocheck.explain.device import device_of
+from reprocheck.explain.evidence import VAGUE
+from reprocheck.explain.frameworks import of_place
+from reprocheck.explain.scanned import located
+from reprocheck.explain.search import PAIR, Answer, Candidates, Found, Question, Unanswered, find
 from reprocheck.explain.search_arms import Book, Judged, within_tolerance_only
-from reprocheck.explain.search_noise import remaining
-from reprocheck.model import Cause, Check, RunRecord, Search, Tried
+from reprocheck.explain.search_cost import cost
+from reprocheck.explain.search_noise import given, remaining
+from reprocheck.explain.search_place import acted_at
+from reprocheck.explain.started import is_what_differs
+from reprocheck.explain.usercode import UserCode
+from reprocheck.model import Cause, Check, Run, Search, Tried, Verdict
+from reprocheck.model.letters import capital, small
 
 Item = TypeVar("Item")
 
 PATCH = "fix.patch"
 """In the report folder, under `arms`: the patch of the user's source that was found."""
+NOT_TAKEN = "no process of a run took its text: the program reads that file in a way of its own"
+"""Why a patch was not tried."""
 AS_IS, AS_IS_UNSPECIFIC, AS_IS_INTERMITTENT = 4, 6, (6, 8)
 """Runs as they are that are wanted: two pairs, three where the ladder does not point at what is confirmed, more where runs agree."""
 SHOWN, FITTING, UNSPECIFIC = 0.1, 0.05, 0.02
 """The risk of luck that is taken: where the ladder shows a cause that the set removes, where a line of the user's fits one, elsewhere."""
+MOST_NAMED, MOST_SHOWN = 4, 3
+"""Controls that are all named in a sentence; of more so many are."""
 MOST_RUNS = 8
 """Runs an arm where the difference comes and goes, unless the check was made with more."""
 INEXACT = 2
@@ -46,7 +58,7 @@ def question(check: Check, folder: Path) -> Question | None:
     The check is one with its ladder and with the causes as the ladder shows them; its record holds the arms made so far.
     """
     try:
-        _conducted(check, folder, Book(check, folder))
+        conducted(check, folder, Book(check, folder))
     except Unanswered as missing:
         return missing.question
     return None
@@ -59,28 +71,36 @@ def decided(check: Check, folder: Path, names: Sequence[str]) -> bool:
 
 
 def searched(check: Check, folder: Path) -> Result | None:
-    """What the search in `folder` has come to by now; None where none was made."""
-    if not check.record.arms:
+    """What the search in `folder` has come to by now; None where none was made, unless none is needed."""
+    if not check.record.arms and not is_what_differs(check, folder):
         return None
     book = Book(check, folder)
     try:
-        found = _conducted(check, folder, book)
+        found = conducted(check, folder, book)
     except Unanswered as missing:
         said = "The search was broken off before it had come to an end."
         return Result(
-            search=Search(**_account(book), sentence=said, confidence=f"Next to try: {missing.question.why}."),
+            search=Search(**_account(book), sentence=said, confidence=_next(missing.question), broken_off=True),
             causes=(*check.causes, *_refusals(book)),
         )
     return _result(check, folder, book, found)
 
 
-def patch_holds(check: Check, folder: Path) -> bool:
-    """Whether the runs with the patch agree."""
-    patched = Book(check, folder).of((), patched=True)
-    return patched is not None and patched.agrees is True
+def _next(question: Question) -> str:
+    said = f"{_named(question.controls)} ({question.why})" if question.controls else question.why
+    return f"Next to try: {said}."
 
 
-def _conducted(check: Check, folder: Path, book: Book) -> Found:
+def patch_offered(check: Check, folder: Path) -> bool:
+    """Whether the patch is shown: the runs with it agree, or no run could try it."""
+    tried = Book(check, folder).of((), patched=True)
+    return tried is not None and (tried.untried or tried.agrees is True)
+
+
+def conducted(check: Check, folder: Path, book: Book, candidates: Candidates | None = None) -> Found:
+    """The search as `book` answers it. Raises Unanswered. None is needed where what the start gives is seen to be what differs."""
+    if is_what_differs(check, folder):
+        return Found()
     _as_is(book, AS_IS, "to see how steady the difference is")
     seen, most = book.sample, max(len(check.runs), MOST_RUNS)
     least = chance.needed(seen, FITTING if seen.intermittent else SHOWN)
@@ -94,7 +114,8 @@ def _conducted(check: Check, folder: Path, book: Book) -> Found:
         return _wanted(check, book, names, answer.exact)
 
     runs = min(least, most) if seen.intermittent else PAIR
-    return find(search_order.candidates(check, folder), book.ask, needed, runs=runs, most=most, whole=least <= most)
+    among = candidates or search_order.candidates(check, folder)
+    return find(among, book.ask, needed, runs=runs, most=most, whole=least <= most)
 
 
 def _as_is(book: Book, target: int, aim: str) -> None:
@@ -114,10 +135,11 @@ def _wanted(check: Check, book: Book, names: Sequence[str], exact: bool) -> int:
 
 def _risk(check: Check, name: str) -> float:
     """The less the runs and the source speak for a control, the less luck is allowed."""
-    removed = [one for one in check.causes if one.code not in VAGUE and search_order.place_of(name, one.code) is not None]
+    removed = [one for one in check.causes if one.code not in VAGUE and search_order.confirms(name, one.code)]
     if any(cause.confidence == "observed" for cause in removed):
         return SHOWN
-    return FITTING if any(cause.source for cause in removed) else UNSPECIFIC
+    on_a_line = any(cause.source for cause in removed) or search_order.found_to_run(check, name)
+    return FITTING if on_a_line else UNSPECIFIC
 
 
 # ---------------------------------------------------------------------------------------------------------------- the result
@@ -126,25 +148,32 @@ def _risk(check: Check, name: str) -> float:
 def _result(check: Check, folder: Path, book: Book, found: Found) -> Result:
     refused = _refusals(book)
     under = book.of(found.smallest) if found.smallest else None
+    if is_what_differs(check, folder):
+        search = Search(**_account(book), sentence=given(check), confidence=_counted(book))
+        return Result(search=search, causes=(*check.causes, *refused))
     if under is None or not found.smallest:
         said = remaining(check, found, book)
         return Result(search=Search(**_account(book), sentence=said, confidence=_counted(book)), causes=(*check.causes, *refused))
     wanted = _wanted(check, book, found.smallest, under.exact)
     if len(under.runs) < wanted:
-        said = f"{_named(found.smallest)} may remove the difference, but that is not shown: {_agreeing(under)}, which can be luck."
+        said = f"{capital(_named(found.smallest))} may remove the difference, but that is not shown: {_agreeing(under)}, which can be luck."
         search = Search(**_account(book), sentence=said, confidence=_open(book, under, wanted))
         return Result(search=search, causes=(*check.causes, *refused))
-    causes = confirmed(check, found.smallest, _evidence(book, under))
-    fix = "\n\n".join(dict.fromkeys(_fixes(check, causes, found.smallest)))
+    frameworks = of_place(check, UserCode(check, folder))
+    causes = confirmed(check, found.smallest, _evidence(book, under), frameworks, acted_at(check, folder, under))
+    causes = located(check, causes, found.smallest)
+    fix = "\n\n".join(dict.fromkeys(fixes(device_of(check), frameworks, causes, found.smallest)))
     patch = _read(folder / "arms" / PATCH)
     ratio, of = cost(check, book, under)
+    further = _further(check, under)
     search = Search(
         **_account(book, under),
         smallest=found.smallest,
-        sentence=_sentence(found.smallest, under, causes),
+        sentence=_sentence(found.smallest, under, causes, further),
         confidence=_confidence(book, under),
         fix=fix,
         patch=patch,
+        further=further,
         cost=ratio,
         cost_of=of,
     )
@@ -170,24 +199,57 @@ def _once(items: Iterable[Item]) -> tuple[Item, ...]:
 def _tried(book: Book) -> tuple[Tried, ...]:
     """As is first, then the arms in their order."""
     check = book.check
-    differ = False if check.verdict.exit_code == 1 else None
-    as_is = Tried(controls=(), runs=len(check.runs), agrees=differ, bitwise=check.verdict.bitwise.equal, note="as it is")
+    as_is = Tried(
+        controls=(),
+        runs=len(check.runs),
+        agrees=_by_the_criterion(check.verdict),
+        bitwise=check.verdict.bitwise.equal,
+        note="as it is",
+        diverges_from=_diverges_from(check.verdict),
+    )
     return (as_is, *(_row(judged) for judged in book.judged))
 
 
+def _by_the_criterion(verdict: Verdict) -> bool | None:
+    """Whether runs agree by it; None where it could not decide."""
+    return verdict.exit_code == 0 if verdict.verdict in ("reproducible", "not_reproducible") else None
+
+
+def _diverges_from(verdict: Verdict) -> int | None:
+    return verdict.first_divergence.iteration if verdict.first_divergence else None
+
+
 def _row(judged: Judged) -> Tried:
+    if judged.untried:
+        return Tried(controls=judged.names, runs=len(judged.runs), agrees=None, bitwise=None, patched=True, note=NOT_TAKEN)
     note = judged.why
     if judged.refusal:
         where = f" at {judged.refusal.source.file}:{judged.refusal.source.line}" if judged.refusal.source else ""
         note = f"the script failed: {judged.refusal.operator or judged.refusal.message}{where} has no deterministic implementation"
     elif judged.failed:
-        note = f"run {judged.failed.number} {'took too long' if judged.failed.record.ended == 'timed_out' else 'failed'}; {note}"
+        note = f"{_ended_badly(judged.failed)}; {note}"
     elif within_tolerance_only(judged):
         note = f"{note}; within the tolerance, and too far apart for rounding"
-    agrees = judged.verdict.exit_code == 0 if judged.verdict.verdict in ("reproducible", "not_reproducible") else None
+    elif judged.agrees and judged.names and not judged.acted:
+        note = f"{note}; nothing shows what it acted on"
     return Tried(
-        controls=judged.names, runs=len(judged.runs), agrees=agrees, bitwise=judged.verdict.bitwise.equal, patched=judged.patched, note=note
+        controls=judged.names,
+        runs=len(judged.runs),
+        agrees=_by_the_criterion(judged.verdict),
+        bitwise=judged.verdict.bitwise.equal,
+        patched=judged.patched,
+        note=note,
+        another_from=judged.later,
+        diverges_from=_diverges_from(judged.verdict),
     )
+
+
+def _ended_badly(run: Run) -> str:
+    """How a run ended, with what the script said last."""
+    if run.record.ended == "timed_out":
+        return f"run {run.number} took too long"
+    said = run.stderr_tail.strip().rpartition("\n")[2]
+    return f"run {run.number} failed ({said})" if said else f"run {run.number} failed"
 
 
 def _refusals(book: Book) -> Iterator[Cause]:
@@ -210,95 +272,34 @@ def _refusals(book: Book) -> Iterator[Cause]:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------- causes and fix
-
-
-def confirmed(check: Check, smallest: Sequence[str], evidence: str) -> tuple[Cause, ...]:
-    """The causes of a check, with those first, as confirmed, that the smallest set removes."""
-    left = list(check.causes)
-    first: list[Cause] = []
-    for name in smallest:
-        cause = _removed(left, name) or _implied(check, name)
-        if all(cause.code != one.code for one in first):
-            first.append(replace(cause, confidence="confirmed", evidence=(evidence, *cause.evidence)))
-        left = [one for one in left if one.code != cause.code]
-    return (*first, *left)
-
-
-def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
-    """The cause that the control is nearest to; one that says why before one that says what, and then the best."""
-    fits = [((cause.code in VAGUE, place), cause) for cause in causes if (place := search_order.place_of(control, cause.code)) is not None]
-    return min(fits, key=lambda entry: entry[0])[1] if fits else None
-
-
-def _implied(check: Check, control: str) -> Cause:
-    rung = check.ladder.first_rung if check.ladder else None
-    known = rules.entry(search_order.implied(control, rung.rung if rung else ""))
-    detail = (rung.detail,) if rung and rung.detail else ()
-    return Cause(
-        code=known.code,
-        title=known.title,
-        confidence="confirmed",
-        evidence=detail,
-        source=rung.source if rung else None,
-        fix=known.fix_for(_frameworks(check)),
-    )
-
-
-def _fixes(check: Check, causes: Sequence[Cause], smallest: Sequence[str]) -> Iterator[str]:
-    """The fix of each confirmed cause, else that of the control."""
-    for cause in causes:
-        if cause.confidence == "confirmed" and cause.fix:
-            yield cause.fix
-    if not any(cause.confidence == "confirmed" and cause.fix for cause in causes):
-        yield from (fix for name in smallest if (fix := control_fix(check, name)))
-
-
-def control_fix(check: Check, name: str) -> str:
-    """The code to paste that does in the script what a control does from outside."""
-    fixes = controls.control(name).fix
-    return next((fixes[framework] for framework in (*_frameworks(check), "python") if framework in fixes), next(iter(fixes.values()), ""))
-
-
-def _frameworks(check: Check) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for run in check.runs[:1] for trace in run.traces for name in trace.frameworks))
-
-
-def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
-    """How much longer it takes with the fix, or under the controls, than as it is: of a step where that was measured, else of a run."""
-    fixed = book.of((), patched=True) or under
-    arms = [arm for arm in book.record.arms if arm.name in fixed.arms]
-    as_is, with_fix = check.record.step_seconds, [arm.step_seconds for arm in arms if arm.step_seconds]
-    if as_is and with_fix:
-        return median(with_fix) / as_is, "step"
-    before, after = _seconds(check.record.runs), _seconds([run.record for run in fixed.runs])
-    return (after / before, "run") if before and after else (None, "")
-
-
-def _seconds(runs: Sequence[RunRecord]) -> float:
-    """The time of the fastest run, which what else the machine does disturbs least."""
-    return min((run.seconds for run in runs if run.ended in ("completed", "stopped")), default=0.0)
-
-
 # ---------------------------------------------------------------------------------------------------------------- words
 
 
 def _named(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names]
+    if len(quoted) > MOST_NAMED:
+        return f"the {len(quoted)} controls {words.listed(quoted, MOST_SHOWN)}"
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}" if quoted else "no control"
 
 
-def _sentence(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
+def _sentence(smallest: Sequence[str], under: Judged, causes: Sequence[Cause], further: Sequence[str]) -> str:
     verb = "removes" if len(smallest) == 1 else "together remove"
     several = "" if len(smallest) == 1 else " None of them can be left out."
-    named = [f"{one.code}, {one.title[:1].lower()}{one.title[1:]}" for one in causes if one.confidence == "confirmed"]
+    named = [f"{one.code}, {small(one.title)}" for one in causes if one.confidence == "confirmed"]
     said = f"{_named(smallest)} {verb} the difference: {_agreeing(under)}.{several} That confirms {'; and '.join(named)}."
-    return said if under.later is None else f"{said} {_another(smallest, under.later)}"
+    if under.later is None:
+        return said
+    command = f"`reprocheck explain {' '.join(further)}`"
+    return f"{said} Another difference remains, from iteration {under.later} on: {command} with the same script looks for it."
 
 
-def _another(smallest: Sequence[str], iteration: int) -> str:
-    options = " ".join(f"--control {name}" for name in smallest)
-    return f"Another difference remains, from iteration {iteration} on: `reprocheck explain {options}` with the same script looks for it."
+def _further(check: Check, under: Judged) -> tuple[str, ...]:
+    """Options of `explain` that look for another difference, where one remains: all that is known is kept out of its way."""
+    if under.later is None:
+        return ()
+    options = [option for name in (*check.record.controls, *under.names) for option in ("--control", name)]
+    within_tolerance = under.verdict.first_divergence is None
+    return (*options, *(("--fail-on", "bitwise") if within_tolerance else ()))
 
 
 def _agreeing(under: Judged) -> str:
@@ -314,7 +315,7 @@ def _how(under: Judged) -> str:
 def _evidence(book: Book, under: Judged) -> str:
     where = ", ".join(f"arms/{name}" for name in under.arms)
     counted = _counted(book)
-    return f"Under {_named(under.names)} {len(under.runs)} runs agree {_how(under)} ({where}); {counted[:1].lower()}{counted[1:]}"
+    return f"Under {_named(under.names)} {len(under.runs)} runs agree {_how(under)} ({where}); {small(counted)}"
 
 
 def _counted(book: Book) -> str:
@@ -349,7 +350,8 @@ def _open(book: Book, under: Judged, wanted: int) -> str:
 
 
 def _read(path: Path) -> str:
+    """The text of a file with its own line ends: a patch of lines that end as on Windows has those."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except OSError:
         return ""

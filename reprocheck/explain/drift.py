@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reprocheck.explain import words
+from reprocheck.explain.given import of_the_user
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
 from reprocheck.rules import drift_class, drift_classes
 
 
-def between(check: Check, noise: Sequence[Noise] = ()) -> Between:
+def between(check: Check) -> Between:
     """The drift between the two recordings of a check, after its ladder has been made."""
+    known = check.between or Between(sentence="")
     drift = classes(check.environment_differences)
-    return Between(sentence=_sentence(check, drift, noise), drift=drift, noise=tuple(noise))
+    return replace(known, sentence=_sentence(check, drift, known.noise), drift=drift)
 
 
 def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
     """The differences by class, in the order of the table; what both sides have comes before what one lacks, packages last."""
     found: dict[str, list[EnvironmentDifference]] = {}
-    for difference in sorted(differences, key=_weight):
+    of_libraries = [one for one in differences if not of_the_user(one.key, one.reference, one.value)]
+    for difference in sorted(of_libraries, key=_weight):
         found.setdefault(drift_class(difference.key).name, []).append(difference)
     return tuple(
         Drift(name=one.name, title=one.title, expects=one.expects, why=one.why, reference=one.reference, differences=tuple(found[one.name]))

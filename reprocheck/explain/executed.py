@@ -10,6 +10,7 @@ from reprocheck.model.static import Executed
 from reprocheck.trace.reached import Ran
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CODE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _CONDITIONAL = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Match, ast.ExceptHandler)
 
 
@@ -30,18 +31,20 @@ def place(tree: ast.Module, line: int) -> Place:
     """Where a line of a file stands."""
     function: _Function | None = None
     blocks: list[tuple[int, int]] = []
-    conditional = left_early = False
+    conditional = left_early = guarded = False
     body: Sequence[ast.stmt] | None = tree.body
     while body is not None:
         index = next((index for index, one in enumerate(body) if _first(one) <= line <= (one.end_lineno or one.lineno)), None)
         if index is None:
             break
         blocks.append((id(body), index))
+        conditional = conditional or (guarded and index > 0)
         left_early = left_early or (function is not None and any(_leaves(one) for one in body[:index]))
         statement, body = body[index], None
         for block, owner in _inner(statement):
             if block and _first(block[0]) <= line <= (block[-1].end_lineno or block[-1].lineno):
                 body = block
+                guarded = isinstance(owner, ast.Try) and bool(owner.handlers) and block is owner.body
                 if isinstance(owner, _Function):
                     function, blocks, conditional, left_early = owner, [], False, False
                 else:
@@ -50,22 +53,67 @@ def place(tree: ast.Module, line: int) -> Place:
     return Place(function=function, blocks=tuple(blocks), conditional=conditional or left_early)
 
 
-def executed(tree: ast.Module, file: str, line: int, ran: Sequence[Ran], *, script: bool) -> tuple[Executed, int | None]:
-    """Whether a line of a file was executed, and the offset in the trace by which it was; `script`: of the program itself."""
+def executed(
+    tree: ast.Module, file: str, line: int, ran: Sequence[Ran], *, script: bool, offset: int | None = None
+) -> tuple[Executed, int | None]:
+    """Whether a line of a file was executed, and the offset in the trace by which it was.
+
+    script   whether it is a line of the program itself
+    offset   where in the line the expression begins that is meant, in bytes: its statement may run without it
+    """
+    state, at = _executed(tree, file, line, ran, script=script)
+    if state == "executed" and offset is not None and _is_put_off(tree, line, offset):
+        return "entered", None
+    return state, at
+
+
+def _executed(tree: ast.Module, file: str, line: int, ran: Sequence[Ran], *, script: bool) -> tuple[Executed, int | None]:
     here = place(tree, line)
-    first = _first(here.function) if here.function is not None else None
+    first = _first(here.function) if here.function is not None and not _shares_its_line(here.function) else None
     state: Executed = "not_seen"
     for one in ran:
         for name, other in one.lines:
+            if name == file and _left_out(tree, line, other):
+                return "not_executed", None
             if name == file and (there := place(tree, other)).function is here.function:
                 if _passed(here, there):
                     return "executed", one.at
                 state = "entered" if there.blocks[:1] >= here.blocks[:1] else state
-        left = (file, first) in one.done if first is not None else not script and file in one.files
+        left = (file, first) in one.done if here.function is not None else not script and file in one.files
         if left and not here.conditional:
             return "executed", one.at
         state = "entered" if left else state
     return state, None
+
+
+def _left_out(tree: ast.Module, line: int, other: int) -> bool:
+    """Whether a line cannot run where another was under way: it is in the other branch of an `if` that runs once."""
+    body: list[ast.stmt] = tree.body
+    while True:
+        statement = _holding(body, line)
+        if statement is None or statement is not _holding(body, other):
+            return False
+        if isinstance(statement, ast.With):
+            body = statement.body
+            continue
+        if not isinstance(statement, ast.If):
+            return False
+        mine, theirs = _branch(statement, line), _branch(statement, other)
+        if mine is None or theirs is None:
+            return False
+        if mine is not theirs:
+            return True
+        body = mine
+
+
+def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
+    """The statement of a block that a line stands in."""
+    return next((one for one in body if _first(one) <= line <= (one.end_lineno or one.lineno)), None)
+
+
+def _branch(statement: ast.If, line: int) -> list[ast.stmt] | None:
+    """The branch of an `if` that a line stands in; None for its condition."""
+    return next((block for block in (statement.body, statement.orelse) if _holding(block, line) is not None), None)
 
 
 def _passed(here: Place, there: Place) -> bool:
@@ -102,3 +150,46 @@ def _leaves(statement: ast.stmt) -> bool:
         if not isinstance(node, _Function | ast.Lambda | ast.ClassDef):
             waiting.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _shares_its_line(function: _Function) -> bool:
+    """Whether other code begins on the first line of a function, in its decorators or defaults: what ran is known by that line alone."""
+    first = _first(function)
+    around = [*function.decorator_list, function.args]
+    return any(isinstance(node, _CODE) and node.lineno == first for one in around for node in ast.walk(one))
+
+
+def _is_put_off(tree: ast.Module, line: int, offset: int) -> bool:
+    """Whether an expression is not evaluated whenever its statement is: in a lambda, a branch, a generator that is kept, or behind
+    `and` and `or`."""
+    at: ast.AST | None = tree
+    while at is not None:
+        child = next((one for one in ast.iter_child_nodes(at) if _holds(one, line, offset)), None)
+        if child is not None and any(child is one for one in _put_off(at)):
+            return True
+        if isinstance(child, ast.Call) and len(child.args) == 1 and isinstance(child.args[0], ast.GeneratorExp):
+            child = child.args[0].elt if _holds(child.args[0].elt, line, offset) else child
+        at = child
+    return False
+
+
+def _holds(node: ast.AST, line: int, offset: int) -> bool:
+    """Whether an expression begins in a node. What has no place of its own, as arguments and parts of comprehensions, is looked into."""
+    end_line, end_offset = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
+    if end_line is None or end_offset is None:
+        return any(_holds(one, line, offset) for one in ast.iter_child_nodes(node))
+    begins = (_first(node), 0 if isinstance(node, _Function | ast.ClassDef) else getattr(node, "col_offset", 0))
+    return begins <= (line, offset) < (end_line, end_offset)
+
+
+def _put_off(node: ast.AST) -> Sequence[ast.AST]:
+    """The parts of an expression that may not be evaluated when it is."""
+    if isinstance(node, ast.Lambda):
+        return [node.body]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp):
+        return node.values[1:]
+    if isinstance(node, ast.GeneratorExp):
+        return [node.elt]
+    return []

@@ -1,4 +1,4 @@
-"""What a line of the user's is fed by: the statements that assign what it reads, in its function, its class and its file, by name."""
+"""What a line of the user's is fed by: the statements that assign or change what it reads, in its function, its class and its file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ DEEPEST = 3
 
 
 class _Step(NamedTuple):
-    """A statement, or the head of one that holds others: its lines, the names that it assigns and those that it reads."""
+    """A statement, or the head of one that holds others: its lines, the names that it assigns, that it reads, and that it may change."""
 
     first: int
     last: int
     assigns: frozenset[str]
     reads: frozenset[str]
+    changes: frozenset[str] = frozenset()
 
 
 def feeding(tree: ast.Module, line: int) -> list[range]:
@@ -33,6 +34,12 @@ def feeding(tree: ast.Module, line: int) -> list[range]:
     return [range(step.first, step.last + 1) for step in found]
 
 
+def function(tree: ast.Module, line: int) -> range:
+    """The lines of the innermost function around a line; none where it stands in no function."""
+    inside = [scope for scope in _scopes(tree, line) if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return range(inside[0].lineno, (inside[0].end_lineno or inside[0].lineno) + 1) if inside else range(0)
+
+
 def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:
     """The functions and classes around a line, the innermost first, and the file."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -41,11 +48,14 @@ def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:
 
 
 def _assigning(scopes: list[ast.AST], name: str) -> list[_Step]:
-    """The statements that assign a name, in the innermost scope that has one; an attribute of `self` anywhere in the class."""
+    """The statements that assign a name, or call a method of what it names, in the innermost scope that assigns it.
+
+    An attribute of `self` anywhere in the class.
+    """
     for scope in scopes:
-        found = [step for step in _steps(scope, inside=name.startswith("self.")) if name in step.assigns]
-        if found:
-            return found
+        steps = list(_steps(scope, inside=name.startswith("self.")))
+        if any(name in step.assigns for step in steps):
+            return [step for step in steps if name in step.assigns or name in step.changes]
     return []
 
 
@@ -68,7 +78,7 @@ def _steps(scope: ast.AST, *, inside: bool = False) -> Iterator[_Step]:
         elif isinstance(node, ast.stmt):
             targets, value = _sides(node)
             assigned = frozenset(name for target in targets for name in _names(target))
-            yield _Step(node.lineno, node.end_lineno or node.lineno, assigned, _names(value))
+            yield _Step(node.lineno, node.end_lineno or node.lineno, assigned, _names(value), _changed(node))
 
 
 def _sides(node: ast.stmt) -> tuple[list[ast.expr], ast.AST]:
@@ -79,6 +89,13 @@ def _sides(node: ast.stmt) -> tuple[list[ast.expr], ast.AST]:
     if isinstance(node, ast.AugAssign):
         return [node.target], node
     return [], node
+
+
+def _changed(node: ast.stmt) -> frozenset[str]:
+    """What a statement may change that calls a method for no result: `generator.manual_seed(seed)`."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        return _names(node.value.func.value)
+    return frozenset()
 
 
 def _names(node: ast.AST) -> frozenset[str]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from reprocheck.explain import compare, generators, words
 from reprocheck.explain.align import Step
+from reprocheck.explain.compiled import shown_by
 from reprocheck.explain.finding import Finding, Measure, found, measure
 from reprocheck.explain.pair import Difference, Pair
-from reprocheck.model import RungName
+from reprocheck.explain.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
 _LABELS = ("target", "targets", "label", "labels")
@@ -185,10 +187,14 @@ def _labels(pair: Pair, differ: str) -> str:
 
 def _agreeing(pair: Pair) -> str:
     """What agrees up to the loss, as far as it was recorded."""
-    known: list[tuple[RungName, str]] = [("initial weights", "weights"), ("forward", "module outputs")]
-    names = [text for rung, text in known if rung in pair.recorded]
-    if generators.recorded(pair):
-        names.insert(1, "RNG states")
+    unseen = bool(unseen_weights(pair))
+    recorded = {
+        "weights": "initial weights" in pair.recorded and not unseen,
+        "RNG states": generators.recorded(pair) and not unequal_at_the_start(pair),
+        "batches": "batch" in pair.recorded and unseen,  # else they need not be named beside the weights
+        "module outputs": "forward" in pair.recorded,
+    }
+    names = [name for name, agrees in recorded.items() if agrees]
     return f"{words.listed(names)} agree" if names else "nothing else was recorded"
 
 
@@ -204,7 +210,7 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seen = difference.seen
     inputs = bool(difference.inputs)
     measured = measure(pair, difference, inputs=inputs)
-    last = next((step.seen for step in pair.before(first.step.number, "call") if step.seen.iteration == iteration), None)
+    last = _last_seen(pair, first.step, iteration)
     names = _label_names(difference)
     facts: dict[str, object] = {
         "leaf_names": list(difference.inputs or difference.outputs),
@@ -227,10 +233,27 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         detail = _labels(pair, what)
         sentence = f"{words.within(iteration)} {_agreeing(pair)}, {what}; {NO_PRODUCER}: what makes it was not recorded"
     else:
-        culprit = f"something between {after} and the loss that was not recorded"
+        culprit, shown = _unseen(pair, after)
         detail = f"The loss differs, {_agreeing(pair)}: {culprit}."
-        sentence = f"{words.within(iteration)} {_agreeing(pair)} and the loss differs: the difference is made by {culprit}"
+        sentence = f"{words.within(iteration)} {_agreeing(pair)} and the loss differs: the difference is made by {culprit}{shown}"
     return found(pair, first.step, "loss", measured, place=seen.place, culprit=culprit, detail=detail, sentence=sentence, facts=facts)
+
+
+def _unseen(pair: Pair, after: str) -> tuple[str, str]:
+    """What makes a difference of the loss that nothing recorded explains, and what would show it."""
+    first_weights = bool(unseen_weights(pair))
+    if shown := shown_by(pair):
+        also = ", or the first weights" if first_weights else ""
+        return f"something in the forward pass, which a compiled function hides{also}", f" ({shown} shows the forward pass)"
+    such = ", such as the first weights" if first_weights else ""
+    return f"something between {after} and the loss that was not recorded{such}", ""
+
+
+def _last_seen(pair: Pair, step: Step, iteration: int | None) -> Seen | None:
+    """The nearest call before a step of which something that it took or returned was recorded: where a generator alone shows a call,
+    nothing says what came before it."""
+    calls = (before for before in pair.before(step.number, "call") if before.seen.iteration == iteration)
+    return next((before.seen for before in calls if not before.both or pair.comparable(before)), None)
 
 
 def _single(difference: Difference) -> bool:
@@ -260,7 +283,7 @@ def structure(pair: Pair, difference: Difference) -> Finding:
     step, seen = difference.step, difference.seen
     fact = words.fact(seen)
     if step.both:
-        detail = f"{fact[0].upper()}{fact[1:]} stands at another place in the order of run 2 than of run 1: the control flow differs."
+        detail = f"{capital(fact)} stands at another place in the order of run 2 than of run 1: the control flow differs."
     else:
         here, there = (1, 2) if step.first else (2, 1)
         again = f" (number {seen.call + 1})" if seen.call else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from reprocheck.explain.branches import decided
 
 CALLS = {
     "clock": (
@@ -13,6 +15,8 @@ CALLS = {
         "time.perf_counter",
         "time.perf_counter_ns",
         "time.monotonic",
+        "time.monotonic_ns",
+        "time.process_time",
         "datetime.now",
         "datetime.utcnow",
     ),
@@ -29,6 +33,7 @@ CALLS = {
     "identity": ("uuid.uuid4", "uuid.uuid1", "os.getpid"),
     "memory": ("torch.empty", "torch.empty_like", "new_empty", "resize_", "numpy.empty", "numpy.empty_like", "torch.empty_strided"),
     "hash": ("hash",),
+    "address": ("id",),
     "listing": ("os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob", ".iterdir", ".glob", ".rglob"),
     "temporary": ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.mktemp"),
     "arrival": ("as_completed", "imap_unordered"),
@@ -58,6 +63,19 @@ ONLY_BARE = {
 }
 """The same, for calls without any argument."""
 
+BY_CLOCK, BY_SYSTEM = "clock path", "system path"
+"""Kinds of a hint: the clock, or the system's entropy, decides which way the program goes."""
+ELAPSED = "elapsed"
+"""Kind of a hint: a time that was measured, and is used."""
+_TELLING = ("print", "debug", "info", "warning", "log", "write", "format", "append")
+"""Calls that tell or keep what they are given."""
+_BUILT_IN = ("hash", "id")
+_OBJECTS_OF = ("modules", "children", "parameters", "buffers")
+"""Methods that give modules or tensors, which hash by address."""
+OF_OBJECTS = "a set of objects"
+"""What a hint calls a set that is ordered by addresses."""
+_PLAIN = frozenset(name for kind in (str, bytes, int, float, complex, tuple, frozenset) for name in dir(kind))
+"""The attributes of what hashes by its value."""
 _A_SET, _OF_OBJECTS = "{}", "{object()}"
 _KEEP_ORDER = ("list", "tuple", "enumerate", "iter", "zip", "map", "dict.fromkeys")
 SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed", "set_seed", "set_random_seed", "seed_everything", "seed_all")
@@ -75,7 +93,20 @@ def hints_of(tree: ast.AST) -> list[Found]:
         id(child) for node in ast.walk(tree) if _called(node, names).endswith("sleep") for child in ast.walk(node) if child is not node
     }
     timing = _timing(tree, names)
-    return sorted(_found(tree, names, _Unmeant(ordered, timing, waits)), key=lambda hint: hint[2])
+    found = list(_found(tree, names, _Unmeant(ordered, timing, waits, _elapsed(tree, names))))
+    for kind, calls in ((BY_CLOCK, "clock"), (BY_SYSTEM, "entropy")):
+        found += [(kind, name, line) for name, line in decided(tree, _calls(calls, names))]
+    return sorted(found, key=lambda hint: hint[2])
+
+
+def _calls(kind: str, names: dict[str, str]) -> Callable[[ast.AST], str]:
+    """What tells the name of a call of a kind; "" for any other."""
+
+    def called(node: ast.AST) -> str:
+        name = _called(node, names)
+        return name if _matches(name, CALLS[kind]) else ""
+
+    return called
 
 
 def assignments(tree: ast.AST, name: str) -> list[int]:
@@ -89,11 +120,15 @@ def assignments(tree: ast.AST, name: str) -> list[int]:
 
 
 class _Unmeant(NamedTuple):
-    """Ids of calls that stand where they do no harm: within `sorted(...)`, measuring time, saying how long to wait."""
+    """Ids of calls that stand where they do no harm: within `sorted(...)`, measuring time, saying how long to wait.
+
+    Of those that measure time, `elapsed` are the ones at whose difference from an earlier time more than a message is made.
+    """
 
     ordered: set[int]
     timing: set[int]
     waits: set[int]
+    elapsed: set[int]
 
 
 def _timing(tree: ast.AST, names: dict[str, str]) -> set[int]:
@@ -115,6 +150,18 @@ def _timing(tree: ast.AST, names: dict[str, str]) -> set[int]:
     return found
 
 
+def _elapsed(tree: ast.AST, names: dict[str, str]) -> set[int]:
+    """Ids of the clocks in `clock() - start`, where that is more than a part of a message."""
+    told = {id(part) for node in ast.walk(tree) if _is_message(node, names) for part in ast.walk(node)}
+    differences = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)]
+    return {id(node.left) for node in differences if id(node) not in told and _matches(_called(node.left, names), CALLS["clock"])}
+
+
+def _is_message(node: ast.AST, names: dict[str, str]) -> bool:
+    """What is printed, logged or put into a text."""
+    return isinstance(node, ast.JoinedStr) or _called(node, names).rpartition(".")[2] in _TELLING
+
+
 def _is_time(node: ast.AST, kept: Iterable[str], names: dict[str, str]) -> bool:
     """Whether an operand may be a time that was taken: a clock's, a variable of one, an attribute."""
     if isinstance(node, ast.Name):
@@ -129,16 +176,38 @@ def _found(tree: ast.AST, names: dict[str, str], unmeant: _Unmeant) -> Iterator[
             if id(node) not in unmeant.waits:
                 yield from _drawn(node, private)
                 hints = _of_call(node, names, id(node) in unmeant.ordered)
-                yield from (hint for hint in hints if not (hint[0] == "clock" and id(node) in unmeant.timing))
+                yield from (hint for hint in hints if not _is_harmless(hint[0], node, tree, unmeant))
+                if id(node) in unmeant.elapsed:
+                    yield ELAPSED, _called(node, names), node.lineno
         elif isinstance(node, ast.Assign) and any(_is_hash_seed(target) for target in node.targets):
             yield "late hash seed", 'os.environ["PYTHONHASHSEED"]', node.lineno
         elif isinstance(node, ast.Assign) and any(ast.unparse(target).endswith("cudnn.benchmark") for target in node.targets):
             if isinstance(node.value, ast.Constant) and node.value.value is True:
                 yield "benchmark", "torch.backends.cudnn.benchmark", node.lineno
         elif isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter, names):
-            yield *_of_set(node.iter, names, "a loop over a set"), node.iter.lineno
+            kind, what = _of_set(node.iter, names, "a loop over a set")
+            if isinstance(node, ast.For) and _has_own_attributes(node):
+                kind, what = "address", "a loop over a set of objects"
+            yield kind, what, node.iter.lineno
         elif isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Function") for base in node.bases):
             yield "custom backward", f"class {node.name}", node.lineno
+
+
+def _is_harmless(kind: str, call: ast.Call, tree: ast.AST, unmeant: _Unmeant) -> bool:
+    """Whether a call does nothing of its kind: a clock that measures, a parallel map of what draws nothing."""
+    if kind == "clock":
+        return id(call) in unmeant.timing
+    return kind == "parallel map" and _maps_without_a_call(call, tree)
+
+
+def _maps_without_a_call(call: ast.Call, tree: ast.AST) -> bool:
+    """Whether a `map` is given a function of the same file that calls nothing: it can draw nothing."""
+    by_name = [keyword.value for keyword in call.keywords if keyword.arg == "map_func"]
+    given = next(iter([*call.args, *by_name]), None)
+    functions: list[ast.AST] = [given] if isinstance(given, ast.Lambda) else []
+    if isinstance(given, ast.Name):
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == given.id]
+    return bool(functions) and not any(isinstance(part, ast.Call) for function in functions for part in ast.walk(function))
 
 
 def _private(tree: ast.AST, names: dict[str, str]) -> set[str]:
@@ -208,6 +277,8 @@ def _of_call(node: ast.Call, names: dict[str, str], ordered: bool) -> Iterator[t
         yield "address", f"{name}(key=id)", node.lineno
     if keywords.get("in_order") == "False":
         yield "arrival", "in_order=False", node.lineno
+    if keywords.get("num_parallel_calls", "1") not in ("1", "None"):
+        yield "parallel map", name, node.lineno
     if name.endswith("train_test_split") and "random_state" not in keywords:
         yield "split", name, node.lineno
     if name in _KEEP_ORDER and not ordered and (sets := [argument for argument in node.args if _is_set(argument, names)]):
@@ -224,8 +295,11 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 
 
 def _rooted(name: str, pattern: str) -> bool:
-    """A pattern with a dot in front asks for a method; one without any dot takes a bare name or the end of a dotted one, but for `hash`."""
-    return ("." in name) if pattern.startswith(".") else (name == "hash" if pattern == "hash" else True)
+    """A pattern with a dot in front asks for a method; one without any dot takes a bare name or the end of a dotted one,
+    but for functions of Python's own."""
+    if pattern.startswith("."):
+        return "." in name
+    return name == pattern or pattern not in _BUILT_IN
 
 
 def _aliases(tree: ast.AST) -> dict[str, str]:
@@ -260,7 +334,16 @@ def _by_address(tree: ast.AST) -> list[str]:
 def _of_set(node: ast.AST, names: dict[str, str], what: str) -> tuple[str, str]:
     """Kind of the hint and words for something that goes through a set: objects lie in it by their addresses."""
     by_address = _holds_objects(node, names)
-    return ("address", what.replace("a set", "a set of objects")) if by_address else ("set order", what)
+    return ("address", what.replace("a set", OF_OBJECTS)) if by_address else ("set order", what)
+
+
+def _has_own_attributes(loop: ast.For) -> bool:
+    """Whether the body of a loop asks what it loops over for an attribute that no text and no number has: these are objects."""
+    if not isinstance(loop.target, ast.Name):
+        return False
+    inside = (node for statement in loop.body for node in ast.walk(statement))
+    of_target = (node for node in inside if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+    return any(node.value.id == loop.target.id and node.attr not in _PLAIN for node in of_target if isinstance(node.value, ast.Name))
 
 
 def _holds_objects(node: ast.AST, names: dict[str, str]) -> bool:
@@ -270,8 +353,17 @@ def _holds_objects(node: ast.AST, names: dict[str, str]) -> bool:
     if isinstance(node, ast.Set | ast.List | ast.Tuple):
         return bool(node.elts) and all(_is_object(one, names) for one in node.elts)
     if isinstance(node, ast.SetComp | ast.ListComp | ast.GeneratorExp):
-        return _is_object(node.elt, names)
-    return isinstance(node, ast.Call) and any(_holds_objects(argument, names) for argument in node.args)
+        return _is_object(node.elt, names) or _passes_objects(node, names)
+    if not isinstance(node, ast.Call):
+        return False
+    gives_objects = _called(node, names).rpartition(".")[2] in _OBJECTS_OF
+    return gives_objects or any(_holds_objects(argument, names) for argument in node.args)
+
+
+def _passes_objects(node: ast.SetComp | ast.ListComp | ast.GeneratorExp, names: dict[str, str]) -> bool:
+    """Whether a comprehension hands on the objects that its loop is given: `m for m in net.modules()`."""
+    loop = node.generators[0]
+    return ast.unparse(node.elt) == ast.unparse(loop.target) and _holds_objects(loop.iter, names)
 
 
 def _is_object(node: ast.AST, names: dict[str, str]) -> bool:

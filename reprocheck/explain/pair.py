@@ -82,7 +82,7 @@ class Pair:
         found: set[RungName] = set()
         for step in self.steps:
             rung = self.rung_of(step)
-            if rung is not None and rung not in found and self._comparable(step):
+            if rung is not None and rung not in found and self.comparable(step):
                 found.add(rung)
         return frozenset(found)
 
@@ -125,7 +125,8 @@ class Pair:
     def _numbers(self) -> frozenset[int]:
         return frozenset(difference.step.number for difference in self.differences)
 
-    def _comparable(self, step: Step) -> bool:
+    def comparable(self, step: Step) -> bool:
+        """Whether both runs have the fact, and anything in it that can be compared."""
         if not step.first or not step.second:
             return False
         a, b = step.first, step.second

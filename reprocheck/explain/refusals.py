@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from reprocheck.model import Check, Run, SourceLine
@@ -55,13 +54,20 @@ class Refusal:
         return tuple(lines)
 
 
-def refusal(check: Check, shown: Callable[[str], str]) -> tuple[Run, Refusal] | None:
-    """The first run that ended with such an error, and the error. `shown` says how a report names a file."""
+def refusal(check: Check) -> tuple[Run, Refusal] | None:
+    """The first run that ended with such an error, and the error."""
     for run in check.runs:
-        if run.record.ended == "failed" and (found := parse(run.stderr_tail)):
-            source = replace(found.source, file=shown(found.source.file)) if found.source else None
-            return run, replace(found, source=source)
+        if run.record.ended == "failed" and (found := of_run(run)):
+            return run, found
     return None
+
+
+def of_run(run: Run) -> Refusal | None:
+    """The refusal that a run ended with, its file named as a report names it."""
+    found = parse(run.stderr_tail)
+    if found is None or found.source is None:
+        return found
+    return replace(found, source=replace(found.source, file=run.shown(found.source.file)))
 
 
 def parse(text: str) -> Refusal | None:

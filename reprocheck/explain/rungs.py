@@ -9,14 +9,19 @@ from pathlib import Path
 from reprocheck.explain import generators, operators, words
 from reprocheck.explain.backward import across_ranks, gradient, reduced, update
 from reprocheck.explain.batches import batch
+from reprocheck.explain.compiled import shown_by
 from reprocheck.explain.draws import drawn_around
 from reprocheck.explain.drift import classes
 from reprocheck.explain.finding import Finding
 from reprocheck.explain.forward import forward, loss
+from reprocheck.explain.given import given_otherwise, made_by_each_run, of_the_user
+from reprocheck.explain.own_words import of_found_state
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.explain.sources import Sources
 from reprocheck.explain.start import hyper_parameters, initial_weights
-from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, LossSeries, Rung, RungName
+from reprocheck.explain.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, LossSeries, Rung, RungName, SourceDifference, Tolerance
+from reprocheck.model.letters import small
 from reprocheck.model.ranks import named, together
 from reprocheck.trace import collector
 from reprocheck.trace.deep import DeepTrace, read_deep
@@ -31,6 +36,10 @@ _DESCRIBE: Mapping[RungName, Callable[[Pair, Sequence[Difference]], Finding]] = 
     "reduced gradient": reduced,
     "update": update,
 }
+MOST_SAID = 3
+"""Files and arguments that are named with both values."""
+_ORIGINS: tuple[RungName, ...] = ("hyper-parameters", "initial weights", "RNG state", "batch")
+"""Rungs on which a difference does not follow from rounding in the same iteration."""
 _CONSEQUENCES: tuple[RungName, ...] = ("forward", "loss", "gradient", "reduced gradient", "update")
 
 
@@ -42,8 +51,24 @@ class _Rank:
     findings: Mapping[RungName, Finding]
 
     @property
-    def first(self) -> Finding | None:
+    def earliest(self) -> Finding | None:
+        """The first in the order of execution."""
         return min(self.findings.values(), key=lambda finding: finding.order, default=None)
+
+    @property
+    def first(self) -> Finding | None:
+        """Where to look first: the earliest, but for a gross difference in the same iteration that cannot follow from rounding."""
+        earliest = self.earliest
+        if earliest is None or earliest.size != "rounding":
+            return earliest
+        gross = [finding for finding in self.findings.values() if finding.size == "gross" and finding.rung in _ORIGINS]
+        in_time = [finding for finding in gross if (finding.iteration or 0) <= (earliest.iteration or 0)]
+        return min(in_time, key=lambda finding: finding.order, default=earliest)
+
+    @property
+    def independent(self) -> Finding | None:
+        """The earliest, where it is of rounding level and not the one to look at first: neither follows from the other."""
+        return self.earliest if self.earliest is not self.first else None
 
 
 def ladder(check: Check, folder: Path) -> Ladder | None:
@@ -66,13 +91,16 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     if first is not None and lead is not None:
         first = across_ranks(_refined(check, folder, first, lead), [rank.pair for rank in ranks])
         several = {key: value for key, value in found[first.rung].facts.items() if key == "ranks"}
-        found[first.rung] = first = replace(first, facts={**first.facts, **several, **_recorded_at(first, lead.pair)})
+        other = {"independent": lead.independent.rung} if lead.independent is not None else {}
+        found[first.rung] = first = replace(first, facts={**first.facts, **several, **other, **_recorded_at(first, lead.pair)})
     rungs = [_rung(name, found.get(name), ranks) for name in RUNGS]
     files, environment = _files(check, first, lead), _environment(check)
     later = _later(check, main, first)
     rungs = [{"environment": environment, "files and arguments": files, "later": later}.get(rung.rung, rung) for rung in rungs]
     came_back = first is not None or not ranks or _beyond(check, main) or check.verdict.bitwise.equal is True
-    name = _first(files, first, later, environment, came_back)
+    sized = any(finding.size != "rounding" for finding in found.values())
+    explains = sized if check.record.compared else first is not None and not _drawn_unseeded(first)
+    name = _first(files, first, later, environment, came_back, explains=explains)
     sources = Sources(check, folder)
     lines = tuple(replace(rung, source=sources.with_text(rung.source)) for rung in rungs)
     sources.keep()
@@ -91,10 +119,25 @@ def _pairs(folder: Path, deeper: DeeperPair, alone: list[int] | None = None) -> 
     if len(deeper.runs) < 2:
         return []
     one, other = (read_deep(folder, run) for run in deeper.runs[:2])
+    other = _under_the_ranks_of(one, other, folder, deeper)
     both = sorted(one.keys() & other.keys())
     if alone is not None:
         alone += sorted(one.keys() ^ other.keys())
     return [Pair(one[rank], other[rank], ranks=max(len(one), len(other))) for rank in both]
+
+
+def _under_the_ranks_of(
+    one: Mapping[int, DeepTrace], other: Mapping[int, DeepTrace], folder: Path, deeper: DeeperPair
+) -> dict[int, DeepTrace]:
+    """The traces of the second run, those of processes without ranks under the numbers of their partners in the first."""
+    from reprocheck.trace import read_run
+    from reprocheck.verdict import partners
+
+    if all(trace.has_rank for trace in (*one.values(), *other.values())) or len(other) < 2:
+        return dict(other)
+    reference, run = (read_run(folder, record) for record in deeper.runs[:2])
+    numbers, _ = partners(run, reference, Tolerance())
+    return {number: replace(trace, rank=number) for rank, trace in other.items() for number in [numbers.get(rank, rank)]}
 
 
 def _rank(pair: Pair) -> _Rank:
@@ -117,6 +160,8 @@ def _rank(pair: Pair) -> _Rank:
 def _following(finding: Finding, first: Finding) -> Finding:
     """What comes behind the first difference and can be its consequence is not explained: that would blame a victim."""
     if finding.rung not in _CONSEQUENCES or finding is first or finding.culprit is None:
+        return finding
+    if finding.rank == first.rank and finding.order < first.order:
         return finding
     if finding.rank != first.rank and not _after(finding, first):
         return finding
@@ -204,19 +249,59 @@ def _rung(name: RungName, finding: Finding | None, ranks: Sequence[_Rank]) -> Ru
         )
     if name == "RNG state":
         return _generators_agree(ranks)
+    if name == "initial weights" and any(unseen_weights(rank.pair) for rank in ranks):
+        return Rung(rung=name, status="not_recorded", detail=_why_not(name, ranks) or _unseen(ranks))
     if any(name in rank.pair.recorded for rank in ranks):
         return Rung(rung=name, status="equal")
     return Rung(rung=name, status="not_recorded", detail=_why_not(name, ranks))
 
 
+def _unseen(ranks: Sequence[_Rank]) -> str:
+    """The weights that were not seen before their first update."""
+    names = list(dict.fromkeys(name for rank in ranks for name in unseen_weights(rank.pair)))
+    more = [f"{len(names) - MOST_SAID} more"] if len(names) > MOST_SAID else []
+    which = words.listed([*(words.code(name) for name in names[:MOST_SAID]), *more])
+    others = " Those of the other weights agree." if any("initial weights" in rank.pair.recorded for rank in ranks) else ""
+    return f"The first values of {which} were not recorded: they could not be read before the first update.{others}"
+
+
 def _generators_agree(ranks: Sequence[_Rank]) -> Rung:
     if not any(generators.recorded(rank.pair) for rank in ranks):
         return Rung(rung="RNG state", status="not_recorded")
+    hidden = sorted({name for rank in ranks for name in unequal_at_the_start(rank.pair)})
+    if hidden:
+        who = f"{words.generators(hidden)} {'stand' if len(hidden) > 1 else 'stands'} elsewhere"
+        detail = words.sentence(f"{who}, and whether the first weights were drawn from there was not recorded")
+        return Rung(rung="RNG state", status="not_recorded", detail=detail)
     last = max((step.number for rank in ranks for step in rank.pair.steps), default=0)
     ends = [rank.first.number if rank.first is not None and rank.first.number >= 0 else last for rank in ranks]
     unused = sorted({name for rank, end in zip(ranks, ends, strict=True) for name in generators.unused(rank.pair, end)})
-    detail = f"The state of {words.generators(unused)} is not the same in both runs, and nothing recorded draws from it." if unused else ""
-    return Rung(rung="RNG state", status="equal", detail=detail, facts={"unused_generators": unused} if unused else {})
+    return Rung(
+        rung="RNG state",
+        status="equal",
+        detail=" ".join(filter(None, (_unequal_at_the_weights(ranks), _unequal_unused(unused)))),
+        facts={"unused_generators": unused} if unused else {},
+    )
+
+
+def _unequal_at_the_weights(ranks: Sequence[_Rank]) -> str:
+    """This rung begins with the first iteration; what stood otherwise before it belongs to the initial weights."""
+    for rank in ranks:
+        weights = rank.findings.get("initial weights")
+        names = weights.facts.get("generators") if weights is not None else None
+        if isinstance(names, list) and names:
+            who = words.generators(names)
+            return words.sentence(f"{who} stood elsewhere when the weights were made; in the iterations what is drawn from agrees")
+    return ""
+
+
+def _unequal_unused(names: Sequence[str]) -> str:
+    """Generators that differ and that nobody draws from change nothing."""
+    if not names:
+        return ""
+    who = words.generators(names)
+    verb, them = ("stand", "them") if len(names) > 1 else ("stands", "it")
+    return words.sentence(f"{who} {verb} elsewhere and nothing recorded draws from {them}: unused")
 
 
 def _why_not(name: RungName, ranks: Sequence[_Rank]) -> str:
@@ -225,37 +310,84 @@ def _why_not(name: RungName, ranks: Sequence[_Rank]) -> str:
     one = next((rank.pair for rank in ranks if rank.pair.incomparable), None)
     if one is not None:
         return f"The runs were recorded with different hash algorithms ({one.first.algorithm}, {one.second.algorithm}): not comparable."
+    shown = next(filter(None, (shown_by(rank.pair) for rank in ranks)), "") if name == "forward" else ""
+    if shown:
+        return f"A compiled function hides what the layers take and return; {shown} shows it, with bits that may be others."
     return ""
 
 
 def _files(check: Check, first: Finding | None, lead: _Rank | None) -> Rung:
     """Files that run 1 left and run 2 read before the first difference."""
-    paths = [path for path in check.state_left if _in_time(path, first, lead)]
-    if check.record.compared and (other := _other_source(check)) is not None:
+    anew = _written_anew(check, first)
+    in_time = [path for path in check.state_left if path != anew and _in_time(path, first, lead)]
+    alike = [path for path in in_time if path in check.state_alike and _explained_otherwise(first)]
+    paths = [path for path in in_time if path not in alike]
+    if not paths and (other := _given_otherwise(check, first)) is not None:
         return other
+    if not paths and alike:
+        named = words.listed([words.code(path) for path in alike])
+        detail = f"Run 2 reads {named}, which run 1 wrote; run 1 read the same from there."
+        return Rung(rung="files and arguments", status="equal", detail=detail)
     if not paths:
-        left = [words.code(path) for path in check.state_left]
+        left = [words.code(path) for path in check.state_left if path != anew]
         detail = f"Run 2 reads {words.listed(left)}, which run 1 wrote, but only after the first difference." if left else ""
         return Rung(rung="files and arguments", status="equal", detail=detail)
+    read = f"Run 2 reads {words.listed([words.code(path) for path in paths])}, which run 1 wrote."
     return Rung(
         rung="files and arguments",
         status="differs",
         place=paths[0],
         culprit="run 1, which left it behind",
-        detail=f"Run 2 reads {words.listed([words.code(path) for path in paths])}, which run 1 wrote.",
+        detail=f"{read} {of_found_state(check)}".rstrip(),
         facts={"kind": "file", "files": paths},
     )
 
 
-def _other_source(check: Check) -> Rung | None:
-    """Of two recordings: that they ran other files of the user's, or had other arguments."""
-    keys = [one.key for one in check.environment_differences if one.key == "arguments" or one.key.startswith("source.")]
-    if not keys:
+def _explained_otherwise(first: Finding | None) -> bool:
+    """Whether the generators that the first difference is drawn from say why they stand otherwise.
+
+    One that was seeded equally does not: making a file may have moved it in run 1 alone. Keys do not move.
+    """
+    drawn = first.facts.get("generators") if first is not None else None
+    if first is None or not isinstance(drawn, list) or not drawn:
+        return False
+    return bool(first.facts.get("seeds")) or not first.facts.get("seeds_equal") or all(map(generators.is_key, drawn))
+
+
+def _written_anew(check: Check, first: Finding | None) -> str:
+    """A file of weights that each run wrote before it loaded it, which is therefore nothing that run 1 left."""
+    loaded = str(first.facts.get("loaded", "")) if first is not None else ""
+    return loaded if loaded and made_by_each_run(check, loaded) else ""
+
+
+def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
+    """That the runs had other arguments, or read files that were not the same; of two recordings, that they ran other code."""
+    code = check.between.other_code if check.between else ()
+    others = given_otherwise(check, first.rung, first.facts.get("loaded")) if first is not None else given_otherwise(check)
+    if not code and not others:
         return None
-    names = [key.removeprefix("source.") for key in sorted(keys, key=lambda key: key == "arguments")]
-    listed = words.listed([words.code(name) if name != "arguments" else "the arguments" for name in names])
-    detail = f"Not the same on both sides: {listed}."
-    return Rung(rung="files and arguments", status="differs", place=names[0], detail=detail, facts={"kind": "source", "files": names})
+    only_names = not code and all(one.names_the_run for one in others)
+    said = [*(_of_code(one) for one in code), *(one.sentence for one in others)]
+    more = len(said) - MOST_SAID
+    rest = f" {words.plural(more, 'more file or argument', 'more files or arguments')} differ{'s' * (more == 1)} too." if more > 0 else ""
+    names = [*(one.file for one in code), *(one.name for one in others)]
+    return Rung(
+        rung="files and arguments",
+        status="differs",
+        place=names[0],
+        detail=f"{' '.join(said[:MOST_SAID])}{rest}",
+        source=next((pair.first for one in code for pair in one.changed if pair.first is not None), None),
+        facts={"kind": "source" if code else others[0].kind, "files": names} | ({"names_the_run": True} if only_names else {}),
+    )
+
+
+def _of_code(one: SourceDifference) -> str:
+    if one.only_in is not None:
+        return f"Run {one.only_in} alone has {words.code(one.file)}."
+    pair = next(iter(one.changed), None)
+    if pair is None or pair.first is None or pair.second is None:
+        return f"{words.code(one.file)} is not the same in both runs."
+    return f"Line {pair.first.line} of {words.code(one.file)} is `{pair.first.text}` in run 1 and `{pair.second.text}` in run 2."
 
 
 def _in_time(path: str, first: Finding | None, lead: _Rank | None) -> bool:
@@ -279,7 +411,8 @@ def _reached(pair: Pair, first: Finding) -> int:
 
 
 def _environment(check: Check) -> Rung:
-    different = [difference for difference in check.environment_differences if difference.run == 2] or list(check.environment_differences)
+    known_keys = [one for one in check.environment_differences if not of_the_user(one.key, one.reference, one.value)]
+    different = [difference for difference in known_keys if difference.run == 2] or known_keys
     if check.record.compared:
         different = [
             one for group in classes(different) if group.expects != "nothing" and group.name != "source" for one in group.differences
@@ -342,9 +475,19 @@ def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:
 # ---------------------------------------------------------------------------------------------------------------- the whole
 
 
-def _first(files: Rung, first: Finding | None, later: Rung, environment: Rung, came_back: bool) -> RungName | None:
+def _drawn_unseeded(first: Finding) -> bool:
+    """Whether a generator stood otherwise that was not seeded with another number: no argument explains that."""
+    return bool(first.facts.get("generators")) and not first.facts.get("seeds")
+
+
+def _first(files: Rung, first: Finding | None, later: Rung, environment: Rung, came_back: bool, *, explains: bool) -> RungName | None:
+    """`explains`: whether other source, arguments or files can be what the first difference follows from."""
     if first is not None:
-        return "files and arguments" if files.status == "differs" and files.facts.get("kind") == "file" else first.rung
+        may_explain = explains and not files.facts.get("names_the_run")
+        given = files.status == "differs" and (may_explain or files.facts.get("kind") == "file")
+        return "files and arguments" if given else first.rung
+    if not came_back and files.status == "differs":
+        return "files and arguments"
     if not came_back:
         return "environment" if environment.status == "differs" else None
     return "later" if later.status == "differs" else None
@@ -353,13 +496,14 @@ def _first(files: Rung, first: Finding | None, later: Rung, environment: Rung, c
 def _sentence(rung: Rung | None, first: Finding | None, deeper: DeeperPair, ranks: Sequence[_Rank], came_back: bool) -> str:
     if not ranks:
         return "nothing was recorded by both of the runs that were made to look deeper"
+    follows = f"; the first difference that follows is on the rung {words.code(first.rung)} at `{first.place}`" if first else ""
+    if rung is not None and rung.rung == "files and arguments" and rung.facts.get("kind") != "file":
+        return f"the two runs were not given the same: {small(rung.detail).rstrip('.')}{follows}"
     if rung is not None and rung.rung == "files and arguments":
-        return f"run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1 wrote" + (
-            f"; the first difference that follows is on the rung {first.rung} at `{first.place}`" if first else ""
-        )
+        return f"run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1 wrote{follows}"
     if not came_back:
         again = "the difference did not come back: two runs recorded again agree in everything that was recorded"
-        also = f", although {rung.detail[0].lower()}{rung.detail[1:].rstrip('.')}" if rung is not None and rung.detail else ""
+        also = f", although {small(rung.detail).rstrip('.')}" if rung is not None and rung.detail else ""
         return f"{again} of their first {deeper.iterations} iterations{also}. It is intermittent; `--runs N` shows how often it happens"
     if first is not None:
         return first.sentence.rstrip(".") + (f" ({_on_ranks(first, ranks)})" if len(ranks) > 1 else "")

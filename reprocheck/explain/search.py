@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 PAIR = 2
 ALONE = 2
 """Likely controls that are tried alone, before all are tried together or after."""
+FEW = 4
+"""Other controls that acted: where they are no more, the likely ones are tried together before halves of all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,14 +22,14 @@ class Answer:
 
     agrees    None where it could not be decided: the script crashed, or recorded too little
     exact     whether they agree in every bit
-    touched   controls that intercepted or set anything; None where that is not known
+    acted     controls that acted on something in each of these runs; None where that is not known
     blamed    controls that made the script end with an error, where it says so
     """
 
     agrees: bool | None
     runs: int = PAIR
     exact: bool = True
-    touched: frozenset[str] | None = None
+    acted: frozenset[str] | None = None
     blamed: tuple[str, ...] = ()
 
 
@@ -76,12 +78,14 @@ class Found:
                empty where nothing was found
     runs       how many runs agree under it
     crashing   controls under which the script ends with an error
+    idle       a set under which the runs agreed although none of its controls, or not all that seem needed, acted on anything
     complete   whether all controls together were tried where nothing was found
     """
 
     smallest: tuple[str, ...] = ()
     runs: int = 0
     crashing: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     complete: bool = True
 
 
@@ -98,6 +102,7 @@ class _Search:
     runs: int
     crashing: list[str] = field(default_factory=list)
     failed: list[frozenset[str]] = field(default_factory=list)
+    idle: tuple[str, ...] = ()
 
     # ------------------------------------------------------------------------------------------------ asking
 
@@ -110,14 +115,22 @@ class _Search:
         return answer
 
     def agrees(self, names: Iterable[str], why: str) -> bool:
-        """Whether the runs agree under these controls. Where the script crashes, they do not."""
+        """Whether the runs agree under these controls, one of which acted. Where the script crashes, they do not."""
         wanted = frozenset(names)
         if any(wanted <= failed for failed in self.failed):
             return False
         answer = self.answer(wanted, why)
         if answer.agrees is None and len(wanted) == 1:
             self.crashing += [name for name in wanted if name not in self.crashing]
+        if answer.agrees and answer.acted is not None and not wanted & answer.acted:
+            self.by_luck(wanted)
+            return False
         return answer.agrees is True
+
+    def by_luck(self, names: Iterable[str]) -> None:
+        """Remembers a set under which the runs agreed although it did not make them: it says as little as runs that differ."""
+        self.idle = self.idle or self.ordered(names)
+        self.failed.append(frozenset(names))
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         wanted = set(names)
@@ -131,30 +144,30 @@ class _Search:
             why = self.candidates.reasons.get(name, "the ladder points at it")
             if name not in self.crashing and self.agrees([name], why):
                 return (name,)
-        harmless, touched = self.together(self.candidates.harmless, "all controls that do not alter the training, at once")
-        if touched is not None:
-            return self.narrowed(harmless, touched) if whole else harmless
+        harmless, acted = self.together(self.candidates.harmless, "all controls that do not alter the training, at once")
+        if acted is not None:
+            return self.narrowed(harmless, acted) if whole else harmless
         if not whole:
             return ()
         for name in self.candidates.last[:1]:
             why = self.candidates.reasons.get(name, "the ladder points at it")
             if name not in self.crashing and self.agrees([name], why):
                 return (name,)
-        both, touched = self.together(
+        both, acted = self.together(
             (*self.candidates.altering, *harmless), "those did not suffice: with the controls that alter the training as well"
         )
-        return self.narrowed(both, touched) if touched is not None else ()
+        return self.narrowed(both, acted) if acted is not None else ()
 
     def together(self, names: Sequence[str], why: str) -> tuple[tuple[str, ...], frozenset[str] | None]:
-        """All of them without those that crash, and which of them touched anything; None where the runs still differ."""
+        """All of them without those that crash, and which of them acted on anything; None where the runs still differ."""
         left = [name for name in names if name not in self.crashing]
         while left:
             if any(set(left) <= failed for failed in self.failed):
                 return tuple(left), None
             answer = self.answer(left, why)
             if answer.agrees is not None:
-                touched = frozenset(left) if answer.touched is None else answer.touched & frozenset(left)
-                return tuple(left), touched if answer.agrees else None
+                acted = frozenset(left) if answer.acted is None else answer.acted & frozenset(left)
+                return tuple(left), acted if answer.agrees else None
             bad = [name for name in answer.blamed if name in left] or self.brittle(left) or self.crashes(left)
             if not bad:
                 break
@@ -181,16 +194,21 @@ class _Search:
                 return [name for name in answer.blamed if name in half] or self.crashes(half)
         return list(names[middle:])
 
-    def narrowed(self, names: Sequence[str], touched: frozenset[str]) -> tuple[str, ...]:
-        """A minimal part of a set under which the runs agree; a single control wherever one suffices."""
-        acting = [name for name in names if name in touched]
+    def narrowed(self, names: Sequence[str], acted: frozenset[str]) -> tuple[str, ...]:
+        """A minimal part of a set under which the runs agree; a single control wherever one suffices. Empty: what acted does not."""
+        acting = [name for name in names if name in acted]
         if not acting or any(set(acting) <= failed for failed in self.failed):
-            acting = list(names)
+            self.by_luck(names)
+            return ()
         fresh = [name for name in acting if not self.fails_alone(name)]
         for name in fresh[: max(0, ALONE - len(self.candidates.likely))]:
             if self.agrees([name], f"whether {name} alone would do"):
                 return (name,)
-        found = self.minimal((), [*fresh, *(name for name in acting if name not in fresh)], known=True)
+        suspects = [name for name in self.candidates.likely if name in acting and name not in fresh]
+        if len(suspects) > 1 and 0 < len(fresh) <= FEW and self.agrees(suspects, "each of the likely ones removes a part: together"):
+            found = self.minimal((), suspects, known=True)
+        else:
+            found = self.minimal((), [*fresh, *(name for name in acting if name not in fresh)], known=True)
         if len(found) > 1:
             for name in fresh:
                 if self.agrees([name], f"whether {name} alone would do"):
@@ -231,8 +249,12 @@ def find(candidates: Candidates, ask: Ask, needed: Needed, *, runs: int = PAIR, 
     while True:
         smallest = search.smallest(whole=whole)
         if not smallest or smallest in refuted:
-            return Found(crashing=tuple(search.crashing), complete=whole)
+            return Found(crashing=tuple(search.crashing), idle=search.idle, complete=whole)
         answer = _again(search, smallest, needed, most)
+        if answer.agrees and answer.acted is not None and whole and not answer.acted.issuperset(smallest):
+            search.by_luck(smallest)
+            refuted.add(smallest)
+            continue
         if answer.agrees:
             return Found(smallest=smallest, runs=answer.runs, crashing=tuple(search.crashing))
         # a few runs had agreed by chance: the difference comes and goes, so as many say nothing from here on

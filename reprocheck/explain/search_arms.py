@@ -8,23 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from reprocheck import controls
 from reprocheck.explain import refusals
 from reprocheck.explain.refusals import Refusal
 from reprocheck.explain.search import PAIR, Answer, Question, Unanswered
+from reprocheck.explain.search_acted import Acting
 from reprocheck.explain.search_chance import Sample, sample
-from reprocheck.launch.cleanup import COPY
-from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Verdict
+from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64
 """Units in the last place by which losses may differ where another order of additions is all that is left."""
 _SETS_MODE = "deterministic"
 """The control that an error of deterministic mode speaks of."""
-_OF_ANY = ("hash-seed", "fresh-workdir", "fixed-addresses", "single-thread")
-"""Controls that are set before the start and act in any program."""
-_OF_FRAMEWORKS = ("deterministic", "launch-blocking", "no-compile")
-"""Those that act in a framework, whether or not a call of it shows that."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +28,8 @@ class Judged:
 
     names   the controls beside those of the check itself      agrees   None where it could not be decided
     until   the iteration up to which they must agree: that of the last check, or that of the first difference as it is
-    copy    the end of the path of the copies of the working directory that runs work in
+    acted   the controls that acted on something in each of the runs
+    untried a patch was to be tried, and some run had no process that was given its text
     """
 
     names: tuple[str, ...]
@@ -44,7 +40,8 @@ class Judged:
     agrees: bool | None
     arms: tuple[str, ...]
     until: int
-    copy: str = ""
+    acted: frozenset[str] = frozenset()
+    untried: bool = False
 
     @property
     def exact(self) -> bool:
@@ -64,24 +61,20 @@ class Judged:
 
     @property
     def refusal(self) -> Refusal | None:
-        """The error of deterministic mode in which it ended, if it is one. A file in the copy that a run worked in goes by its own name."""
-        found = refusals.parse(self.failed.stderr_tail) if self.failed else None
-        if found is None or found.source is None:
-            return found
-        return replace(found, source=replace(found.source, file=found.source.file.rpartition(f"/{self.copy}/")[2]))
-
-    @property
-    def touched(self) -> frozenset[str]:
-        """Controls that acted in any of the runs: what the recorder saw, and what may act without being seen."""
-        seen = {touch.control for run in self.runs for touch in run.controls.touches if touch.what not in _variables(touch.control)}
-        frameworks = any(run.frameworks for run in self.runs)
-        return frozenset(seen | {name for name in self.names if name in _OF_ANY or (frameworks and name in _OF_FRAMEWORKS)})
+        """The error of deterministic mode in which it ended, if it is one."""
+        return refusals.of_run(self.failed) if self.failed else None
 
     @property
     def answer(self) -> Answer:
         """What the search is told."""
         blamed = (_SETS_MODE,) if self.refusal and _SETS_MODE in self.names else ()
-        return Answer(agrees=self.agrees, runs=len(self.runs), exact=self.exact, touched=self.touched, blamed=blamed)
+        return Answer(agrees=self.agrees, runs=len(self.runs), exact=self.exact, acted=self.acted, blamed=blamed)
+
+    @property
+    def as_is(self) -> bool:
+        """Whether nothing was done in any of the runs: no control was on, or what it set was not used, and it intercepted nothing."""
+        touches = [touch for run in self.runs for touch in run.controls.touches]
+        return not self.patched and all(touch.setting for touch in touches)
 
 
 class Book:
@@ -127,16 +120,20 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _as_is(self) -> list[tuple[Run, ...]]:
+        untouched = {name for one in self.judged if one.names and one.as_is for name in one.arms}
         again = [pair.runs for pair in self.record.deeper]
-        again += [arm.runs for arm in self.record.arms if not self._beside(arm) and not arm.patched]
+        again += [arm.runs for arm in self.record.arms if self._is_as_is(arm) or arm.name in untouched]
         return [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
+
+    def _is_as_is(self, arm: Arm) -> bool:
+        return not self._beside(arm) and not arm.patched
 
     def _outcome(self, run: Run) -> Hashable | None:
         """What tells this run from others: the losses of every rank up to the first difference. None where it did not come so far."""
         last = self.check.verdict.bitwise.first_iteration or 1
         if not run.traces or any(len(trace.losses) < last for trace in run.traces):
             return None
-        return tuple((trace.rank, trace.losses.values[: trace.losses.span(last)[1]].tobytes()) for trace in run.traces)
+        return tuple((trace.rank, trace.losses.values[: trace.losses.span(last)[1]].tobytes(), _exact(trace, last)) for trace in run.traces)
 
     def _not_finite(self, run: Run) -> bool:
         """Whether it has a loss that is not finite where the runs first differ, and a check is made of that iteration."""
@@ -159,16 +156,19 @@ class Book:
         """The controls of an arm beside those of the check."""
         return tuple(name for name in arm.controls if name not in self.record.controls)
 
+    @cached_property
+    def _acting(self) -> Acting:
+        return Acting(self.check, self.folder)
+
     def _judged(self, names: tuple[str, ...], patched: bool, arms: list[Arm]) -> Judged | None:
         """None where the arm was broken off before it held a pair."""
-        from reprocheck.verdict import judge
+        from reprocheck.verdict import judge, paired
 
         records = [run for arm in arms for run in arm.runs if run.ended != "interrupted"]
         if len(records) < PAIR:
             return None
-        runs = tuple(
-            replace(run, record=replace(run.record, number=number)) for number, run in enumerate(map(self._read, records), start=1)
-        )
+        numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
+        runs = paired([self._read(run) for run in numbered], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=_fail_on(self.record))
         why, places = arms[0].why, tuple(arm.name for arm in arms)
         return Judged(
@@ -180,13 +180,9 @@ class Book:
             agrees=agree(verdict, runs, self._until),
             arms=places,
             until=self._until,
-            copy=f"{self.folder.resolve().name}/{COPY}",
+            acted=self._acting.of(names, runs),
+            untried=any(arm.in_place for arm in arms) and not all(run.controls.patched for run in runs),
         )
-
-
-def _variables(control: str) -> frozenset[str]:
-    """The variables that a control sets before the start: that one was set does not say that anything reads it."""
-    return frozenset(controls.control(control).environment)
 
 
 def agree(verdict: Verdict, runs: tuple[Run, ...], until: int) -> bool | None:
@@ -211,6 +207,12 @@ def within_tolerance_only(judged: Judged) -> bool:
 def _most_ulps(runs: tuple[Run, ...]) -> int:
     dtypes = [dtype for run in runs for trace in run.traces for dtype in trace.losses.dtypes]
     return min((_ROUNDING_ULPS.get(dtype, _ULPS) for dtype in dtypes), default=_ULPS)
+
+
+def _exact(trace: Trace, last: int) -> tuple[tuple[int, str], ...]:
+    """The losses up to an iteration that a double does not hold."""
+    end = trace.losses.span(last)[1]
+    return tuple(sorted((place, text) for place, text in trace.losses.exact.items() if place < end))
 
 
 def _fail_on(record: CheckRecord) -> str:

@@ -13,9 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from reprocheck import controls
+from reprocheck.explain.evidence import VAGUE
 from reprocheck.explain.search import Candidates
 from reprocheck.explain.usercode import Hint, UserCode
-from reprocheck.model import Cause, Check, Rung
+from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.letters import small
+from reprocheck.model.static import StaticFinding
+from reprocheck.rules import entry
 
 TABLE = Path(__file__).parent / "search_likely.toml"
 _ACCELERATORS = ("cuda", "npu", "ascend", "gpu", "xpu", "tpu")
@@ -23,6 +27,8 @@ BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
 """Controls that make scripts fail more often than others: operators without an implementation, paths that lead elsewhere."""
 _OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
 """Controls that can do nothing where there is the CPU alone."""
+_OF_RANDOMNESS = ("seed", "private-rng", "entropy", "clock", "hash-seed", "file-order", "fixed-addresses", "fill-memory")
+"""Controls that fix what a script draws or reads, and not how it computes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,10 +36,12 @@ class Likely:
     """The lists of `search_likely.toml`."""
 
     causes: Mapping[str, tuple[str, ...]]
+    instead: Mapping[str, tuple[str, ...]]
     rungs: Mapping[str, tuple[str, ...]]
     lines: Mapping[str, re.Pattern[str]]
     hints: Mapping[str, str]
     beyond: Mapping[str, tuple[re.Pattern[str], str]]
+    acts: Mapping[str, tuple[str, ...]]
     implied: Mapping[str, Mapping[str, str]]
     open: tuple[str, ...]
     shown: tuple[str, ...]
@@ -45,10 +53,12 @@ def table() -> Likely:
     found = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     return Likely(
         causes={code: tuple(names) for code, names in found["causes"].items()},
+        instead={code: tuple(names) for code, names in found["instead"].items()},
         rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
         lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
         hints=found["hints"],
         beyond={kind: (re.compile(one["calls"]), one["control"]) for kind, one in found["beyond"].items()},
+        acts={name: tuple(kinds) for name, kinds in found["acts"].items()},
         implied=found["implied"],
         open=tuple(found["open"]),
         shown=tuple(found["shown"]),
@@ -58,14 +68,19 @@ def table() -> Likely:
 def candidates(check: Check, folder: Path) -> Candidates:
     """The controls to search among, the most suspicious first. Those that are on already, or can do nothing here, are left out."""
     rung = check.ladder.first_rung if check.ladder else None
-    spoken = _spoken(UserCode(check, folder).hints)
-    useless = {*check.record.controls, *_useless(check, rung)}
-    reasons = _reasons(check.causes, rung)
-    nearest = [*_of_causes(check.causes, rung, spoken), *_of_rung(rung, spoken), *(found.name for found in controls.table())]
+    code = UserCode(check, folder)
+    said = _spoken(code.hints)
+    near = _at_place(code, rung)
+    useless = without_effect(check)
+    errors = _errors(check)
+    by_error = [name for one in errors for name in _nearest_to(one.code)]
+    reasons = dict.fromkeys(near, "a line where the runs part speaks for it") | _reasons(check.causes, errors, rung)
+    by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said)]
+    nearest = [*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table())]
     order = [name for name in dict.fromkeys(nearest) if name not in useless]
     altering = {found.name for found in controls.table() if found.alters}
-    named = [name for name in dict.fromkeys(_of_causes(check.causes, rung, spoken)) if name not in useless]
-    supported = _supported(check.causes, spoken)
+    named = [name for name in dict.fromkeys(by_cause) if name not in useless]
+    supported = {*by_error, *near, *_supported(check.causes, said)}
     return Candidates(
         likely=tuple(name for name in named if name not in altering and name in supported),
         harmless=tuple(name for name in order if name not in altering),
@@ -76,15 +91,67 @@ def candidates(check: Check, folder: Path) -> Candidates:
     )
 
 
+def _errors(check: Check) -> list[StaticFinding]:
+    """Sources of randomness that the scan is sure of, and that ran before the first difference.
+
+    Where a recorded fact says why the runs differ, those alone that stand on its line.
+    """
+    preceding = check.scan.preceding if check.scan else ()
+    errors = [one for one in preceding if one.severity == "error" and draws(one.code)]
+    observed = [one for one in check.causes if one.confidence == "observed" and one.code not in VAGUE]
+    lines = [(one.source.file, one.source.line) for one in observed if one.source is not None]
+    return [one for one in errors if not observed or (one.source.file, one.source.line) in lines]
+
+
+def found_to_run(check: Check, control: str) -> bool:
+    """Whether the scan is sure of a source of randomness that ran before the first difference, and that a control removes."""
+    return any(removes(control, one.code) for one in _errors(check))
+
+
+def _nearest_to(code: str) -> tuple[str, ...]:
+    """The control that is nearest to a cause."""
+    return table().causes.get(code, ())[:1]
+
+
+def _at_place(code: UserCode, rung: Rung | None) -> list[str]:
+    """The controls that a line speaks for where the runs part: in the function that the rung names, or where the seed is made."""
+    if rung is None:
+        return []
+    seeded = code.around(_seed_line(rung))
+    made = [hint for hint in code.around(rung.source) if hint.kind != "draw"]
+    return _spoken([*seeded, *made])
+
+
+def _seed_line(rung: Rung) -> SourceLine | None:
+    """The line that seeded a generator with another number in each run."""
+    file, _, line = str(rung.facts.get("seed_line") or "").rpartition(":")
+    return SourceLine(file=file, line=int(line)) if file and line.isdigit() else None
+
+
 def place_of(control: str, code: str) -> int | None:
-    """How near a control is to a cause, from 0; None where it cannot remove it."""
+    """How near a control is to a cause, from 0; None where a cause says nothing for it."""
     names = table().causes.get(code, ())
     return names.index(control) if control in names else None
+
+
+def confirms(control: str, code: str) -> bool:
+    """Whether runs that agree under a control confirm a cause: it can remove that very cause, and not only one that leads to it."""
+    return place_of(control, code) is not None and control not in table().instead.get(code, ())
 
 
 def removes(control: str, code: str) -> bool:
     """Whether a control is the one that is nearest to a cause."""
     return place_of(control, code) == 0
+
+
+def draws(code: str) -> bool:
+    """Whether a cause is a source of randomness: fixing what is drawn or read there removes it."""
+    return any(removes(control, code) for control in _OF_RANDOMNESS)
+
+
+def shown_by(control: str) -> tuple[str, ...]:
+    """What shows that a control acted: see `acts` in the lists; nothing where it says so itself."""
+    return table().acts.get(control, ())
 
 
 def implied(control: str, rung: str) -> str:
@@ -135,7 +202,12 @@ def _supported_of(cause: Cause, spoken: Sequence[str]) -> set[str]:
 
 
 def _seeded(rung: Rung) -> bool:
-    """Whether the script seeds the generator that differs: a seed from outside comes before that one, and is undone by it."""
+    """Whether the script seeds the generator that differs: a seed from outside comes before that one, and is undone by it.
+
+    Weights that were loaded were drawn by another program, or before they were saved: a seed of this process says nothing of them.
+    """
+    if rung.facts.get("loaded"):
+        return False
     named, seeded = _names(rung, "generators"), _names(rung, "seeded_by")
     by_script = bool(set(named) & set(seeded) if named else seeded)
     return bool(rung.facts.get("seeds")) or (rung.facts.get("seeds_equal") is False and by_script)
@@ -157,6 +229,12 @@ def _speaks_for(hint: Hint) -> str:
     return other if calls is not None and calls.search(hint.name) else table().hints.get(hint.kind, "")
 
 
+def beyond_reach(kind: str, name: str) -> bool:
+    """Whether a call is one that the control of its kind leaves alone, and no other reaches."""
+    calls, other = table().beyond.get(kind, (None, ""))
+    return calls is not None and not other and calls.search(name) is not None
+
+
 def _of_rung(rung: Rung | None, spoken: Sequence[str]) -> Iterator[str]:
     """By the rung, those first that a line of the user's speaks for."""
     names = table().rungs.get(rung.rung if rung else "later", ())
@@ -165,12 +243,24 @@ def _of_rung(rung: Rung | None, spoken: Sequence[str]) -> Iterator[str]:
     yield from spoken
 
 
-def _reasons(causes: Sequence[Cause], rung: Rung | None) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _reasons(causes: Sequence[Cause], errors: Sequence[StaticFinding], rung: Rung | None) -> dict[str, str]:
+    """Control -> which cause it would remove: what the scan is sure of goes before what only fits."""
+    found = {name: _would_remove(one.code, entry(one.name).title) for one in reversed(errors) for name in _nearest_to(one.code)}
     for cause in causes:
         for name in _of_cause(cause, rung):
-            found.setdefault(name, f"it would remove {cause.code} {cause.title[:1].lower()}{cause.title[1:]}")
+            if confirms(name, cause.code):
+                found.setdefault(name, _would_remove(cause.code, cause.title))
     return found
+
+
+def _would_remove(code: str, title: str) -> str:
+    return f"it would remove {code}, {small(title)}"
+
+
+def without_effect(check: Check) -> frozenset[str]:
+    """The controls that are on already, or cannot change anything here: what they remove is not why these runs differ."""
+    rung = check.ladder.first_rung if check.ladder else None
+    return frozenset((*check.record.controls, *_useless(check, rung)))
 
 
 def _useless(check: Check, rung: Rung | None) -> Iterator[str]:

@@ -1,20 +1,22 @@
-"""The user's own files as they were at the time of the run: read once, and kept in the report folder for every later drawing.
+"""The user's own files as they were at the time of the run: read while it is recorded, and kept in the report folder for every drawing.
 
-A file that changed after the check began is not read: its lines may not be those that ran.
+A file that changed after the check began is not read: its lines may not be those that ran. Once the recording is closed no file is read
+any more, so that a report is the same whenever and wherever it is drawn.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from reprocheck.atomic import replacing
 from reprocheck.child.reprocheck_child.masking import identity, mask
+from reprocheck.child.reprocheck_child.redaction import Redactor
+from reprocheck.explain.shell import MAKEFILES, SHELLS
 from reprocheck.model import Check, SourceLine
 
 NAME = "sources.json"
@@ -25,48 +27,49 @@ MOST_OF_NOTEBOOK = 32 << 20
 NOTEBOOK, CELL = ".ipynb", ":cell "
 """A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
 _TEXT = 200
+MOST_OF = {".py": MOST_BYTES, NOTEBOOK: MOST_OF_NOTEBOOK, ".mk": MOST_BYTES, **dict.fromkeys(SHELLS, MOST_BYTES)}
+"""The largest size of a file that is read, by how its name ends; others are not read, but for Makefiles."""
 
 
 class Sources:
     """Texts of files by the names that a report has for them: relative to the working directory, or with the home folder as `~`.
 
-    `kept` says whether the report folder holds them already; then only files that are named for the first time are looked for. In the
-    folder of a comparison none is: names that a recording from elsewhere holds lead to no file of this machine.
+    What the report folder does not hold yet is looked for until it is closed (see `close`). In the folder of a comparison nothing is:
+    names that a recording from elsewhere holds lead to no file of this machine.
     """
 
     def __init__(self, check: Check, folder: Path) -> None:
         self._file = folder / NAME
         self._started = _seconds(check.record.started)
-        self._closed = bool(check.record.compared)
         held = _held(self._file)
-        self.kept = held is not None
-        self._texts: dict[str, str | None] = dict(held["files"]) if held else {}
+        self._closed = bool(check.record.compared) or (held is not None and held.closed)
+        self._texts: dict[str, str | None] = dict(held.files) if held else {}
         self._changed = not held
-        roots = [root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()]
-        script = _script(check)
-        at = next((root for root in roots if script and (root / _unmasked(script)).is_file()), roots[0] if roots else Path())
-        self._workdir = held["workdir"] if held else mask(str(at), *identity())
-        self._roots = [at, *(root for root in roots if root != at)]
-        self.notebook = self._of_notebook(check)
-        self.script = self.shown(script)
+        self._first = check.runs[0] if check.runs else None
+        self._roots = [root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()]
+        self.notebook = self._named(_notebook(check))
+        self.script = self._named(_script(check))
         """The script of the entry point, "" where it is not known, and the notebook that it is, "" where it is none."""
 
-    def shown(self, path: str) -> str:
-        """A path as a report names it: relative to the working directory of the check where it lies in it."""
-        masked = mask(path, *identity())
-        inside = f"{self._workdir.rstrip('/')}/"
-        return masked[len(inside) :] if masked.startswith(inside) else masked
+    def _named(self, word: str) -> str:
+        """A file as a report names it, from a word of a command; "" for ""."""
+        if not word or self._first is None:
+            return word
+        return self._first.shown(word if word.startswith("~") else str(Path(self._first.workdir, word)))
 
     def text(self, name: str) -> str | None:
         """The text of a file; None where it cannot be had as it was."""
-        if name not in self._texts:
-            self._texts[name] = self._read(name)
+        if name in self._texts or self._closed:
+            return self._texts.get(name)
+        text = self._read(name)
+        if text is not None:
+            self._texts[name] = text
             self._changed = True
-        return self._texts[name]
+        return text
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file: of the kept ones where the folder holds them."""
-        return self._texts.get(name) is not None if self.kept or self._closed or name in self._texts else self._find(name) is not None
+        """Whether there is such a file. What a drawing was told of it is kept: the next one is told the same."""
+        return self.text(name) is not None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -76,7 +79,8 @@ class Sources:
         path = None if self._closed else self._find(self.notebook)
         if path is not None:
             return tuple(f"{self.notebook}{CELL}{number}" for number in _cells(path))
-        return tuple(name for name in self._texts if name.startswith(self.notebook + CELL))
+        kept = [name for name in self._texts if name.startswith(self.notebook + CELL)]
+        return tuple(sorted(kept, key=numbered))
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
@@ -87,25 +91,17 @@ class Sources:
 
     def keep(self) -> None:
         """Write down what was read, in one step. A folder that cannot be written is left as it is."""
-        if not self._changed:
-            return
-        text = json.dumps({"workdir": self._workdir, "files": self._texts}, indent=1, sort_keys=True)
-        with suppress(OSError):
-            with replacing(self._file) as file:
-                file.write(text.encode())
+        if self._changed and _write(self._file, _Held(files=self._texts)):
             self._changed = False
 
-    def _of_notebook(self, check: Check) -> str:
-        """The name of the notebook that was run; "" where it is none."""
-        word = next((word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), "")
-        return self.shown(os.path.normpath(Path(self._workdir, word))) if word else ""
-
     def _read(self, name: str) -> str | None:
-        path = None if self._closed else self._find(name)
+        path = self._find(name)
         if path is None:
             return None
         try:
-            text = mask(_cell(path, name) if path.suffix == NOTEBOOK else path.read_text(encoding="utf-8", errors="replace"), *identity())
+            is_notebook = path.suffix == NOTEBOOK
+            text = _cell(path, name) if is_notebook else path.read_text(encoding="utf-8", errors="replace")
+            text = _shareable(text, python=is_notebook or path.suffix == ".py")
         except (OSError, LookupError):
             return None
         together = sum(len(other) for other in self._texts.values() if other)
@@ -119,9 +115,16 @@ class Sources:
             except (OSError, ValueError):
                 continue
             unchanged = self._started is None or state.st_mtime < self._started + 1
-            if unchanged and state.st_size <= {".py": MOST_BYTES, NOTEBOOK: MOST_OF_NOTEBOOK}.get(path.suffix, -1):
+            most = MOST_BYTES if path.name in MAKEFILES else MOST_OF.get(path.suffix, -1)
+            if unchanged and state.st_size <= most:
                 return path
         return None
+
+
+def _shareable(text: str, *, python: bool) -> str:
+    """Source as it may leave this machine: without names of home, user and host, and without secrets."""
+    masked = mask(text, *identity())
+    return Redactor().source(masked) if python else Redactor().text(masked)
 
 
 def _cell(path: Path, name: str) -> str:
@@ -149,14 +152,59 @@ def numbered(name: str) -> tuple[str, int]:
     return file, int(number) if number.isdecimal() else 0
 
 
-def _held(file: Path) -> dict[str, Any] | None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Held:
+    """What the report folder holds. `closed`: nothing is looked for any more that it does not hold.
+
+    `second`: of two recordings, what the second has where the first has another text.
+    """
+
+    files: Mapping[str, str | None]
+    closed: bool = False
+    second: Mapping[str, str] = field(default_factory=dict)
+
+
+def close(folder: Path) -> None:
+    """The recording in a report folder has ended: from now on its reports are drawn from the files that it holds, and from no others."""
+    file = folder / NAME
+    held = _held(file)
+    if held is not None and not held.closed:
+        _write(file, replace(held, closed=True))
+
+
+def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
+    """Of two recordings: each file by name, as the first and as the second has it; None where a side has no such file."""
+    held = _held(folder / NAME)
+    if held is None or len(check.record.compared) != 2:
+        return
+    of_first, of_second = (side.sources for side in check.record.compared)
+    for name in sorted({*of_first, *of_second}):
+        text = held.files.get(name)
+        if text is not None:
+            yield name, text if name in of_first else None, held.second.get(name, text) if name in of_second else None
+
+
+def _held(file: Path) -> _Held | None:
     """What the report folder holds; None where it holds nothing that can be read."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         texts = {str(name): text for name, text in held["files"].items() if text is None or isinstance(text, str)}
-        return {"workdir": str(held["workdir"]), "files": texts}
+        second = {str(name): text for name, text in held.get("second", {}).items() if isinstance(text, str)}
+        return _Held(files=texts, closed=held.get("closed") is True, second=second)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _write(file: Path, held: _Held) -> bool:
+    """Whether it could be written; in one step."""
+    plain: dict[str, object] = {"files": dict(held.files), "closed": held.closed}
+    if held.second:
+        plain["second"] = dict(held.second)
+    with suppress(OSError):
+        with replacing(file) as stream:
+            stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
+        return True
+    return False
 
 
 def _unmasked(name: str) -> str:
@@ -172,8 +220,15 @@ def _seconds(started: str) -> float | None:
         return None
 
 
+def _notebook(check: Check) -> str:
+    """The notebook that was run; "" where it is none."""
+    return next((word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), "")
+
+
 def _script(check: Check) -> str:
-    """The script of the entry point; of a module or a launcher, the first argument that a training process had."""
-    words = check.record.entry_point.command
-    argv = [word for run in check.runs[:1] for trace in run.traces for word in trace.process.argv[:1]]
-    return next((word for word in (*argv, *words) if word.endswith(".py")), "")
+    """The script that was run: what the first process that trains says, else the word of the command that is one; "" for a notebook."""
+    if _notebook(check):
+        return ""
+    programs = [trace.process.program for run in check.runs[:1] for trace in run.traces if trace.process.program]
+    words = [word for word in check.record.entry_point.command if word.endswith(".py")]
+    return next(iter((*programs, *words)), "")

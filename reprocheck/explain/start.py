@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.explain import compare, words
 from reprocheck.explain.finding import Finding, found, measure
-from reprocheck.explain.generators import Seeding, drawn_before_seed, seed_facts, seedings
+from reprocheck.explain.forward import structure
+from reprocheck.explain.generators import (
+    Seeding,
+    drawn_before_seed,
+    equally,
+    seed_facts,
+    seeded_before,
+    seeded_later,
+    since_then,
+    unequal_before,
+    with_another_number,
+)
 from reprocheck.explain.pair import Difference, Pair
 from reprocheck.trace.deep import Seen
 
@@ -15,11 +26,13 @@ from reprocheck.trace.deep import Seen
 def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first value of an optimizer that differs at an update."""
     difference = differences[0]
+    if difference.structural:
+        return structure(pair, difference)
     seen = difference.seen
     names = list(difference.outputs)
     measured = measure(pair, difference)
     facts = {"optimizer": seen.place, "leaf_names": names}
-    name = names[0] if names else seen.place
+    name = names[0]
     values = measured.facts.get("values")
     both = words.both(*values) if isinstance(values, list) else "not the same in both runs"
     others = f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
@@ -52,9 +65,10 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     difference = next((one for one in differences if not one.structural), differences[0])
     seen = difference.seen
     compared = sum(1 for step in pair.steps if step.seen.kind == "weights")
-    generators = _unequal(difference)
+    generators = unequal_before(difference.step)
     known = bool(difference.step.first and difference.step.first.before)
-    seeded = seedings(pair, difference.step.number)
+    seeded = seeded_before(pair, difference.step)
+    later = {name: one for name, one in seeded_later(pair, difference.step).items() if name in generators}
     measured = measure(pair, difference)
     facts: dict[str, object] = {
         "buffer": seen.buffer,
@@ -62,10 +76,18 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         "compared": compared,
         "generators": generators,
         "states_known": known,
-        **seed_facts(_effective(seeded, generators), generators or sorted(seeded)),
+        **seed_facts(seeded, generators),
     }
+    if seen.filled:
+        facts["made"] = seen.line
+    if _other_order(pair):
+        facts["filled_in_other_order"] = True
+    if later:
+        facts["seeded_later"] = {name: {"who": one.who, "seed": one.first, "line": one.line} for name, one in later.items()}
     if not known and (early := drawn_before_seed(pair, difference.step.number)):
         facts["drawn_before_seed"] = early
+    if not generators and (loaded := _loaded(pair, difference.step.number)):
+        facts["loaded"], facts["load_line"] = loaded
     missing = _missing(pair, seen)
     if missing:
         facts["missing_from_checkpoint"] = missing
@@ -78,8 +100,8 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         place=seen.place,
         detail=f"{_what(difference)} before the first iteration ({count}){_states(generators, known)}.",
         sentence=f"{_subject(seen)} differ{'s' if '.' not in seen.place else ''} before the first iteration, "
-        f"{_why(seen, generators, known, seeded, facts)}",
-        line=seen.line,
+        f"{_why(seen, generators, seeded, later, {**measured.facts, **facts})}",
+        line=seen.filled or seen.line,
         facts=facts,
     )
     return replace(finding, number=-1, iteration=None)
@@ -102,17 +124,24 @@ def _subject(seen: Seen) -> str:
     return f"the {'buffers' if seen.buffer else 'weights'} of `{module}`"
 
 
-def _unequal(difference: Difference) -> list[str]:
-    """The generators whose states differed when the weight was made."""
-    first, second = difference.step.first, difference.step.second
-    if not first or not second:
-        return []
-    return sorted(name for name, state in first.before.items() if second.before.get(name, state) != state)
+def other_sizes(facts: Mapping[str, object]) -> str:
+    """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
+    one, other = facts.get("shape"), facts.get("other_shape")
+    if not isinstance(one, list) or not isinstance(other, list) or one == other:
+        return ""
+    shown = ["×".join(map(str, shape)) or "1" for shape in (one, other)]
+    return f"have {shown[0]} elements in run 1 and {shown[1]} in run 2"
 
 
-def _effective(seeded: dict[str, Seeding], unequal: Sequence[str]) -> dict[str, Seeding]:
-    """Without the seeds that cannot have stood before the weight was made: equal seeds, unequal states."""
-    return {name: seeding for name, seeding in seeded.items() if name not in unequal or not seeding.equal}
+def _other_order(pair: Pair) -> bool:
+    """Whether the weights that were written to after they were made were written to in another order in each run."""
+    weights = [step for step in pair.steps if step.seen.kind == "weights"]
+    orders = [
+        sorted((seen.write, seen.place) for seen in side if seen is not None and seen.write is not None)
+        for side in ([step.first for step in weights], [step.second for step in weights])
+    ]
+    one, other = ([place for _, place in order] for order in orders)
+    return one != other and sorted(one) == sorted(other)
 
 
 def _states(generators: Sequence[str], known: bool) -> str:
@@ -121,28 +150,62 @@ def _states(generators: Sequence[str], known: bool) -> str:
     return "; the generators stood the same when it was made" if known else ""
 
 
-def _why(seen: Seen, generators: Sequence[str], known: bool, seeded: dict[str, Seeding], facts: dict[str, object]) -> str:
-    it = "them" if "." in seen.place else "it"
-    where = f"{words.line(seen.line)} builds {it}" if seen.line else f"{'they are' if it == 'them' else 'it is'} built"
+def _why(seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], later: dict[str, Seeding], facts: dict[str, object]) -> str:
+    if facts.get("filled_in_other_order") and all(name in seeded and seeded[name].equal for name in generators):
+        at = f" at {words.line(seen.filled)}" if seen.filled else ""
+        return f"because the weights are filled in another order in each run{at}"
+    if sizes := other_sizes(facts):
+        return f"which {sizes}: the runs do not build the same model"
     if generators:
-        unequal = next((seeded[name] for name in generators if name in seeded and not seeded[name].equal), None)
-        if unequal is not None:
-            by = f"{words.line(unequal.line)} seeds" if unequal.line else "the script seeds"
-            return f"because {by} {unequal.generator} with another number in each run"
-        return f"because nothing seeds {words.listed(list(generators))} before {where}"
+        return _of_generators(seen, generators, seeded, later)
+    if loaded := facts.get("loaded"):
+        at = _at(str(facts["load_line"]))
+        return f"and {words.code(str(loaded))} does not hold the same in both runs where it is loaded{at}"
     if missing := facts.get("missing_from_checkpoint"):
         return f"and {missing} does not hold it"
     early = facts.get("drawn_before_seed")
     if isinstance(early, dict) and early:
         name, line = next(iter(early.items()))
         return f"and {name} was drawn from before {words.line(line) if line else 'the script'} seeds it"
-    if not known:
-        return "and the script seeds no generator" if not seeded else f"where {where}"
-    made = f" at {words.line(seen.line)}" if seen.line else ""
+    if not facts["states_known"]:
+        return "and no state of a generator was recorded when it was made" + ("" if seeded else "; nothing seeds a generator before it")
+    line = seen.filled or seen.line
+    made = f"filled{_at(line)}" if seen.filled else f"made{_at(line)}"
     return (
-        f"although the generators stood the same when it was made{made}: its memory was never filled, or it was filled from a generator of "
+        f"although the generators stood the same when it was {made}: its memory was never filled, or it was filled from a generator of "
         "its own, from the clock or from the operating system"
     )
+
+
+def _at(line: str) -> str:
+    return f" at {words.line(line)}" if line else ""
+
+
+def _of_generators(seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], later: dict[str, Seeding]) -> str:
+    """Why generators stood differently when a weight was made."""
+    concerned = [seeded[name] for name in generators if name in seeded]
+    unequal = next((seeding for seeding in concerned if not seeding.equal), None)
+    if unequal is not None:
+        return f"because {with_another_number(unequal)}"
+    if concerned:
+        one = concerned[0]
+        return f"although {equally(one)}: {since_then(one)}"
+    it = "them" if "." in seen.place else "it"
+    builds = f"{'they are' if it == 'them' else 'it is'} built"
+    if seen.filled:
+        builds = f"{words.line(seen.filled)} fills {it}"
+    elif seen.line:
+        builds = f"{words.line(seen.line)} builds {it}"
+    afterwards = [f"{one.who} seeds {one.generator} afterwards, with {words.number(one.first)}" for one in later.values()]
+    return "; ".join([f"because nothing seeds {words.listed(list(generators))} before {builds}", *afterwards])
+
+
+def _loaded(pair: Pair, number: int) -> tuple[str, str] | None:
+    """The last file with weights that was loaded before a step and did not hold the same in both runs; its line."""
+    for step in pair.before(number, "load"):
+        if step.both and compare.outputs(step, pair.algorithms):
+            return step.seen.place, step.seen.line
+    return None
 
 
 def _missing(pair: Pair, seen: Seen) -> str:

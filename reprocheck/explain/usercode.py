@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from reprocheck.explain.flow import feeding
+from reprocheck.explain.flow import feeding, function
 from reprocheck.explain.hints import assignments, hints_of
-from reprocheck.explain.sources import Sources
+from reprocheck.explain.imports import bound_to, modules, places
+from reprocheck.explain.ran import imported
+from reprocheck.explain.sources import Sources, close
 from reprocheck.model import Check, SourceLine
 
 MOST_FILES = 40
@@ -32,6 +35,7 @@ class UserCode:
         self.sources = Sources(check, folder)
         named = [rung.source.file for rung in (check.ladder.rungs if check.ladder else ()) if rung.source]
         self._named = tuple(dict.fromkeys(named))
+        self._recorded = imported(check, folder)
         self._trees: dict[str, ast.Module | None] = {}
 
     @cached_property
@@ -66,6 +70,15 @@ class UserCode:
         here = [hint for hint in self.hints if hint.kind in kinds and hint.source.file == line.file]
         return next((hint for lines in feeding(tree, line.line) for hint in here if hint.source.line in lines), None)
 
+    def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
+        """The hints in the function around a line: those first that feed the line."""
+        tree = self._files.get(line.file) if line is not None else None
+        if line is None or tree is None:
+            return ()
+        here = [hint for hint in self.hints if hint.source.file == line.file]
+        lines = (*feeding(tree, line.line), function(tree, line.line))
+        return tuple(dict.fromkeys(hint for span in lines for hint in here if hint.source.line in span))
+
     def assigned(self, place: str) -> SourceLine | None:
         """The line that gives a variable its value, where only one line does."""
         name = place.partition("[")[0]
@@ -92,14 +105,29 @@ class UserCode:
     @cached_property
     def imports(self) -> frozenset[str]:
         """The packages that the files import, by their first names."""
-        return frozenset(name.partition(".")[0] for tree in self._files.values() for name in _modules(tree))
+        return frozenset(name.partition(".")[0] for tree in self._files.values() for level, name in modules(tree) if not level)
+
+    @cached_property
+    def uses(self) -> Mapping[str, int]:
+        """How often the files use something of a package that they import, by the first name of the package."""
+        counts: Counter[str] = Counter()
+        for tree in self._files.values():
+            packages = bound_to(tree)
+            names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+            counts.update(packages[name] for name in names if name in packages)
+        return counts
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(self._files)
 
     @cached_property
     def _files(self) -> dict[str, ast.Module]:
-        """Name -> syntax tree, the files named first and then the script and what it imports."""
+        """Name -> syntax tree, the files named first, then the script, what it was seen to import, and what its text imports."""
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
-        waiting = [*self._named, *([self.sources.script] if self.sources.script else []), *self.sources.cells]
+        waiting = [*self._named, *([self.sources.script] if self.sources.script else []), *self.sources.cells, *self._recorded]
         while waiting and len(seen) < MOST_FILES:
             name = waiting.pop(0)
             if name in seen or (text := self.sources.text(name)) is None:
@@ -111,11 +139,20 @@ class UserCode:
         return found
 
     def _imported(self, tree: ast.Module, name: str) -> Iterator[str]:
-        """Files beside this one that it imports, named as it is."""
-        folder = Path(name).parent
-        for module in dict.fromkeys(_modules(tree)):
-            path = folder.joinpath(*module.split("."))
-            yield from (file for file in (f"{path}.py", str(path / "__init__.py")) if self.sources.has(file))
+        """The files of the user's that this one imports."""
+        program = self.sources.script or name
+        for level, module in dict.fromkeys(modules(tree)):
+            if not level and module.partition(".")[0] == OWN:  # a checkout of it may lie above the script
+                continue
+            for files in places(level, module, name, program):
+                found = [file for file in files if self.sources.has(file)]
+                yield from found
+                if found:
+                    break
+
+
+OWN = "reprocheck"
+"""The package that a script imports to say its losses, and that is not the user's."""
 
 
 def keep_sources(check: Check, folder: Path) -> None:
@@ -123,15 +160,7 @@ def keep_sources(check: Check, folder: Path) -> None:
     code = UserCode(check, folder)
     if code.imports or code.sources.script:
         code.keep()
-
-
-def _modules(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            yield from filter(None, (base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)))
+    close(folder)
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
+
+_KEY = re.compile(r"jax \((.+:\d+)\)")
+"""A generator that stands for the keys that one line makes."""
 
 
 def code(name: str) -> str:
@@ -41,6 +46,7 @@ def fact(seen: Seen) -> str:
         "hyper": f"an update by {name}",
         "weights": f"the {'buffer' if seen.buffer else 'parameter'} {name}",
         "seed": f"a seed for {name}",
+        "fold": f"a number folded into the key of {name}",
         "load": f"a checkpoint for {module(seen.place)}",
     }.get(seen.kind, name)
 
@@ -82,10 +88,13 @@ def line(text: str) -> str:
 
 def generators(names: Sequence[str]) -> str:
     """`the torch generator`, `the torch and numpy generators`."""
+    if len(names) == 1 and (key := _KEY.fullmatch(names[0])):
+        return f"the jax key of {line(key[1])}"
     return f"the {listed(sorted(names))} generator{'s' if len(names) > 1 else ''}"
 
 
 def sentence(text: str) -> str:
     """With a capital letter and a full stop. A name in front keeps its letters."""
     text = text.strip()
-    return (text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")) if text else ""
+    end = "" if not text or text.endswith((".", "?", "!")) else "."
+    return f"{capital(text)}{end}"

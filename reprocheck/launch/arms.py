@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from reprocheck import record
 from reprocheck.errors import ReprocheckError
-from reprocheck.launch.deeper import paths_created
+from reprocheck.launch.deeper import made_elsewhere, paths_created
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import Enough, record_runs
@@ -29,16 +29,16 @@ def record_arm(
     runs: int,
     steps: int | None,
     why: str = "",
-    patched: Path | None = None,
+    patched: Mapping[Path, Path] | None = None,
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
     """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the record in `folder` after every run.
 
-    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the check found it; with `patched`, a copy
-    of it in which the files of that folder replace the user's. Afterwards the working directory is as it was before this call, whatever
-    happens. `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what `check` raises; what was
-    recorded until then is kept.
+    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the check found it. With `patched`,
+    Python is given these files in place of the user's, which stay as they are. Afterwards the working directory is as it was before
+    this call, whatever happens. `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what `check`
+    raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -49,13 +49,14 @@ def record_arm(
         runs=runs,
         steps=steps,
         created=paths_created(before.runs),
+        elsewhere=made_elsewhere(before.runs),
         controls=controls,
         seed=seed,
         override=True,
         arm=name,
-        patched=patched.absolute() if patched is not None else None,
+        patched=patched,
     )
-    arm = Arm(name=name, controls=made.under.names, runs=(), patched=patched is not None, why=why)
+    arm = Arm(name=name, controls=made.under.names, runs=(), patched=bool(patched), in_place=bool(patched), renewed=made.renewed, why=why)
 
     def keep(done: tuple[RunRecord, ...]) -> None:
         if done:

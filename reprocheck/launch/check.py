@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,23 +11,37 @@ from typing import Any
 
 from reprocheck import __version__, record
 from reprocheck.child.reprocheck_child.masking import mask
-from reprocheck.errors import ReportError, UsageError
-from reprocheck.launch import cleanup, environment, snapshot
+from reprocheck.child.reprocheck_child.redaction import Redactor
+from reprocheck.errors import UsageError
+from reprocheck.launch import environment, snapshot
 from reprocheck.launch.devices import accelerators
-from reprocheck.launch.folder import FIX, publish
+from reprocheck.launch.earlier import found_by_all, left_in
+from reprocheck.launch.files_after import STORE
+from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
+from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
-from reprocheck.launch.runs import record_runs
+from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.launch.variables import WAIT_POLICY, users_environment
+from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.settings import Settings
 
 
-def check(entry: EntryPoint, settings: Settings, folder: Path, observer: Observer, *, output: Output | None = None) -> CheckRecord:
+def check(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    output: Output | None = None,
+    enough: Enough | None = None,
+) -> CheckRecord:
     """Runs `entry` `settings.runs` times and returns the record, which also lies in `folder` (made by `prepare`) after each run.
 
-    `output` takes what the runs print with `--show-output`; by default it goes to stdout and stderr.
+    `output` takes what the runs print with `--show-output`; by default it goes to stdout and stderr. `enough` is asked
+    after each run whether the others would say nothing more.
     Afterwards nothing that was started is alive and the user's files are as they were, whatever happens. KeyboardInterrupt (also for
     SIGTERM and SIGHUP) is raised again once that is so. Raises UsageError, ReportError, EntryPointError; if nothing was
     run, the folder is gone.
@@ -35,43 +49,52 @@ def check(entry: EntryPoint, settings: Settings, folder: Path, observer: Observe
     folder = folder.absolute()
     try:
         _refuse(settings)
-        folder.mkdir(parents=True, exist_ok=True)
-        made = plan(entry, settings, folder, observer, output, runs=settings.runs, steps=settings.steps)
-        return _check(made, _record(made))
-    except UsageError:
+        refuse_wide_folder(Path.cwd(), entry)
+        with operation("preparing the runs"):
+            folder.mkdir(parents=True, exist_ok=True)
+            made = plan(entry, settings, folder, observer, output, runs=settings.runs, steps=settings.steps)
+            empty = _record(made)
+        with operation("keeping what was recorded"):
+            return _check(made, empty, enough)
+    except (UsageError, KeyboardInterrupt):
         _remove_empty(folder)
         raise
-    except OSError as error:
-        _remove_empty(folder)
-        raise ReportError(f"The report cannot be written to {folder}: {error.strerror or error}.", FIX) from None
     finally:
         if folder.is_dir():
             publish(folder, settings.keep)
 
 
-def _check(made: Plan, empty: CheckRecord) -> CheckRecord:
+def _check(made: Plan, empty: CheckRecord, enough: Enough | None) -> CheckRecord:
     def keep(runs: tuple[RunRecord, ...]) -> None:
         record.write(made.folder, replace(empty, runs=runs))
 
-    return replace(empty, runs=record_runs(made, keep))
+    return replace(empty, runs=record_runs(made, keep, enough))
 
 
 def _record(made: Plan) -> CheckRecord:
-    """The record of a check of which nothing was run yet. Names are masked."""
+    """The record of a check of which nothing was run yet. Names and secrets are masked."""
+    redactor = Redactor()
+    command = redactor.arguments(mask(word, *made.names) for word in made.entry.command)
 
     def masked(value: Any) -> Any:
-        return mask(value, *made.names) if isinstance(value, str) else value
+        return redactor.text(mask(value, *made.names)) if isinstance(value, str) else value
 
     added = made.added(made.folder / "run-1" / "trace", "", made.cwd if made.copies else None)
+    settings = tuple(replace(item, value=masked(item.value)) for item in made.settings.provenance)
+    facts = {key: masked(value) for key, value in environment.facts(made.cwd).items()}
+    entry = replace(made.entry, command=tuple(command))
     return CheckRecord(
         reprocheck_version=__version__,
-        entry_point=replace(made.entry, command=tuple(masked(word) for word in made.entry.command)),
+        entry_point=entry,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         tolerance=made.settings.tolerance,
-        settings=tuple(replace(item, value=masked(item.value)) for item in made.settings.provenance),
+        settings=settings,
         runs=(),
-        environment={key: masked(value) for key, value in environment.facts(made.cwd).items()},
+        environment=facts,
+        masked=redactor.count,
         changed_to_observe=_changed(made.settings, added),
+        caveats=found_by_all(made.folder, entry),
+        earlier=left_in(made.folder, made.cwd, entry.name),
         controls=made.under.names,
     )
 
@@ -104,7 +127,9 @@ def _refuse(settings: Settings) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes the folder of a check that holds nothing of a run and no file of the user."""
+    """Removes the folder of a check that holds nothing of a run and no file of the user, and nothing that cannot be looked at."""
+    if not all(os.access(path, os.R_OK | os.X_OK) for path in (folder, *folder.glob("run-*"), *folder.glob("run-*/trace"))):
+        return
     logs = [path for path in folder.glob("run-*/*.log") if path.stat().st_size]
-    if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not (folder / cleanup.SNAPSHOT).exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not (folder / STORE).exists():
+        discard(folder)

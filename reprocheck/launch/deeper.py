@@ -56,19 +56,31 @@ def record_deeper(
         level=level,
         inside=inside,
         created=created,
+        elsewhere=made_elsewhere(before.runs),
         portable=runs == 1,
     )
     return replace(pair, runs=record_runs(made, keep))
 
 
 def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Files and folders that stand in the working directory after these runs and did not before the first of them."""
+    """Files and folders that these runs made: they stand in the working directory now and did not before the first of them.
+
+    What none of the runs was seen to write may be somebody else's, and is none of them.
+    """
     original: set[str] = set()
     created: set[str] = set()
     folders: set[str] = set()
+    seen: set[str] = set()
     for run in runs:
         original |= {*run.files.changed, *run.files.deleted} - created
         created |= {*run.files.created} - original
         folders |= {*run.files.folders}
-    held = {str(parent) for path in original for parent in Path(path).parents}
-    return tuple(sorted(created | (folders - held)))
+        seen |= {*run.files.created, *run.files.changed, *run.files.folders} - {*run.files.unseen}
+    held = {str(parent) for path in original | (created - seen) for parent in Path(path).parents}
+    return tuple(sorted((created & seen) | (folders & seen) - held))
+
+
+def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Files outside of the working directory that these runs made and that a later one of them read: whole paths, masked."""
+    made = {path for run in runs for path in run.files.made}
+    return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))

@@ -1,7 +1,8 @@
 """When the processes of a run end, as seen from outside: the order of deaths that no trace can tell.
 
 A process that is killed writes nothing, and clocks of its own would have to be believed. A descriptor of the process (Linux, `pidfd`)
-becomes readable at its end, so that of two deaths the earlier one is known however close they are.
+becomes readable at its end. The kernel hands them out in the order in which they became so (`epoll`), and thus the earlier one of two
+deaths is known however close they are, and however late somebody looks.
 """
 
 from __future__ import annotations
@@ -16,49 +17,52 @@ from collections.abc import Iterable
 class Ends:
     """Descriptors of processes that go by the name of their trace, `PID-NANOSECONDS.jsonl`, and what was seen of their ends.
 
-    seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process was seen to have ended
+    seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process was seen to have ended; of several
+           that are seen at once, each is a tenth of a millisecond after the one that ended before it
     """
+
+    _STEP = 1e-4
 
     def __init__(self, start: float) -> None:
         self.start = start
         self.seen: dict[str, float] = {}
-        self._descriptors: dict[str, int] = {}
-        self._closed = False
+        self._descriptors: dict[int, str] = {}
+        self._epoll = select.epoll()
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
 
     def watch(self, names: Iterable[str]) -> None:
         """Watch these processes, too; those that cannot be (gone already, in a namespace of their own) are left out."""
         for name in names:
             stem = name.removesuffix(".jsonl")
-            if self._closed or stem in self.seen or stem in self._descriptors or len(self._descriptors) >= self._most:
+            if self._epoll.closed or stem in self.seen or stem in self._descriptors.values() or len(self._descriptors) >= self._most:
                 continue
             try:
-                self._descriptors[stem] = os.pidfd_open(int(stem.partition("-")[0]))
+                descriptor = os.pidfd_open(int(stem.partition("-")[0]))
             except (OSError, ValueError, AttributeError):
                 continue
+            self._descriptors[descriptor] = stem
+            self._epoll.register(descriptor, select.EPOLLIN)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """Readable once one of the processes has ended."""
-        return tuple(self._descriptors.values())
+        return () if self._epoll.closed else (self._epoll.fileno(),)
 
     def look(self) -> None:
         """Take note of those that have ended."""
-        if not self._descriptors:
+        if self._epoll.closed or not self._descriptors:
             return
-        poll = select.poll()
-        for descriptor in self._descriptors.values():
-            poll.register(descriptor, select.POLLIN)
-        ended = {descriptor for descriptor, _ in poll.poll(0)}
-        if ended:
-            now = round(time.monotonic() - self.start, 4)
-            for stem in [stem for stem, descriptor in self._descriptors.items() if descriptor in ended]:
-                self.seen[stem] = now
-                os.close(self._descriptors.pop(stem))
+        ended = self._epoll.poll(0, len(self._descriptors))
+        now = time.monotonic() - self.start
+        for place, (descriptor, _) in enumerate(ended):
+            stem = self._descriptors.pop(descriptor)
+            self.seen[stem] = round(now + place * self._STEP, 4)
+            self._epoll.unregister(descriptor)
+            os.close(descriptor)
 
     def close(self) -> None:
         """Watch nothing from now on."""
-        self._closed = True
-        for descriptor in self._descriptors.values():
+        self._epoll.close()
+        for descriptor in self._descriptors:
             os.close(descriptor)
         self._descriptors.clear()

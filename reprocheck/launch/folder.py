@@ -14,6 +14,7 @@ from reprocheck.errors import ReportError
 FIX = "Name a folder that can be written and has space with --output."
 PROBE = 1 << 20
 _SNAPSHOT = "snapshot"
+_GITIGNORE = ".gitignore"
 
 
 def prepare(output: Path, name: str) -> Path:
@@ -24,8 +25,9 @@ def prepare(output: Path, name: str) -> Path:
     output = output.expanduser().absolute()
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        ours = _made(output)
         folder = _make_new(output, stem)
+        _hide_from_git(output if ours else folder)
         probe = folder / ".probe"
         with probe.open("wb") as file:
             file.write(bytes(PROBE))
@@ -52,8 +54,12 @@ def publish(folder: Path, keep: int | None = None) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder of `prepare` that has come to nothing."""
+    """Removes a folder of `prepare` that has come to nothing, and the output folder where nothing else is in it."""
     shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        if [path.name for path in folder.parent.iterdir()] == [_GITIGNORE]:
+            (folder.parent / _GITIGNORE).unlink()
+            folder.parent.rmdir()
 
 
 def reports_of_same_name(folder: Path) -> list[Path]:
@@ -71,6 +77,22 @@ def reports_of_same_name(folder: Path) -> list[Path]:
         if same and not path.is_symlink() and (path / "record.json").is_file() and not (path / _SNAPSHOT).exists():
             found.append((same[1], int(same[2] or 1), path))
     return [path for _, _, path in sorted(found)]
+
+
+def _made(output: Path) -> bool:
+    """Makes the output folder; False where it was there."""
+    try:
+        output.mkdir(parents=True)
+    except FileExistsError:
+        output.mkdir(exist_ok=True)  # raises where it is no folder
+        return False
+    return True
+
+
+def _hide_from_git(folder: Path) -> None:
+    """Reports stay out of `git status`. An output folder that was there already is the user's: only what is made in it is hidden."""
+    with contextlib.suppress(OSError):
+        (folder / _GITIGNORE).write_text("*\n")
 
 
 def _make_new(output: Path, stem: str) -> Path:

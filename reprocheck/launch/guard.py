@@ -7,6 +7,9 @@ It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command un
 files, waits for it, then ends everything that is left of the tree, whatever session it fled to. CONTROL is a pipe from reprocheck:
 first the job, then a byte for each request to end the tree (the second one cuts the graces short); its end of file means that
 reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`, `done KILLED`.
+
+The command gets SIGKILL where the guard itself dies, and what it leaves then goes to reprocheck (`strays`). Where reprocheck dies, a
+guard that somebody stopped is continued, to see it.
 """
 
 # Neither pathlib nor contextlib: their import costs more than the guard itself.
@@ -25,7 +28,7 @@ TYPE_CHECKING = False  # not from typing, whose import takes longer than all the
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ADDR_NO_RANDOMIZE = 0x0040000
 SETTLE = 0.1
 """Seconds in which helpers that end by themselves once the command has ended may do so."""
@@ -64,6 +67,7 @@ class Guard:
     def run(self, job: dict[str, object]) -> None:
         """Starts the command, waits for it and ends what is left."""
         adopt_orphans()
+        at_death_of_parent(_signal.SIGCONT)
         if job["fixed_addresses"]:
             fix_addresses()
         try:
@@ -160,30 +164,45 @@ def quietly(send: object, target: int, number: int) -> None:
 
 def descendants(root: int) -> list[tuple[int, int]]:
     """(pid, process group) of all living descendants of `root`, from /proc."""
-    children: dict[int, list[tuple[int, int]]] = {}
+    return [(pid, group) for pid, group, _ in below(root, children_of_all())]
+
+
+def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
+    """By the pid of the parent: (pid, process group, session) of each process, from /proc; the group of a dead one is -1."""
+    children: dict[int, list[tuple[int, int, int]]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
-                state, parent, leader = file.read().rpartition(b")")[2].split()[:3]
+                state, parent, leader, session = file.read().rpartition(b")")[2].split()[:4]
         except (OSError, ValueError):
             continue
         dead = state in (b"Z", b"X")
-        children.setdefault(int(parent), []).append((int(name), -1 if dead else int(leader)))
+        children.setdefault(int(parent), []).append((int(name), -1 if dead else int(leader), int(session)))
+    return children
+
+
+def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
+    """The living descendants of `root`."""
     waiting = [root]
-    found: list[tuple[int, int]] = []
+    found: list[tuple[int, int, int]] = []
     while waiting:
-        for pid, group in children.get(waiting.pop(), ()):
-            waiting.append(pid)
-            if group >= 0:
-                found.append((pid, group))
+        for process in children.get(waiting.pop(), ()):
+            waiting.append(process[0])
+            if process[1] >= 0:
+                found.append(process)
     return found
 
 
 def adopt_orphans() -> None:
     """Makes this process the parent of every orphan below it (Linux), so that none can leave the tree."""
     call_library("prctl", (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def at_death_of_parent(number: int) -> None:
+    """This process gets a signal when its parent dies."""
+    call_library("prctl", (PR_SET_PDEATHSIG, number, 0, 0, 0))
 
 
 def fix_addresses() -> None:
@@ -205,16 +224,44 @@ def call_library(name: str, arguments: tuple[int, ...]) -> None:
 
 def start(job: dict[str, object]) -> int:
     """Starts the command in a new session: stdin empty, stdout and stderr to files, signals as reprocheck found them. Its pid."""
-    command: Sequence[str] = job["command"]  # type: ignore[assignment]
+    failed, failed_write = os.pipe()
+    guard = os.getpid()
+    pid = os.fork()
+    if not pid:
+        try:
+            become(job, guard)
+        except OSError as error:
+            os.write(failed_write, (error.strerror or str(error)).encode())
+        finally:
+            os._exit(127)
+    os.close(failed_write)
+    reason = os.read(failed, 4096)  # nothing, and its end, once the command has begun
+    os.close(failed)
+    if reason:
+        os.waitpid(pid, 0)
+        raise OSError(reason.decode())
+    return pid
+
+
+def become(job: dict[str, object], guard: int) -> None:
+    """Replaces this fork of the guard by the command. OSError where that cannot be done."""
+    os.setsid()
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    files = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, job["stdout"], flags, 0o644),
-        (os.POSIX_SPAWN_OPEN, 2, job["stderr"], flags, 0o644),
-    ]
-    defaults = [_signal.SIGPIPE, _signal.SIGXFSZ]  # Python ignores these two for itself
+    files: tuple[tuple[int, str, int], ...] = (
+        (0, os.devnull, os.O_RDONLY),
+        (1, job["stdout"], flags),  # type: ignore[assignment]
+        (2, job["stderr"], flags),
+    )
+    for descriptor, path, how in files:
+        os.dup2(os.open(path, how, 0o644), descriptor)
+    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):  # Python ignores these two for itself
+        _signal.signal(number, _signal.SIG_DFL)
+    at_death_of_parent(_signal.SIGKILL)
+    if os.getppid() != guard:
+        return
+    command: Sequence[str] = job["command"]  # type: ignore[assignment]
     environment: dict[str, str] = job["environment"]  # type: ignore[assignment]
-    return os.posix_spawnp(command[0], list(command), environment, file_actions=files, setsid=True, setsigdef=defaults)
+    os.execvpe(command[0], list(command), environment)
 
 
 def read_job(control: int) -> dict[str, object]:

@@ -82,7 +82,7 @@ def _transformer(shown: str) -> Any:
         import nbformat  # noqa: F401
         from nbconvert.filters.strings import ipython2python
     except ImportError:
-        raise EntryPointError(f"{shown} is a notebook, which needs nbconvert and IPython.", "pip install 'reprocheck[notebook]'") from None
+        raise EntryPointError(f"{shown} is a notebook, which needs nbconvert and IPython.", "pip install nbconvert ipython") from None
     return ipython2python
 
 

@@ -6,20 +6,23 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reprocheck.child.reprocheck_child.masking import identity
-from reprocheck.launch import cleanup, notebook
+from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.entry_point import CALL
+from reprocheck.launch.left_behind import SCRATCH, point
 from reprocheck.launch.observer import Observer
+from reprocheck.launch.renewed import Renewed
 from reprocheck.launch.run import Job, run_place
 from reprocheck.launch.tail import Output
 from reprocheck.launch.under import Under, under_controls
 from reprocheck.launch.variables import added_variables, users_environment
-from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir
+from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
 from reprocheck.model import EntryPoint
 from reprocheck.settings import Settings
 
@@ -32,10 +35,13 @@ class Plan:
     hidden         where reprocheck itself writes
     runs, steps    how many runs, and of how many iterations
     level, inside  what is recorded; `portable`: with hashes that any interpreter can make
+    elsewhere      files outside of it that earlier runs made and later ones read, masked
     created        paths in the working directory that earlier runs created, nearest to the root first; None for the first runs
     under          the controls that are on
+    since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the check and of its deeper pairs
-    patched        a folder whose files replace those of the working directory, in the copy that each run works in
+    renewed        no copy of the working directory can be made: it is put back after each run instead
+    patched        files (whole paths), and those that Python is given in their place
     """
 
     entry: EntryPoint
@@ -53,15 +59,18 @@ class Plan:
     level: str
     inside: str
     created: Sequence[str] | None
+    since: float
+    elsewhere: Sequence[str] = ()
     portable: bool = False
     under: Under = field(default_factory=Under)
     arm: str = ""
-    patched: Path | None = None
+    renewed: bool = False
+    patched: Mapping[Path, Path] = field(default_factory=dict)
 
     @property
     def copies(self) -> bool:
         """Whether each run works in a copy of the working directory."""
-        return self.settings.workdir == "copy" or self.patched is not None or self.under.copies
+        return self.settings.workdir == "copy" or (self.under.copies and not self.renewed)
 
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
@@ -77,17 +86,19 @@ class Plan:
             tmpdir=self.scratch / f"tmp{slot}",
             folder=self.folder,
             place=place,
-            hidden=trace if self.copies else self.hidden,
+            hidden=self.folder / place if self.copies else self.hidden,
             names=self.names,
             steps=self.steps,
             level=self.level,
             inside=self.inside,
             portable=self.portable,
             controls=self.under.told(variables),
+            patched=self.replaced_in(workdir.path),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
             after_death=cleanup.command(self.folder, self.scratch),
             output=self.output,
+            since=self.since,
         )
 
     def command(self, workdir: Path) -> tuple[str, ...]:
@@ -108,27 +119,52 @@ class Plan:
         """The environment variables of the controls."""
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
+    def replaced_in(self, workdir: Path) -> dict[str, str]:
+        """The files in whose place Python is given others, by their real paths: the user's own, and those of the copy that it works in."""
+        replaced: dict[str, str] = {}
+        for path, new in self.patched.items():
+            replaced[str(path.resolve())] = str(new)
+            if path.is_relative_to(self.cwd):
+                replaced[str((workdir / path.relative_to(self.cwd)).resolve())] = str(new)
+        return replaced
+
+    def workdir(self) -> Workdir:
+        """Where runs that come one after the other take place."""
+        if self.copies:
+            return self.copy("")
+        if not self.renewed:
+            return self.in_place()
+        self.observer.message(
+            "There is no space for a copy of the working directory: these runs take place in it, and it is put back after each of them."
+        )
+        return Renewed(self.cwd, self.in_place)
+
     def in_place(self) -> InPlace:
         """The working directory itself, with a snapshot in the report folder."""
-        leave_out, store, say = [self.hidden, self.folder.parent / "latest"], self.folder / cleanup.SNAPSHOT, self.observer.message
+        leave_out, say = [self.hidden, self.folder.parent / "latest"], self.observer.message
         if self.created is None:
-            return InPlace(self.cwd, leave_out=leave_out, store=store, say=say)
-        leavings = self.folder / run_place(1, self.level, self.arm).rpartition("/")[0] / "left"
-        return InPlaceAgain(self.cwd, leave_out=leave_out, store=store, say=say, created=self.created, leavings=leavings)
+            return InPlace(self.cwd, leave_out=leave_out, folder=self.folder, say=say)
+        place = run_place(1, self.level, self.arm).rpartition("/")[0]
+        return InPlaceAgain(
+            self.cwd, leave_out=leave_out, folder=self.folder, place=place, say=say, created=self.created, elsewhere=self.elsewhere
+        )
 
     def copy(self, slot: str) -> Copies:
         """A copy of the working directory in the report folder, on the same file system where that can share blocks."""
+        if self.elsewhere:
+            self.observer.message(f"Not in the copy, so these runs find what earlier ones left: {snapshot.summary(self.elsewhere)}.")
         return Copies(
             self.cwd,
-            path=self.folder / f"{cleanup.COPY}{slot}",
-            leave_out=[self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()],
+            root=self.folder / f"{cleanup.COPY}{slot}",
+            leave_out=self.not_copied(),
             say=self.observer.message,
-            patched=self.patched,
-            anew=self.settings.workdir == "copy" or self.under.copies,
         )
 
+    def not_copied(self) -> list[Path]:
+        """What is ours, and what lies in the working directory now and did not before the first run."""
+        return [self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()]
+
     def _made_by_earlier_runs(self) -> list[Path]:
-        """What lies in the working directory now and did not before the first run."""
         return [] if self.settings.workdir == "copy" else [self.cwd / path for path in self.created or ()]
 
 
@@ -144,11 +180,12 @@ def plan(
     level: str = "loss",
     inside: str = "",
     created: Sequence[str] | None = None,
+    elsewhere: Sequence[str] = (),
     controls: Sequence[str] | None = None,
     seed: int | None = None,
     override: bool = False,
     arm: str = "",
-    patched: Path | None = None,
+    patched: Mapping[Path, Path] | None = None,
     portable: bool = False,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them.
@@ -163,11 +200,13 @@ def plan(
         override=override,
         user=users_environment(),
     )
-    return Plan(
+    scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
+    point(scratch, folder, cwd)
+    made = Plan(
         entry=entry,
         settings=settings,
         folder=folder,
-        scratch=Path(tempfile.mkdtemp(prefix="reprocheck-")),
+        scratch=scratch,
         hidden=folder if folder.parent == cwd or folder.parent in cwd.parents else folder.parent,
         cwd=cwd,
         observer=observer,
@@ -179,11 +218,15 @@ def plan(
         level=level,
         inside=inside,
         created=created,
+        elsewhere=elsewhere,
+        since=time.time(),
         under=under,
         arm=arm,
-        patched=patched,
+        patched=patched or {},
         portable=portable,
     )
+    again = created is not None and settings.workdir != "copy"
+    return replace(made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder))
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import contextlib
 import marshal
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -14,8 +15,12 @@ from pathlib import Path
 from types import TracebackType
 
 from reprocheck.errors import EntryPointError, ReprocheckError
+from reprocheck.launch.guard import GRACES, LAST_RESORT, descendants
+from reprocheck.launch.strays import Strays
 
 GUARD = Path(__file__).with_name("guard.py")
+LONGEST_END = sum(grace for _, grace in GRACES["asked"]) + LAST_RESORT + 2.0
+"""Seconds after which a guard that was asked to end its tree, and did not, is ended itself."""
 
 
 class GuardedProcess:
@@ -42,6 +47,7 @@ class GuardedProcess:
         self.killed = 0
         self.done = False
         self._text = b""
+        self._give_up = float("inf")
         job = {
             "command": list(command),
             "environment": dict(environment),
@@ -53,15 +59,7 @@ class GuardedProcess:
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         try:
-            self._guard = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(GUARD), str(control_read), str(status_write)],
-                cwd=cwd,
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(control_read, status_write),
-                start_new_session=True,
-            )
+            self._strays = Strays(lambda: self._start_guard(cwd, environment, control_read, status_write))
         except BaseException:
             os.close(self._control)
             os.close(self._status)
@@ -71,6 +69,18 @@ class GuardedProcess:
             os.close(status_write)
         data = marshal.dumps(job)
         self._send(len(data).to_bytes(8, "little") + data)
+
+    def _start_guard(self, cwd: Path, environment: Mapping[str, str], control: int, status: int) -> int:
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(GUARD), str(control), str(status)],
+            cwd=cwd,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(control, status),
+            start_new_session=True,
+        )
+        return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
         """Listens for at most so long, or until one of the descriptors `also` is readable; True once all that was started is gone.
@@ -89,10 +99,19 @@ class GuardedProcess:
                 self._hear(line.decode("utf-8", "replace"))
             if not data and not self.done:
                 self._lost()
+        elif time.monotonic() > self._give_up:
+            self._do_without_guard()
+        else:
+            self._guard.send_signal(signal.SIGCONT)  # the script may have stopped it; else this does nothing
         return self.done
+
+    def tree(self) -> tuple[int, ...]:
+        """The living processes of the run."""
+        return tuple(pid for pid, _ in descendants(self._guard.pid))
 
     def end(self) -> None:
         """Asks for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at once."""
+        self._give_up = min(self._give_up, time.monotonic() + LONGEST_END)
         self._send(b"e")
 
     def __enter__(self) -> GuardedProcess:
@@ -105,6 +124,7 @@ class GuardedProcess:
                 while not self.wait(1.0):
                     pass
         self._guard.wait()
+        self._strays.close()
         os.close(self._control)  # not before: to the guard, this is our death
         os.close(self._status)
 
@@ -130,8 +150,17 @@ class GuardedProcess:
             )
 
     def _lost(self) -> None:
-        """The guard itself was killed: end the session of the command, and say so."""
-        if self.pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, 9)
+        """The guard itself was killed: end what it leaves, and say so."""
+        self._end_strays()
         raise ReprocheckError("The process that guards the run was killed.", "Start the check again.")
+
+    def _do_without_guard(self) -> None:
+        """The guard does not do what it was asked for: somebody keeps it stopped."""
+        self._guard.kill()
+        self._end_strays()
+        self.done = True
+
+    def _end_strays(self) -> None:
+        self._guard.wait()
+        self.killed = self._strays.end()
+        self.ended = time.monotonic()

@@ -12,16 +12,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.masking import holds_names, mask_stream
+from reprocheck import interrupts
+from reprocheck.child.reprocheck_child.masking import mask, mask_stream
+from reprocheck.child.reprocheck_child.redaction import known_secrets
 from reprocheck.launch.ends import Ends
+from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.left_behind import beat
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.tail import LogTail, Output, TraceTail
 from reprocheck.launch.workdir import Workdir
+from reprocheck.launch.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
+from reprocheck.regular_file import NotRegularError, open_regular
 
 POLL = 0.1
 SILENT = 60.0
+LOOK_AT_FILES = 0.5
+"""Seconds between two looks at what the processes of a run hold open for writing."""
 STOP_WAIT = 60
 """Seconds for which a rank that has come to its stop waits for the others."""
 STOP_GRACE = 10.0
@@ -38,6 +46,8 @@ class Job:
     level, inside  what is recorded; see `docs/reference/trace-format.md`
     portable       hash as any interpreter can: for a comparison with a recording from elsewhere
     controls       what the recorder is told of the controls that are on
+    patched        real paths of files, and of those that Python is given in their place
+    since          when the first run of the pair was planned, in Unix seconds
     """
 
     number: int
@@ -55,9 +65,11 @@ class Job:
     inside: str = ""
     portable: bool = False
     controls: Mapping[str, object] = field(default_factory=dict)
+    patched: Mapping[str, str] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
     output: Output | None = None
+    since: float = 0.0
 
     @property
     def home(self) -> Path:
@@ -77,33 +89,31 @@ def run_place(number: int, level: str, arm: str = "") -> str:
     return f"run-{number}" if level == "loss" else f"{level}/run-{number}"
 
 
-def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
-    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked.
+def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
+    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked. Also what its traces say of files.
 
     KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises EntryPointError if it cannot be started.
     """
     _prepare(job)
     started = datetime.now(UTC)
     watch = _Watch(job, observer)
-    process = GuardedProcess(
-        job.command,
-        cwd=job.workdir.path,
-        environment=job.environment,
-        stdout=job.home / "stdout.log",
-        stderr=job.home / "stderr.log",
-        after_death=job.after_death,
-        fixed_addresses=job.fixed_addresses,
-    )
-    with process:
+    process: GuardedProcess | None = None
+    with contextlib.ExitStack() as stack:
         try:
+            with interrupts.waiting():  # an interrupt must not find a process that nobody holds yet
+                process = stack.enter_context(_start(job))
             _follow(process, watch, halt)
         except KeyboardInterrupt:
+            if process is None:
+                raise
             watch.ending = "interrupted"
             _finish(process)
     watch.look(time.monotonic())
-    for path in (job.home / "stdout.log", job.home / "stderr.log", job.trace / "recorder.json"):
-        mask_log(path, job.names)
-    return RunRecord(
+    logs = (job.home / "stdout.log", job.home / "stderr.log")
+    known = known_secrets(job.command, job.environment)
+    masked = sum(mask_log(path, job.names, known) for path in logs)
+    _mask_settings(job.trace / "recorder.json", job.names)
+    made = RunRecord(
         number=job.number,
         ended=watch.how_it_ended(process.exit_status),
         exit_status=process.exit_status,
@@ -115,20 +125,41 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> RunRecord:
         files=FileChanges(),
         killed=process.killed,
         gone=watch.ends.seen,
+        masked=masked,
+    )
+    return made, watch.trace.files
+
+
+def _start(job: Job) -> GuardedProcess:
+    return GuardedProcess(
+        job.command,
+        cwd=job.workdir.path,
+        environment=job.environment,
+        stdout=job.home / "stdout.log",
+        stderr=job.home / "stderr.log",
+        after_death=job.after_death,
+        fixed_addresses=job.fixed_addresses,
     )
 
 
-def mask_log(path: Path, names: tuple[str, str, str]) -> None:
-    """Takes names and credentials out of a log, in place; a log without any is not written again."""
+def mask_log(path: Path, names: tuple[str, str, str], known: Sequence[str] = ()) -> int:
+    """Takes names and secrets out of a log, in place; `known` ones wherever they stand. Returns how many secrets were masked."""
     masked = path.with_name(path.name + ".masked")
-    with contextlib.suppress(FileNotFoundError):
-        with path.open("rb") as source:
-            if not holds_names(source, *names):
-                return
-            source.seek(0)
-            with masked.open("wb") as target:
-                mask_stream(source, target, *names)
-        masked.replace(path)
+    try:
+        with open_regular(path) as source, masked.open("wb") as target:
+            count = mask_stream(source, target, *names, known)
+    except (FileNotFoundError, NotADirectoryError, NotRegularError):  # the script removed or replaced it
+        return 0
+    masked.replace(path)
+    return count
+
+
+def _mask_settings(path: Path, names: tuple[str, str, str]) -> None:
+    """Takes names out of what the recorder was told."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, NotRegularError):
+        with open_regular(path) as file:
+            text = file.read().decode()
+        path.write_text(mask(text, *names))
 
 
 class _Watch:
@@ -142,7 +173,9 @@ class _Watch:
         self.start = self.grown = time.monotonic()
         self.ends = Ends(self.start)
         self.gone: float | None = None
+        self.looked_at_files = 0.0
         self.spoken = 0
+        self.told = 0
 
     def look(self, now: float) -> None:
         """Reads what is new and passes it on."""
@@ -159,15 +192,23 @@ class _Watch:
         elif self.gone is None:
             self.gone = now
         silent = now - self.grown
-        if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped:
+        if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped and not self.trace.all_recorded:
             self.spoken += 1
             self.observer.silent(self.job.number, silent)
             self._tell_of_ranks_that_ended()
 
+    def look_at_files(self, now: float, process: GuardedProcess) -> None:
+        """Takes note of what is being written: programs that are not Python leave no trace."""
+        if now - self.looked_at_files >= LOOK_AT_FILES:
+            self.looked_at_files = now
+            beat(self.job.folder)
+            self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)
+
     def _tell_of_ranks_that_ended(self) -> None:
-        """Said once: the others may wait for them without end."""
+        """Said once, and again where more of them have ended: the others may wait for them without end."""
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
-        if self.spoken == 1 and 0 < ended < ranks:
+        if self.told < ended < ranks:
+            self.told = ended
             have = "has" if ended == 1 else "have"
             self.observer.message(f"Run {self.job.number}: {ended} of {ranks} ranks {have} ended; the others may be waiting for them.")
 
@@ -198,9 +239,12 @@ def _prepare(job: Job) -> None:
         "level": job.level,
         "inside": job.inside,
         **({"portable": True} if job.portable else {}),
+        **({"patched": dict(job.patched)} if job.patched else {}),
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
+        "since": job.since,
         "stop_wait": STOP_WAIT,
+        "session": True,
         "mask": {"home": home, "user": user, "host": host},
         **job.controls,
     }
@@ -217,6 +261,7 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
     while not process.wait(POLL, () if asked else watch.ends.descriptors):
         now = time.monotonic()
         watch.look(now)
+        watch.look_at_files(now, process)
         if not asked and halt.is_set():
             watch.ending = "interrupted"
         if not asked and process.exit_status is None and (watch.ending or watch.must_end(now)):

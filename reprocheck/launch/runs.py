@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from reprocheck.launch import cleanup, snapshot
+from reprocheck import interrupts
+from reprocheck.launch import cleanup
+from reprocheck.launch.files_after import note_files
+from reprocheck.launch.left_behind import mended
 from reprocheck.launch.observer import Observer
+from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan
 from reprocheck.launch.run import run
 from reprocheck.launch.workdir import Workdir
@@ -33,7 +35,7 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
     """
     try:
         keep(())
-        with _signals_interrupt():
+        with interrupts.interrupting():
             return tuple(_in_turn(plan, keep, enough) if plan.settings.jobs == 1 else _side_by_side(plan, keep))
     finally:
         shutil.rmtree(plan.scratch, ignore_errors=True)
@@ -42,21 +44,25 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     """The runs one after the other, in the working directory itself or in a copy at the same path."""
     runs: list[RunRecord] = []
-    for left in snapshot.left_behind(plan.folder.parent, plan.cwd) if plan.created is None else ():
-        plan.observer.message(
-            f"An earlier check was killed before it could put your files back. `python -m reprocheck.launch.cleanup {left}` puts them back."
-        )
+    for sentence in mended(plan.folder.parent, plan.cwd) if plan.created is None else ():
+        plan.observer.message(sentence)
     workdir: Workdir | None = None
     try:
-        workdir = plan.copy("") if plan.copies else plan.in_place()
+        with operation("keeping a copy of the working directory"):
+            workdir = plan.workdir()
         for number in range(1, plan.runs + 1):
             _one(plan, workdir, number, "", threading.Event(), runs, keep)
             if number < plan.runs and enough is not None and enough():
                 break
     finally:
-        with _signals_wait():
-            workdir.close() if workdir else cleanup.clean_up(plan.folder)
+        with interrupts.waiting():
+            note_files(plan.folder, workdir.close(undo=stumbled(runs)) if workdir else cleanup.clean_up(plan.folder))
     return runs
+
+
+def stumbled(runs: Sequence[RunRecord]) -> bool:
+    """Whether a later run failed where run 1 did not: what run 1 left may be why, and would be in the way of every further run."""
+    return len(runs) > 1 and runs[0].ended != "failed" and any(run.ended == "failed" for run in runs[1:])
 
 
 def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
@@ -86,11 +92,14 @@ def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
 def _one(plan: Plan, workdir: Workdir, number: int, slot: str, halt: threading.Event, runs: list[RunRecord], keep: Keep) -> None:
     """One run and its files, kept; KeyboardInterrupt where it was broken off."""
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
-    workdir.begin()
+    with operation(f"preparing run {number}"):
+        workdir.begin()
     observer.run_started(number, plan.runs)
-    result = run(plan.job(number, workdir, slot), observer, halt)
-    result = replace(result, files=workdir.end())
-    with plan.lock:
+    with operation(f"following run {number}"):
+        result, events = run(plan.job(number, workdir, slot), observer, halt)
+    with operation(f"looking at the files after run {number}"):
+        result = replace(result, files=workdir.end(events))
+    with plan.lock, operation(f"keeping the record of run {number}"):
         runs.append(result)
         keep(tuple(sorted(runs, key=lambda item: item.number)))
     observer.run_ended(result)
@@ -112,35 +121,3 @@ class _Locked:
                 method(*arguments)
 
         return call
-
-
-@contextmanager
-def _signals_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP act as Ctrl-C while runs are under way."""
-    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    with _handled(dict.fromkeys(numbers, _interrupt)):
-        yield
-
-
-@contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Nothing interrupts the putting back of the user's files."""
-    with _handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), signal.SIG_IGN)):
-        yield
-
-
-@contextmanager
-def _handled(handlers: dict[signal.Signals, Any]) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt

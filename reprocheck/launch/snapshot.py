@@ -1,7 +1,10 @@
-"""What stood in the working directory before a check, kept so that it can be put back.
+"""What stood in the working directory before some runs, kept so that it can be put back.
 
 The kept contents lie in the folder of the check under `snapshot/`, with an index, until they have been put back: a check that is
-killed loses nothing (`python -m reprocheck.launch.cleanup DIR` puts back what it left).
+killed loses nothing (the next command of reprocheck in that folder puts back what it left).
+
+Only what the runs themselves wrote is put back, and nothing is replaced without a copy. A file that changed in any other way was
+changed by somebody else: it stays as it is, and how it stood before is kept, too.
 """
 
 from __future__ import annotations
@@ -11,19 +14,23 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Collection, Sequence
+import stat
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.tree import Entry, Tree, entry_of
 from reprocheck.launch.writers import open_for_writing, own_output
+from reprocheck.model import FilesAfter
 
 SMALL = 1 << 16
 """Files up to this size are kept one after the other in one file, `pack`."""
 COPY_LIMIT = 256 << 20
 """Bytes that are copied at most, where the file system cannot share them."""
 FICLONE = 0x40049409
+_AT_ONCE = 1 << 20
 
 INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
@@ -42,22 +49,51 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Restored:
-    """Paths that were put back, and those that had been changed and could not be."""
+class Ours:
+    """What the runs did. `left`: the tree as they left it, None where it is not known; then what changed later than `until` is not theirs.
 
-    back: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    until   Unix seconds; None where nobody can have changed anything since the runs ended
+    """
+
+    events: FileEvents
+    left: Tree | None = None
+    until: float | None = None
+
+    def stands_as_left(self, path: str, root: Path, now: Entry | None) -> bool:
+        """Whether what stands at a path is what the runs left there."""
+        if self.left is not None and self.left.complete and not path.startswith("/"):  # the tree has nothing of files elsewhere
+            return self.left.entries.get(path) == now
+        if self.until is None or now is None:
+            return True
+        return (root / path).lstat().st_ctime <= self.until
 
 
-def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT, *, aside: Collection[str] = ()) -> tuple[str, ...]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aside:
+    """Folders that take what is replaced, and how files stood before that somebody else changed."""
+
+    left: Path
+    before: Path
+
+    def of_left(self, path: str) -> Path:
+        """Where what is replaced at a path goes."""
+        return self.left / _inside(path)
+
+    def of_before(self, path: str) -> Path:
+        """Where what stood at a path before goes."""
+        return self.before / _inside(path)
+
+
+def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT, *, aside: Collection[str] = (), runs: str = "") -> tuple[str, ...]:
     """Keeps the contents of a tree in `store`, smaller files first. Returns the paths of those too large, the largest first.
 
     What reprocheck itself prints to (`> log`) is not kept: it is never to be put back. `aside`: paths that `move_aside` is to move.
+    `runs`: the folder of the runs that follow, from that of the check on.
     """
     store.mkdir(parents=True)
-    (store / OWNER).write_text(json.dumps({"workdir": str(root), "pid": os.getpid()}))
+    (store / OWNER).write_text(json.dumps({"workdir": str(root), "pid": os.getpid(), "started": started(os.getpid()), "runs": runs}))
     ours = _entries_of(own_output(), root, tree)
-    kept = {path: Kept(entry=entry) for path, entry in tree.entries.items() if path not in ours}
+    kept = {path: Kept(entry=entry, aside=path in aside) for path, entry in tree.entries.items() if path not in ours}
     files = sorted((entry.size, path) for path, entry in tree.entries.items() if entry.kind == "file" and path not in ours)
     left_out: list[str] = []
     copied, can_clone = 0, True
@@ -123,34 +159,134 @@ def move(source: Path, target: Path) -> None:
         source.unlink()
 
 
-def restore(store: Path) -> Restored:
-    """Puts back what stood in the working directory when `keep` was called, and removes the store if nothing was lost.
+def restore(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
+    """Puts back what the runs overwrote, removed or touched, and removes the store if nothing was lost.
 
+    What the runs had written in its place goes to `aside.left`. What somebody else changed stays, and goes to `aside.before` as it was.
     What has been created since stays, and so does what somebody is writing (`| tee log`).
     A store without index (killed while it was filled) is removed: nothing had been started.
     """
     if not (store / INDEX).exists():
         shutil.rmtree(store, ignore_errors=True)
-        return Restored()
+        return FilesAfter()
+    with _locked(store):
+        if not (store / INDEX).exists():  # somebody else has put them back meanwhile
+            return FilesAfter()
+        return _restored(store, ours, aside)
+
+
+def _restored(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
     root, index = _read(store)
-    other: dict[str, Kept] = {}
-    for path, kept in index.items():
-        if entry_of(root / path) != kept.entry and not (kept.entry.kind == "folder" and _same_folder(root / path, kept.entry)):
-            other[path] = kept
-    back: list[str] = []
-    lost: list[str] = []
+    now = {path: entry_of(root / path) for path in index}
+    other = [path for path, kept in index.items() if now[path] != kept.entry]
     written = open_for_writing(root, other)
-    for path, kept in other.items():
-        if path in written:
-            continue
+    files = [path for path in other if path not in written and index[path].entry.kind != "folder"]
+    mine = [path for path in files if _is_ours(path, index[path], now[path], root, ours)]
+    theirs = [path for path in files if path not in set(mine) and not _same_bytes(root / path, now[path], index[path], store)]
+    needed = {str(parent) for path in mine for parent in PurePosixPath(path).parents}
+    for path in other:
+        if index[path].entry.kind == "folder" and (path in needed or ours.events.wrote(path) or index[path].aside):
+            with contextlib.suppress(OSError):  # a file that needs it is then named as lost
+                _put_back_folder(root / path, index[path].entry, ours.events.wrote(path))
+    replaced, lost = [], []
+    for path in mine:
         try:
-            _put_back(root / path, kept, store)
-            back.append(path)
+            if _keep_what_is_replaced(root / path, now[path], index[path], store, aside.of_left(path)):
+                replaced.append(path)
+            _put_back(root / path, index[path], store)
         except OSError:
             lost.append(path)
+    kept = [path for path in theirs if _keep_as_before(aside.of_before(path), index[path], store)]
     if not lost:
         shutil.rmtree(store, ignore_errors=True)
-    return Restored(back=tuple(back), lost=tuple(lost))
+    return FilesAfter(
+        put_back=tuple(path for path in mine if path not in lost),
+        replaced=tuple(replaced),
+        left=str(aside.left) if replaced else "",
+        others=tuple(theirs),
+        kept=tuple(kept),
+        before=str(aside.before) if kept else "",
+        lost=tuple(lost),
+    )
+
+
+def _inside(path: str) -> Path:
+    """A path as a place below a folder; those of files elsewhere are whole."""
+    return Path("elsewhere", path.lstrip("/")) if path.startswith("/") else Path(path)
+
+
+def _is_ours(path: str, kept: Kept, now: Entry | None, root: Path, ours: Ours) -> bool:
+    """Whether the runs made a path what it is now. What was moved aside for them was theirs before."""
+    return (kept.aside or ours.events.wrote(path)) and ours.stands_as_left(path, root, now)
+
+
+def _keep_what_is_replaced(path: Path, now: Entry | None, kept: Kept, store: Path, target: Path) -> bool:
+    """Keeps what stands at a path, where it is not what is put there; False where there is nothing to keep."""
+    if now is None or now.kind == "folder" or _same_bytes(path, now, kept, store):
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except OSError:  # another file system, or one without links
+        shutil.copy2(path, target, follow_symlinks=False)
+    return True
+
+
+def _keep_as_before(target: Path, kept: Kept, store: Path) -> bool:
+    """Writes what a path held before to `target`; False where that was not kept."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        if kept.entry.kind == "link":
+            target.symlink_to(kept.entry.target or "")
+            return True
+        _write_content(target, kept, store)
+        target.chmod(kept.entry.mode)
+        os.utime(target, ns=(kept.entry.mtime, kept.entry.mtime))
+    except OSError:
+        return False
+    return True
+
+
+def _same_bytes(path: Path, now: Entry | None, kept: Kept, store: Path) -> bool:
+    """Whether a file holds what it held before, or a link leads where it led."""
+    if now is None or (now.kind, now.size, now.target) != (kept.entry.kind, kept.entry.size, kept.entry.target):
+        return False
+    if now.kind == "link":
+        return True
+    try:
+        with path.open("rb") as one, _content(kept, store) as other:
+            left = kept.entry.size
+            while left > 0:
+                part = one.read(min(left, _AT_ONCE))
+                if not part or part != other.read(len(part)):
+                    return False
+                left -= len(part)
+    except OSError:
+        return False
+    return True
+
+
+def _content(kept: Kept, store: Path) -> BinaryIO:
+    """The kept content of a file, open at its first byte."""
+    if kept.packed is not None:
+        pack = (store / PACK).open("rb")
+        pack.seek(kept.packed)
+        return pack
+    if kept.number is None:
+        raise FileNotFoundError(store)
+    return (store / str(kept.number)).open("rb")
+
+
+@contextlib.contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    """One process at a time puts back what a store holds: the guard of a killed check, or the next command."""
+    import fcntl
+
+    with (store / OWNER).open("rb") as owner:
+        fcntl.flock(owner, fcntl.LOCK_EX)
+        yield
 
 
 def _read(store: Path) -> tuple[Path, dict[str, Kept]]:
@@ -163,17 +299,20 @@ def _read(store: Path) -> tuple[Path, dict[str, Kept]]:
     return root, index
 
 
-def left_behind(output: Path, workdir: Path) -> tuple[Path, ...]:
-    """Folders of checks of this working directory that were killed before they put its files back."""
-    found = []
-    for owner in output.glob(f"*/snapshot/{OWNER}"):
-        try:
-            facts = json.loads(owner.read_text())
-            if facts["workdir"] == str(workdir) and not _alive(facts["pid"]):
-                found.append(owner.parent.parent)
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return tuple(sorted(found))
+def runs_of(store: Path) -> str:
+    """The folder of the runs that a store was filled for, from that of the check on."""
+    try:
+        return str(json.loads((store / OWNER).read_text()).get("runs", ""))
+    except (OSError, ValueError):
+        return ""
+
+
+def started(pid: int) -> str:
+    """When a process began, in ticks since the start of the system; empty where there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return ""
 
 
 def clone(source: Path, target: Path) -> bool:
@@ -208,7 +347,9 @@ def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) 
 
 
 def _append(pack: BinaryIO, path: Path, size: int) -> int:
-    data = path.read_bytes()
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe that took the file's place does not block
+    with open(descriptor, "rb") as file:  # noqa: PTH123
+        data = file.read(size + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     if len(data) != size:
         raise OSError("the file is being written")
     offset = pack.tell()
@@ -216,13 +357,16 @@ def _append(pack: BinaryIO, path: Path, size: int) -> int:
     return offset
 
 
+def _put_back_folder(path: Path, entry: Entry, changed: bool) -> None:
+    missing = not path.is_dir() or path.is_symlink()
+    if missing:
+        path.mkdir(parents=True)
+    if missing or changed:
+        path.chmod(entry.mode)
+
+
 def _put_back(path: Path, kept: Kept, store: Path) -> None:
     entry, now = kept.entry, entry_of(path)
-    if entry.kind == "folder":
-        if now is None or now.kind != "folder":
-            path.mkdir(parents=True)
-        path.chmod(entry.mode)
-        return
     if now is not None and now.kind == entry.kind == "file" and _same_content(now, entry):
         path.chmod(entry.mode)
         return
@@ -262,18 +406,3 @@ def _write_content(target: Path, kept: Kept, store: Path) -> None:
 
 def _same_content(now: Entry, before: Entry) -> bool:
     return (now.size, now.mtime, now.inode) == (before.size, before.mtime, before.inode)
-
-
-def _same_folder(path: Path, before: Entry) -> bool:
-    now = entry_of(path)
-    return now is not None and now.kind == "folder" and now.mode == before.mode
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.child.reprocheck_child.regular import WIDTH, stored
+from reprocheck.launch.file_events import FileEvents
+from reprocheck.regular_file import open_regular
 
 MOST_AT_ONCE = 16 << 20
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
-_COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"')
+_COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"', b'{"e":"enough"')
 
 Output = Callable[[str, bytes], None]
 """Takes the name of a stream (`stdout`, `stderr`) and what a run wrote to it."""
@@ -33,8 +35,10 @@ class TraceTail:
         self.loss: float | None = None
         self.training: set[str] = set()
         self.stopped: set[str] = set()
+        self.enough: set[str] = set()  # those that go on and record nothing further
         self.ranks: set[str] = set()  # those of which a launcher said a rank, and those that trained
         self.ended: set[str] = set()  # those that are known to be gone
+        self.files = FileEvents()
         self._seen: dict[str, bool] = {}  # whether the process was alive when its file was first seen
         self._late = False  # whether a process began after one had stopped
         self._offsets: dict[str, int] = {}
@@ -43,6 +47,11 @@ class TraceTail:
         self._closed: dict[str, int] = {}
         self._with_optimizer: set[str] = set()
         self._stretches: dict[str, tuple[int, int]] = {}  # losses in the `.losses` file, and closed iterations, when the last one began
+
+    @property
+    def all_recorded(self) -> bool:
+        """Whether nothing further is to be expected of those that train: they have stopped, or go on unrecorded."""
+        return bool(self.training) and self.training <= self.stopped | self.ended | self.enough
 
     @property
     def all_stopped(self) -> bool:
@@ -81,13 +90,14 @@ class TraceTail:
 
     def _read(self, name: str) -> None:
         try:
-            with (self.folder / name).open("rb") as file:
+            with open_regular(self.folder / name) as file:
                 file.seek(self._offsets.get(name, 0))
                 data = file.read(MOST_AT_ONCE).partition(b"\0")[0]  # behind zero bytes nothing was written yet
         except OSError:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
+        self.files.take(lines)
         losses = [line for line in lines if line.startswith(_LOSS)]
         self._losses[name] = self._losses.get(name, 0) + len(losses)
         self._count(name, lines)
@@ -113,13 +123,15 @@ class TraceTail:
                 self._stretches[name] = (start if isinstance(start, int) else 0, self._closed.get(name, 0))
             if event["e"] == "stop":
                 self.stopped.add(name)
+            if event["e"] == "enough":
+                self.enough.add(name)
 
     def _read_stretch(self, name: str) -> bool:
         """The losses of a regular stretch: each is one more closed iteration."""
         start, closed = self._stretches[name]
         grown = False
         try:
-            with (self.folder / name).with_suffix(".losses").open("rb") as file:
+            with open_regular((self.folder / name).with_suffix(".losses")) as file:
                 file.seek(start * WIDTH)
                 while data := file.read(_AT_ONCE):
                     losses = stored(data)
@@ -148,12 +160,12 @@ class LogTail:
         """Passes on what is new."""
         for stream, path in self._files.items():
             try:
-                with path.open("rb") as file:
+                with open_regular(path) as file:
                     file.seek(self._offsets[stream])
                     while data := file.read(1 << 20):
                         self._offsets[stream] += len(data)
                         self._output(stream, data)
-            except FileNotFoundError:
+            except OSError:  # the script removed or replaced it
                 continue
 
 

@@ -1,7 +1,7 @@
 """The working directory as a list of entries, and what changed between two such lists."""
 
 # Paths are text here: a tree may have a hundred thousand.
-# ruff: noqa: PTH115, PTH118
+# ruff: noqa: PTH115, PTH116, PTH118
 
 from __future__ import annotations
 
@@ -36,19 +36,26 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Entries by path relative to the root, nearest to the root first. `complete` is False where there were more than the limit."""
+    """Entries by path relative to the root, nearest to the root first. `complete` is False where there were more than the limit.
+
+    mounted   folders that are on another device than the root: what is in them is not listed
+    """
 
     entries: Mapping[str, Entry]
     unreadable: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    mounted: tuple[str, ...] = ()
     complete: bool = True
 
 
 def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
-    """Lists everything below `root` but caches, version control, virtual environments and `leave_out` (absolute paths)."""
+    """Lists everything below `root` but caches, version control, virtual environments, `leave_out` (absolute paths)
+    and what is on another device."""
     entries: dict[str, Entry] = {}
     unreadable: list[str] = []
     skipped: list[str] = []
+    mounted: list[str] = []
+    device = _device(str(root))
     excluded = {str(path) for path in leave_out}
     waiting = deque([""])
     while waiting:
@@ -67,7 +74,7 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
             if os.path.join(root, path) in excluded:
                 continue
             if len(entries) >= limit:
-                return Tree(entries, tuple(unreadable), tuple(skipped), complete=False)
+                return Tree(entries, tuple(unreadable), tuple(skipped), tuple(mounted), complete=False)
             entry = entry_of(item)
             if entry is None:
                 continue
@@ -75,9 +82,19 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
                 if item.name in SKIPPED_FOLDERS:
                     skipped.append(path)
                     continue
+                if _device(item.path) != device:
+                    mounted.append(path)
+                    continue
                 waiting.append(path)
             entries[path] = entry
-    return Tree(entries, tuple(unreadable), tuple(skipped))
+    return Tree(entries, tuple(unreadable), tuple(skipped), tuple(mounted))
+
+
+def _device(path: str) -> int | None:
+    try:
+        return os.stat(path, follow_symlinks=False).st_dev
+    except OSError:
+        return None
 
 
 def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:

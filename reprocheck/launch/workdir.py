@@ -6,17 +6,24 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from reprocheck.errors import ReportError
 from reprocheck.launch import snapshot
-from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, file_changes, read_tree
+from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.files_after import STORE, aside, events_of, real, relative_to, seen_by, sentences
+from reprocheck.launch.snapshot import Ours
+from reprocheck.launch.surroundings import place_in, surround
+from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, entry_of, file_changes, read_tree
 from reprocheck.launch.writers import open_for_writing
-from reprocheck.model import FileChanges
+from reprocheck.model import FileChanges, FilesAfter
 
 Say = Callable[[str], None]
+NO_COPY = "Name a folder that has more space with --output, or leave --workdir copy out."
 COPY_ADVICE = "Use `--workdir copy` to give each run a copy of its own."
+NO_ROOM = "There is no space for `--workdir copy` here: see that the script only reads them."
 
 
 class Workdir(Protocol):
@@ -27,158 +34,239 @@ class Workdir(Protocol):
     def begin(self) -> None:
         """Before a run."""
 
-    def end(self) -> FileChanges:
-        """After a run: what it did to the tree."""
+    def end(self, events: FileEvents) -> FileChanges:
+        """After a run, whose traces say `events`: what it did to the tree."""
 
-    def close(self) -> None:
-        """After the last run, and when the check is broken off."""
+    def close(self, *, undo: bool = False) -> FilesAfter:
+        """After the last run, and when the check is broken off. `undo`: what the runs created is not to stay in the user's folder."""
 
 
 class InPlace:
-    """The user's own folder. What stood there is kept before run 1 and put back by `close`; what the runs created stays."""
+    """The user's own folder. What stood there is kept before run 1 and put back by `close`; what the runs created stays, unless undone.
 
-    def __init__(self, path: Path, *, leave_out: Collection[Path], store: Path, say: Say) -> None:
+    `place`: the folder of the runs in the report folder `folder`, empty for those of the check itself.
+    """
+
+    _why_moved = "Created by the runs, of which a later one failed where the first did not"
+
+    def __init__(self, path: Path, *, leave_out: Collection[Path], folder: Path, place: str = "", say: Say) -> None:
         self.path = path
         self._leave_out = leave_out
-        self._store = store
+        self._store = folder / STORE
+        self._folder = folder
+        self._place = place
         self._say = say
-        self._tree = read_tree(path, leave_out)
+        self._events = FileEvents()
+        self._under_way = False
+        self._tree = self._start = self._found = read_tree(path, leave_out)
         self._keep()
 
     def _keep(self) -> None:
         """Keeps what stands there, and names what is not safe."""
         if not self._tree.complete:
             self._say(f"The working directory holds more than {len(self._tree.entries)} files: the rest is not watched. {COPY_ADVICE}")
-        too_large = snapshot.keep(self.path, self._tree, self._store)
+        if self._tree.mounted:
+            self._say(
+                f"On another device, and neither watched nor kept: {snapshot.summary(self._tree.mounted)}. What the script overwrites or "
+                "deletes there cannot be put back."
+            )
+        too_large = snapshot.keep(self.path, self._tree, self._store, runs=self._place)
         if too_large:
             size = sum(self._tree.entries[name].size for name in too_large) / 1e6
+            advice = COPY_ADVICE if has_room(self.path, self._leave_out, self._folder) else NO_ROOM
             self._say(
                 f"Too large to keep: {snapshot.summary(too_large)} ({size:,.0f} MB in all). If the script overwrites or deletes them, they "
-                f"cannot be put back. {COPY_ADVICE}"
+                f"cannot be put back. {advice}"
             )
 
     def begin(self) -> None:
-        """Nothing: a run finds what the run before it left."""
+        """A run finds what the run before it left."""
+        self._under_way = True
 
-    def end(self) -> FileChanges:
+    def end(self, events: FileEvents) -> FileChanges:
         """What changed since the last call, or since the start, but for what somebody outside the run is writing."""
+        self._under_way = False
+        self._events.add(events)
         before, self._tree = self._tree, read_tree(self.path, self._leave_out)
-        changes = file_changes(before, self._tree)
-        theirs = open_for_writing(self.path, {*changes.created, *changes.changed})
-        return FileChanges(
-            created=tuple(path for path in changes.created if path not in theirs),
-            changed=tuple(path for path in changes.changed if path not in theirs),
-            deleted=changes.deleted,
-            folders=changes.folders,
-        )
+        return seen_by(events, _without_writers(self.path, file_changes(before, self._tree)))
 
-    def close(self) -> None:
-        """Puts back what was overwritten, deleted or touched, unless somebody is writing it; names what could not be."""
-        result = snapshot.restore(self._store)
-        if result.lost:
-            self._say(f"Could not be put back after the runs: {snapshot.summary(result.lost, 10)}. {COPY_ADVICE}")
+    def close(self, *, undo: bool = False) -> FilesAfter:
+        """Puts back what the runs overwrote, deleted or touched; names what somebody else changed, and what could not be put back.
+
+        With `undo`, what the runs created is moved to the report folder first.
+        """
+        ours = self._ours()
+        moved, others = self._undone(ours) if undo else ((), ())
+        after = snapshot.restore(self._store, ours, aside(self._folder, self._place))
+        after = replace(after, others=(*after.others, *others))
+        after = relative_to(self._folder, after)
+        for sentence in sentences(after, self._folder, self.path):
+            self._say(sentence)
+        if not moved:
+            return after
+        leavings = aside(self._folder, self._place).left
+        self._say(f"{self._why_moved}, and moved to {os.path.relpath(leavings, self.path)}: {snapshot.summary(moved)}.")
+        return replace(after, moved=moved, left=os.path.relpath(leavings, self._folder))
+
+    def _undone(self, ours: Ours) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Moves what the runs created to the report folder. Returns what was moved, and what is new and not theirs."""
+        now = read_tree(self.path, self._leave_out)
+        changes = _without_writers(self.path, file_changes(self._start, now))
+        new = [path for path in changes.created if path not in self._found.entries]
+        made = [path for path in new if ours.events.wrote(path) and ours.stands_as_left(path, self.path, now.entries.get(path))]
+        leavings = aside(self._folder, self._place).left
+        moved = tuple(path for path in made if _take(self.path / path, leavings / path))
+        for folder in sorted(changes.folders, reverse=True):
+            if folder not in self._found.entries and ours.events.wrote(folder):
+                with contextlib.suppress(OSError):  # something is left in it
+                    (self.path / folder).rmdir()
+        return moved, tuple(path for path in new if path not in made)
+
+    def _ours(self) -> Ours:
+        """What the runs did. That of a run which was broken off before its end was looked at stands in its trace alone."""
+        if not self._under_way:
+            return Ours(events=self._events, left=self._tree)
+        return Ours(events=events_of(self._folder, self._place))
 
 
 class InPlaceAgain(InPlace):
-    """The user's own folder, for runs that begin where earlier ones began: what those created is out of the way meanwhile.
+    """The user's own folder as the first run of the check found it: what earlier runs created (`created`) is set aside before run 1.
 
-    `close` leaves the folder as it was found: what these runs created themselves goes to `leavings`.
+    So are files that they made outside of it (`elsewhere`, masked), where those are not too large to be moved.
+    `close` leaves the folder as it was found: what these runs created themselves is moved to the report folder.
     """
 
-    def __init__(self, path: Path, *, leave_out: Collection[Path], store: Path, say: Say, created: Collection[str], leavings: Path) -> None:
-        theirs = open_for_writing(path, created)
-        self._aside = frozenset(created) - theirs
-        self._leavings = leavings
-        super().__init__(path, leave_out=leave_out, store=store, say=say)
-        self._found = self._tree
-        missed = snapshot.move_aside(store, self._aside)
+    _why_moved = "Created only by the runs recorded again"
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        leave_out: Collection[Path],
+        folder: Path,
+        place: str,
+        say: Say,
+        created: Collection[str],
+        elsewhere: Collection[str] = (),
+    ) -> None:
+        self._elsewhere = _movable(elsewhere, say)
+        mine = {*created, *self._elsewhere}
+        self._aside = frozenset(mine) - open_for_writing(path, mine)
+        super().__init__(path, leave_out=leave_out, folder=folder, place=place, say=say)
+        missed = snapshot.move_aside(self._store, self._aside)
         if missed:
             say(f"Could not be set aside, so the runs that follow find what earlier runs left: {snapshot.summary(missed)}.")
         self._tree = self._start = read_tree(path, leave_out)
 
     def _keep(self) -> None:
-        snapshot.keep(self.path, self._tree, self._store, aside=self._aside)
+        tree = replace(self._tree, entries={**self._tree.entries, **self._elsewhere})
+        snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._place)
 
-    def close(self) -> None:
-        """Moves what these runs created to `leavings`, then puts back everything else as it was found."""
-        changes = file_changes(self._start, read_tree(self.path, self._leave_out))
-        new = [path for path in changes.created if path not in self._found.entries]
-        theirs = open_for_writing(self.path, new)
-        moved = [path for path in new if path not in theirs and self._take(path)]
-        for folder in sorted(changes.folders, reverse=True):
-            if folder not in self._found.entries:
-                with contextlib.suppress(OSError):  # something is left in it
-                    (self.path / folder).rmdir()
-        super().close()
-        if moved:
-            place = os.path.relpath(self._leavings, self.path)
-            self._say(f"Created only by the runs recorded again, and moved to {place}: {snapshot.summary(moved)}.")
+    def close(self, *, undo: bool = True) -> FilesAfter:
+        """Moves what these runs created to the report folder, then puts back everything else as it was found."""
+        return super().close(undo=True)
 
-    def _take(self, path: str) -> bool:
-        try:
-            (self._leavings / path).parent.mkdir(parents=True, exist_ok=True)
-            snapshot.move(self.path / path, self._leavings / path)
-        except OSError:
-            return False
-        return True
+
+def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
+    """Files outside of the working directory that can be set aside, by their whole paths: none where they are large together."""
+    found = {str(real(path)): entry_of(real(path)) for path in elsewhere}
+    files = {path: entry for path, entry in found.items() if entry is not None and entry.kind == "file"}
+    if sum(entry.size for entry in files.values()) <= snapshot.COPY_LIMIT:
+        return files
+    say(f"Too large to be set aside, so the runs that follow find what earlier runs left: {snapshot.summary(list(elsewhere))}.")
+    return {}
+
+
+def _take(source: Path, target: Path) -> bool:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        snapshot.move(source, target)
+    except OSError:
+        return False
+    return True
+
+
+def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
+    """Changes but for those of files that somebody outside of the run is writing."""
+    theirs = open_for_writing(root, {*changes.created, *changes.changed})
+    return replace(
+        changes,
+        created=tuple(path for path in changes.created if path not in theirs),
+        changed=tuple(path for path in changes.changed if path not in theirs),
+    )
 
 
 class Copies:
-    """A copy of the user's folder, made before the first run, or `anew` before each; the files of `patched` replace those in it."""
+    """A copy of the user's folder, made anew before each run.
 
-    def __init__(
-        self, source: Path, *, path: Path, leave_out: Collection[Path], say: Say, patched: Path | None = None, anew: bool = True
-    ) -> None:
-        self.path = path
+    It lies below `root`, with links around it to what lies around the user's folder.
+    """
+
+    def __init__(self, source: Path, *, root: Path, leave_out: Collection[Path], say: Say) -> None:
+        self.path = place_in(root, source)
+        self._root = root
         self._source = source
-        self._patched = patched
-        self._anew = anew
         self._leave_out = leave_out
         self._say = say
         self._tree = Tree({})
         self._told = False
 
     def begin(self) -> None:
-        """Replaces the copy by a fresh one, unless the runs share it. ReportError if it cannot be written."""
-        if not self._anew and self.path.exists():
-            self._tree = read_tree(self.path)
-            return
+        """Replaces the copy by a fresh one. ReportError if it cannot be written."""
         self._remove()
         tree = read_tree(self._source, self._leave_out, limit=10_000_000)
         try:
+            surround(self._root, self._source)
             missed = copy_tree(self._source, tree, self.path)
-            if self._patched is not None:
-                shutil.copytree(self._patched, self.path, dirs_exist_ok=True)
         except OSError as error:
-            raise ReportError(
-                f"The working directory cannot be copied to {self.path}: {error.strerror}.", "Name another folder with --output."
-            ) from None
+            raise ReportError(f"The working directory cannot be copied to {self.path}: {error.strerror}.", NO_COPY) from None
+        if tree.mounted and not self._told:
+            self._say(f"On another device, and shared by the runs and their copies: {snapshot.summary(tree.mounted)}.")
         if missed and not self._told:
-            self._told = True
             self._say(f"Not in the copy of the working directory, since they cannot be read: {snapshot.summary(missed)}.")
+        self._told = True
         self._tree = read_tree(self.path)
 
-    def end(self) -> FileChanges:
-        """What the run did to its copy."""
-        return file_changes(self._tree, read_tree(self.path))
+    def end(self, events: FileEvents) -> FileChanges:
+        """What the run did to its copy, which nobody else knows of."""
+        changes = replace(file_changes(self._tree, read_tree(self.path)), copied=True)
+        return self._of_others(seen_by(events, changes, alone=True))
 
-    def close(self) -> None:
+    def _of_others(self, seen: FileChanges) -> FileChanges:
+        """Without what lies around the copy below `root`: it is removed with the copy, and no other run finds it."""
+
+        def outside(paths: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(path for path in paths if not real(path).is_relative_to(root))
+
+        root = self._root.resolve()
+        return replace(seen, elsewhere=outside(seen.elsewhere), made=outside(seen.made), gone=outside(seen.gone), read=outside(seen.read))
+
+    def close(self, *, undo: bool = False) -> FilesAfter:
         """Removes the copy."""
         self._remove()
+        return FilesAfter()
 
     def _remove(self) -> None:
-        if self.path.exists():
-            _make_removable(self.path)
-            shutil.rmtree(self.path, ignore_errors=True)
+        if self._root.exists():
+            _make_removable(self._root)
+            shutil.rmtree(self._root, ignore_errors=True)
+
+
+def has_room(source: Path, leave_out: Collection[Path], folder: Path) -> bool:
+    """Whether a copy of a tree can lie in a folder: there is space for it, or the file system can share the blocks."""
+    tree = read_tree(source, leave_out, limit=10_000_000)
+    needed = sum(entry.size for entry in tree.entries.values())
+    return needed <= shutil.disk_usage(folder).free or _can_clone(source, tree, folder)
 
 
 def copy_tree(source: Path, tree: Tree, target: Path) -> tuple[str, ...]:
-    """Copies a tree, sharing blocks where the file system can. Virtual environments are linked, other skipped folders copied.
+    """Copies a tree, sharing blocks where the file system can. Virtual environments and other devices are linked, other skipped
+    folders copied.
 
     Returns what could not be read. Raises OSError where the target cannot be written.
     """
     needed = sum(entry.size for entry in tree.entries.values())
-    target.mkdir(parents=True)
+    target.mkdir(parents=True, exist_ok=True)
     can_clone = _can_clone(source, tree, target)
     if not can_clone and needed > shutil.disk_usage(target).free:
         raise OSError(28, f"it holds {needed / 1e9:.1f} GB, more than there is space for")
@@ -192,6 +280,8 @@ def copy_tree(source: Path, tree: Tree, target: Path) -> tuple[str, ...]:
             missed.append(path)
         else:
             _copy_file(source / path, target / path, entry, can_clone)
+    for path in tree.mounted:
+        (target / path).symlink_to(source / path)
     for path in tree.skipped:
         if Path(path).name in SKIPPED_FOLDERS - {"node_modules"}:
             shutil.copytree(source / path, target / path, symlinks=True, ignore_dangling_symlinks=True)

@@ -1,6 +1,7 @@
-"""Which files of the working directory somebody else is writing: `reprocheck run train.py > log`, `| tee log`, another training.
+"""Which files of the working directory somebody is writing right now.
 
-Asked only while no process of a run is alive, so whoever holds a file open for writing stands outside the run's tree.
+Somebody else: `reprocheck run train.py > log`, `| tee log`, another training. That is asked only while no process of a run is alive, so
+whoever holds a file open for writing stands outside the run's tree. Or a process of a run, whatever program it is: `| tee log` in a script.
 """
 
 # Paths are text here: /proc may have a hundred thousand descriptors.
@@ -30,6 +31,21 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
             found |= wanted.pop(identity, set())
             if not wanted:
                 break
+    return frozenset(found)
+
+
+def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
+    """Paths below `root`, relative to it, that one of these processes holds open for writing right now."""
+    inside = os.path.join(root, "")
+    found = set()
+    for process in processes:
+        for number in _listed(f"/proc/{process}/fd"):
+            try:
+                target = os.readlink(f"/proc/{process}/fd/{number}")
+                if target.startswith(inside) and _writes(f"/proc/{process}/fdinfo/{number}"):
+                    found.add(target[len(inside) :])
+            except (OSError, ValueError, IndexError):
+                continue
     return frozenset(found)
 
 

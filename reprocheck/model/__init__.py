@@ -4,22 +4,25 @@ Imports the standard library only. `docs/reference/report-json.md` documents the
 """
 
 from reprocheck.model.check import Check
-from reprocheck.model.compared import Between, Drift, Expects, Noise
-from reprocheck.model.controls import Conflict, ControlClass, ControlTrace, Override, Search, Touch, Tried
+from reprocheck.model.compared import Between, ChangedLine, Drift, Expects, Noise, SourceDifference
+from reprocheck.model.controls import Conflict, ControlClass, ControlTrace, Override, Search, Touch, TouchedLine, Tried
 from reprocheck.model.record import (
     SCHEMA_VERSION,
+    Advice,
     Arm,
     CheckRecord,
     DeeperPair,
     Ended,
     EntryPoint,
     FileChanges,
+    FilesAfter,
     RunRecord,
     Setting,
     Side,
     Tolerance,
+    is_elsewhere,
 )
-from reprocheck.model.trace import Checked, CheckKind, LossSeries, Process, Run, Trace
+from reprocheck.model.trace import Checked, CheckKind, FirstRead, InputFile, LossSeries, Process, Run, Trace
 from reprocheck.model.verdict import (
     EXIT_CODE,
     Bitwise,
@@ -38,10 +41,12 @@ __all__ = [
     "EXIT_CODE",
     "RUNGS",
     "SCHEMA_VERSION",
+    "Advice",
     "Arm",
     "Between",
     "Bitwise",
     "Cause",
+    "ChangedLine",
     "Check",
     "CheckKind",
     "CheckRecord",
@@ -59,6 +64,9 @@ __all__ = [
     "EnvironmentDifference",
     "Expects",
     "FileChanges",
+    "FilesAfter",
+    "FirstRead",
+    "InputFile",
     "Ladder",
     "LossSeries",
     "LossStatistics",
@@ -76,11 +84,14 @@ __all__ = [
     "Setting",
     "Side",
     "Size",
+    "SourceDifference",
     "SourceLine",
     "Tolerance",
     "Touch",
+    "TouchedLine",
     "Trace",
     "Tried",
     "Verdict",
     "VerdictName",
+    "is_elsewhere",
 ]

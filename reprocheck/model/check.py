@@ -23,7 +23,11 @@ class Check:
     verdict: Verdict
     environment_differences: tuple[EnvironmentDifference, ...] = ()
     state_left: tuple[str, ...] = ()
-    """Files that run 1 created or changed and a later run opened."""
+    """Files that changed while run 1 was under way and that a later run opened for reading before it wrote them itself."""
+    state_alike: tuple[str, ...] = ()
+    """Those of them from which run 1 itself read the same as each later run: a cache that is made at the first start, for example."""
+    state_visible: tuple[str, ...] = ()
+    """The others of them that stood there when run 2 began."""
     changed_to_observe: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     coverage: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reprocheck.model.verdict import EnvironmentDifference
+from reprocheck.model.why import SourceLine
 
 Expects = Literal["nothing", "rounding", "anything"]
 
@@ -44,9 +45,40 @@ class Drift:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ChangedLine:
+    """A line of a file on either side; None where it stands on the other alone."""
+
+    first: SourceLine | None
+    second: SourceLine | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceDifference:
+    """A file of the user's that is not the same on both sides.
+
+    diff        unified, limited in size
+    only_in     1 or 2 where one side alone has it
+    same_code   whether comments and layout alone differ
+    changed     the first lines that differ
+    """
+
+    file: str
+    diff: str
+    only_in: int | None = None
+    same_code: bool = False
+    changed: tuple[ChangedLine, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Between:
     """What stands between two recordings. `sentence`: whether the difference is drift that was to be expected."""
 
     sentence: str
     drift: tuple[Drift, ...] = ()
     noise: tuple[Noise, ...] = ()
+    sources: tuple[SourceDifference, ...] = ()
+
+    @property
+    def other_code(self) -> tuple[SourceDifference, ...]:
+        """The files whose code differs, not only its comments and layout."""
+        return tuple(one for one in self.sources if not one.same_code)

@@ -11,6 +11,15 @@ ControlClass = Literal["same numbers", "same training", "alters the training"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TouchedLine:
+    """A line of the user's code at which a control acted."""
+
+    source: SourceLine
+    takes: str = ""
+    """How the library's function that was called there takes a seed: `reset(seed)` by an argument, `sample.seed` by a method beside it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Touch:
     """What a control intercepted or set: `what` is a call, a variable or an attribute, `count` how often, `value` what it was given."""
 
@@ -18,8 +27,12 @@ class Touch:
     what: str
     count: int = 1
     value: object = None
+    setting: bool = False
+    """Whether it was set alone: other touches of the control say whether that changed anything."""
     source: SourceLine | None = None
     """The first line of the user's code that it concerned."""
+    lines: tuple[TouchedLine, ...] = ()
+    """All lines of the user's code that it was seen to concern, in the order in which they came: of the first times alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +59,16 @@ class Conflict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlTrace:
-    """What the controls of a run did in one of its processes. `unavailable`: control and the reason why it could not act."""
+    """What the controls of a run did in its processes. `unavailable`: control and the reason why it could not act.
+
+    `patched`: files in whose place a process was given the text of a patch.
+    """
 
     touches: tuple[Touch, ...] = ()
     overrides: tuple[Override, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
+    patched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +77,8 @@ class Tried:
 
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that could not be decided
     note              why it was tried, or what stood in the way (a crash explained)
+    another_from      the first iteration of another difference: those before it, which the search is about, agree in every bit
+    diverges_from     the first iteration outside the tolerance
     """
 
     controls: tuple[str, ...]
@@ -68,6 +87,8 @@ class Tried:
     bitwise: bool | None
     patched: bool = False
     note: str = ""
+    another_from: int | None = None
+    diverges_from: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +100,8 @@ class Search:
     patch          a diff of the user's own source that fixes it, empty where none is known
     cost           median time with the fix or the controls against as is, None where it could not be measured
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
+    further        options of `reprocheck explain` that look for another difference, which remains; empty where none is known to remain
+    broken_off     whether the search was ended before it came to an end
     cost_of        what it is the time of: `step`, or `run` (start included) where the recorded steps took too little time to measure
     """
 
@@ -88,6 +111,8 @@ class Search:
     confidence: str = ""
     fix: str = ""
     patch: str = ""
+    further: tuple[str, ...] = ()
+    broken_off: bool = False
     cost: float | None = None
     cost_of: str = ""
     touches: tuple[Touch, ...] = ()

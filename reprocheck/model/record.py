@@ -42,14 +42,56 @@ class Setting:
     origin: str
 
 
+def is_elsewhere(path: str) -> bool:
+    """Whether a path of a trace or a record lies outside of the working directory: it is whole then, and masked."""
+    return path.startswith(("/", "~/"))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileChanges:
-    """Paths relative to the working directory, sorted: what a run did to the tree. `folders` are those that it made."""
+    """Paths relative to the working directory, sorted: what changed in the tree while a run was under way.
+
+    folders     those that are new
+    unseen      of all these, what no process of the run was seen to write: somebody else did, or a program that is not Python
+    elsewhere   files outside of the working directory that the run wrote and left, whole paths, masked
+    made        those of them where nothing stood before
+    gone        files outside of it that stood there, and that the run removed or moved away, masked
+    copied      whether the tree was a copy that no other run saw
+    read        files outside that it read and that had been changed since the first run of the pair began, likewise
+    """
 
     created: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    copied: bool = False
+    read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilesAfter:
+    """What became of the user's files after the runs of a pair. `left` and `before` are folders, relative to the report folder.
+
+    put_back    files that the runs had overwritten, removed or touched
+    moved       files that runs which were recorded again had made: they lie in `left`
+    replaced    of `put_back`, those whose content was another: what the runs had written lies in `left`
+    others      files that somebody else changed, made or removed: they stay as they are
+    kept        of `others`, those that lie in `before` as they stood before the runs
+    lost        files that could not be put back
+    """
+
+    put_back: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    left: str = ""
+    others: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    before: str = ""
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +114,8 @@ class RunRecord:
     """Processes that were still alive when the entry point had ended and were killed."""
     gone: Mapping[str, float] = field(default_factory=dict)
     """Seconds after the start at which ranks were seen to end, by the names of their traces without suffix; none that we ended."""
+    masked: int = 0
+    """Secrets and addresses that were masked in its logs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,16 +137,20 @@ class DeeperPair:
 class Arm:
     """Runs under controls, made by the search. Their folders are `arms/NAME/run-N` in the report folder.
 
-    `patched`: made in a copy of the working directory to which the fix was applied. `why`: one sentence, what it is tried for.
-    `step_seconds`: median time of an iteration, None where the recorded ones took too little time to measure.
+    `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place of these files, and told of it; without,
+    the runs worked in a copy that held it. `renewed`: no copy of the working directory could be made, so it was put back after each run.
+    `why`: one sentence, what it is tried for.
+    `step_times`: the time of an iteration in each run whose recorded ones took long enough to be measured.
     """
 
     name: str
     controls: tuple[str, ...]
     runs: tuple[RunRecord, ...]
     patched: bool = False
+    in_place: bool = False
+    renewed: bool = False
     why: str = ""
-    step_seconds: float | None = None
+    step_times: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +171,22 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Advice:
+    """Another command line: `before reprocheck run options words`.
+
+    why      what went wrong and what is to be done, a sentence that leads to the command
+    before   what stands before the command
+    options  added to those that were given
+    words    the entry point, where it is another one
+    """
+
+    why: str
+    before: str = ""
+    options: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CheckRecord:
     """`record.json`: what the parent process knows of a check. With the traces beside it, every report can be drawn again."""
 
@@ -139,8 +203,16 @@ class CheckRecord:
     controls: tuple[str, ...] = ()
     """Controls that were on in the runs of the check itself."""
     arms: tuple[Arm, ...] = ()
-    step_seconds: float | None = None
-    """Median time of an iteration as it is, where a search measured it."""
+    step_times: tuple[float, ...] = ()
+    """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()
     """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one after the other."""
+    masked: int = 0
+    """Secrets and addresses that were masked in the command and the settings."""
+    files_after: tuple[FilesAfter, ...] = ()
+    """What became of the user's files, for each pair of runs after which there is something to say."""
+    earlier: Mapping[str, str] = field(default_factory=dict)
+    """Files of the working directory that runs of earlier checks had left there when this one began -> when that check began."""
+    advice: Advice | None = None
+    """What mends the failure of the script, where a command line does."""
     schema_version: int = SCHEMA_VERSION

@@ -7,14 +7,21 @@ from typing import Literal
 
 from reprocheck.model.why import SourceLine
 
-Executed = Literal["executed", "entered", "not_seen"]
-"""`executed`: the recorded runs passed the line. `entered`: they entered the function (or imported the file) in which it stands, and the
-line depends on a condition there. `not_seen`: neither was seen, which is no proof: compiled code and worker processes leave no trace."""
+Executed = Literal["executed", "entered", "not_executed", "not_seen"]
+"""`executed`: the recorded runs passed the line. `entered`: they entered the function (or imported the file) in which it
+stands, and the line depends on a condition there. `not_executed`: they took the other branch of an `if` that runs once.
+`not_seen`: none of these was seen, which is no proof: compiled code and worker processes leave no trace."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticFinding:
-    """A finding of the scan. `precedes`: whether it was executed before the first difference was recorded; None where that is not known."""
+    """A finding of the scan.
+
+    precedes    whether it was executed before the first difference was recorded; None where that is not known
+    patchable   whether the scan can mend it; `fix` says then what its patch does
+    origin      of a number that is set as a seed: the line that makes it, where that is another statement
+    used        the lines that set it as a seed
+    """
 
     code: str
     name: str
@@ -22,8 +29,11 @@ class StaticFinding:
     message: str
     source: SourceLine
     fix: str = ""
+    patchable: bool = False
     executed: Executed = "not_seen"
     precedes: bool | None = None
+    origin: SourceLine | None = None
+    used: tuple[SourceLine, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,3 +53,9 @@ class StaticScan:
     def preceding(self) -> tuple[StaticFinding, ...]:
         """Those of them that did so before the first difference."""
         return tuple(one for one in self.findings if one.precedes)
+
+    @property
+    def possible(self) -> tuple[StaticFinding, ...]:
+        """Those that the runs do not contradict: passed before the first difference, or neither seen to be passed nor passed over."""
+        unknown = ("entered", "not_seen")
+        return tuple(one for one in self.findings if one.precedes or (one.executed in unknown and one.precedes is None))

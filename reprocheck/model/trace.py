@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from posixpath import normpath
 from typing import Literal
 
 from reprocheck.model.controls import ControlTrace
@@ -17,15 +18,17 @@ CheckKind = Literal["forward", "backward"]
 class LossSeries:
     """The losses of one rank in columns, so that a million iterations cost about 25 MB.
 
-    values   array('d'), every loss in order, exact (every loss dtype in use fits a double)
+    values   array('d'), every loss in order, exact but for those in `exact`
     dtype_of array('B'), index into `dtypes`, one a loss
     ends     array('q'), ends[i] = number of losses in iterations 1 … i+1
+    exact    loss index -> value, of those that a double does not hold: two hexadecimal integers, numerator/denominator
     """
 
     values: array[float] = field(default_factory=lambda: array("d"))
     dtype_of: array[int] = field(default_factory=lambda: array("B"))
     dtypes: tuple[str, ...] = ()
     ends: array[int] = field(default_factory=lambda: array("q"))
+    exact: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of iterations."""
@@ -64,6 +67,8 @@ class Process:
     argv: tuple[str, ...]
     python: str
     name: str
+    program: str = ""
+    """The script of the user's that it executes, however it was started; of a process that trains, "" where it is not known."""
     rank: int | None = None
     world: int | None = None
     """The number of ranks, as it said."""
@@ -75,6 +80,12 @@ class Process:
     """Seconds after the start of the run at which it was seen to end; None where it was not, or where reprocheck ended it."""
     node: int | None = None
     """Of a run on several machines: the one it ran on, from 0. Times of two machines are never compared."""
+    origin: tuple[str, ...] = ()
+    """Of one that trained without a rank of its own: how it and its ancestors were started. It is known by it in every run."""
+    started: float = 0.0
+    began: float | None = None
+    left: float | None = None
+    """These three: its start, its first loss and its early stop, in Unix seconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,14 +119,62 @@ class Trace:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class InputFile:
+    """A file as a run found it when it first read it. `time` of its last change, in Unix seconds.
+
+    hash   of what it holds, of a large one of some blocks; "" where it was not read
+    made   by the run itself, before the program began that reads it
+    line   `file:line` of the user's that opened it first, "" where that is not known
+    """
+
+    size: int
+    time: float
+    hash: str = ""
+    made: bool = False
+    line: str = ""
+
+    def same(self, other: InputFile) -> bool:
+        """Whether two runs read the same, as far as that was recorded."""
+        return (self.size, self.hash) == (other.size, other.hash) if self.hash and other.hash else self.size == other.size
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstRead:
+    """What a run found in a file when it first read it.
+
+    early: before it had its first loss. line: the user's, `file:line`, that opened the file; "" where it is not known.
+    """
+
+    size: int
+    hash: str
+    early: bool
+    line: str = ""
+
+    def alike(self, later: FirstRead) -> bool:
+        """Whether a later run read the same, and no sooner: what it starts from, this one started from, too."""
+        same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
+        return same and (self.early or not later.early)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
     """One run as recorded: the launcher's record, and the traces of its ranks in rank order."""
 
     record: RunRecord
     traces: tuple[Trace, ...]
     processes: tuple[Process, ...]
+    world: int = 0
+    """The number of ranks, as they said; 0 where none did."""
+    absent: tuple[int, ...] = ()
+    """Ranks of the world that recorded neither a loss nor an update."""
     opened: tuple[str, ...] = ()
     """Files in the working directory that the run opened for reading before it wrote them itself, sorted."""
+    inputs: Mapping[str, InputFile] = field(default_factory=dict)
+    """Files that the run read and none of its processes wrote, as they were at the first opening, by name."""
+    first_reads: Mapping[str, FirstRead] = field(default_factory=dict)
+    """All files that the run read, its own among them, by name."""
+    workdir: str = ""
+    """The working directory, home and user masked; empty where the run does not say it. Names of files in it are relative to it."""
     environment: Mapping[str, object] = field(default_factory=dict)
     controls: ControlTrace = field(default_factory=ControlTrace)
     """Of all its processes, counts added up."""
@@ -131,3 +190,9 @@ class Run:
     def number(self) -> int:
         """Number of the run, from 1; run 1 is the reference."""
         return self.record.number
+
+    def shown(self, path: str) -> str:
+        """A path of this run as a report names it: relative to the working directory where it lies in it."""
+        path = normpath(path)
+        inside = f"{self.workdir.rstrip('/')}/"
+        return path.removeprefix(inside) if self.workdir else path

@@ -6,7 +6,7 @@
     next_command(check)  (why, command) to type next
     warm_up()            load what drawing needs
 
-Imports reprocheck.model and reprocheck.errors only.
+Imports reprocheck.model, reprocheck.rules, reprocheck.controls and reprocheck.errors only.
 """
 
 from __future__ import annotations

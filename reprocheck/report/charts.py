@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID, PAPER, LIMIT, MARK = "#1d2430", "#5b6575", "#e3e7ed", "#fefefe", "#c22f3d", "#8a5a00"
-RUNS = ("#2563c9", "#d9680f", "#17845c", "#8b45c4", "#b3286b", "#00809d", "#7a6a00", "#5a5f6b")
-DASHES = ("solid", "dashed", "dotted", "dashdot")
+INK, MUTED, GRID, PAPER, LIMIT, MARK = "#1d2430", "#5b6575", "#e3e7ed", "#fefefe", "#3a4252", "#8a5a00"
+RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+"""Of Okabe and Ito, to be told apart with every kind of colour vision (https://jfly.uni-koeln.de/color/). Black is *allowed*, and yellow
+is too light for a thin line; a seventh run has the colour of the first in another dash."""
+DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("solid", (0, (8, 4)), (0, (2, 3)), (0, (8, 3, 2, 3)))
+"""As in report.js and report.css: solid, dashed, dotted, dashes and dots."""
 ROLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--panel", LIMIT: "--limit", MARK: "--mark"} | {
     colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)
 }
@@ -65,6 +68,12 @@ def difference_figure(curves: Curves) -> Figure:
 def label(curve: Curve, curves: Curves) -> str:
     """`run 2`, or `run 2, rank 1` where several ranks are shown."""
     return f"run {curve.run}, rank {curve.rank}" if curves.ranks_total > 1 else f"run {curve.run}"
+
+
+def dash(curve: Curve, curves: Curves) -> int:
+    """Which of `DASHES` a curve has: that of its rank where several are drawn, else that of its run, solid for the first two."""
+    position = curves.ranks.index(curve.rank) if len(curves.ranks) > 1 else max(0, curve.run - 2)
+    return position % len(DASHES)
 
 
 def logarithmic(curves: Curves) -> bool:
@@ -160,14 +169,13 @@ def _figure(quantity: str) -> tuple[Figure, Axes]:
 def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
     """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both seen."""
     few = len(curves.iterations) <= 60
-    position = curves.ranks.index(curve.rank)
     axes.plot(
         curves.iterations,
         curve.values,
         color=RUNS[(curve.run - 1) % len(RUNS)],
         linewidth=3.4 if curve.run == 1 else 1.5,
         alpha=0.55 if curve.run == 1 else 1.0,
-        linestyle=DASHES[position % len(DASHES)],
+        linestyle=DASHES[dash(curve, curves)],
         marker="o" if few else None,
         markersize=5.5 if curve.run == 1 else 3.6,
         label=name,
@@ -240,7 +248,7 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
             axes.figure.subplots_adjust(top=0.84)
         axes.legend(
             handles[:10], labels[:10], loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(5, len(labels)), frameon=False, fontsize=9,
-            labelcolor=INK, handlelength=1.8, columnspacing=1.4, borderaxespad=0.2,
+            labelcolor=INK, handlelength=2.6, columnspacing=1.4, borderaxespad=0.2,
         )  # fmt: skip
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from reprocheck.model import Check, Drift, Noise, Side
-from reprocheck.report.text import count, fact, line, moment, number
+from reprocheck.model import Check, Drift, EnvironmentDifference, Noise, Side, SourceDifference
+from reprocheck.report.text import count, fact, line, moment, number, printable
 
 MOST_FACTS = 8
 EXPECTS = {
@@ -29,13 +29,37 @@ def _side(side: Side) -> str:
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
     """A row for each class of differences of the environment: the class, what differs, what is to be expected of it."""
     found = check.between.drift if check.between else ()
-    return tuple((one.title, _facts(one), f"{EXPECTS[one.expects]}. {one.why}") for one in found)
+    return tuple((one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}") for one in found)
 
 
-def _facts(drift: Drift) -> str:
-    shown = [f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}" for one in drift.differences[:MOST_FACTS]]
+def _facts(drift: Drift, check: Check) -> str:
+    shown = [_fact(one, check) for one in drift.differences[:MOST_FACTS]]
     more = len(drift.differences) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+
+
+def _fact(one: EnvironmentDifference, check: Check) -> str:
+    """A fact on both sides; of a file of the user's, its first line that differs."""
+    known = {f"source.{source.file}": source for source in (check.between.sources if check.between else ())}
+    source = known.get(one.key)
+    return f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}" if source is None else _of_source(source)
+
+
+def _of_source(source: SourceDifference) -> str:
+    name = line(source.file)
+    if source.only_in is not None:
+        return f"{name}: on side {source.only_in} alone"
+    if source.same_code:
+        return f"{name}: comments or layout alone"
+    pair = next(iter(source.changed), None)
+    if pair is None or pair.first is None or pair.second is None:
+        return f"{name}: lines differ"
+    return f"{name}:{pair.first.line}: {line(pair.first.text)} → {line(pair.second.text)}"
+
+
+def diffs(check: Check) -> tuple[tuple[str, str], ...]:
+    """(file, unified diff) of the user's files that are not the same on both sides."""
+    return tuple((line(one.file), printable(one.diff)) for one in (check.between.sources if check.between else ()))
 
 
 def noise(check: Check) -> tuple[str, ...]:
@@ -108,5 +132,6 @@ def document(check: Check) -> dict[str, object] | None:
             }
             for one in between.drift
         ],
+        "sources": [{"file": one.file, "only_in": one.only_in, "same_code": one.same_code, "diff": one.diff} for one in between.sources],
         "noise": [{"run": one.side, "runs": one.runs, "equal": one.equal, "largest": one.largest} for one in between.noise],
     }

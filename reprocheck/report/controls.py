@@ -87,12 +87,18 @@ def _times(number: int) -> str:
 
 
 def outcome(tried: Tried) -> str:
-    """What the runs of an arm said."""
+    """What the runs of an arm said, over all recorded iterations."""
     if tried.agrees is None:
         return "not decided"
     if not tried.agrees:
         return "differ"
-    return "agree in every bit" if tried.bitwise else "agree, not in every bit"
+    if tried.bitwise:
+        return "agree in every bit"
+    if tried.another_from is not None:
+        return f"agree until iteration {tried.another_from - 1}"
+    if tried.diverges_from is not None:
+        return f"diverge from iteration {tried.diverges_from}"
+    return "agree, not in every bit"
 
 
 def arm(tried: Tried) -> str:
@@ -104,7 +110,7 @@ def cost(search: Search) -> str:
     """What the fix costs in time; empty where it is not known."""
     if search.cost is None:
         return ""
-    patched = any(one.patched for one in search.tried)
+    patched = any(one.patched and one.agrees is not None for one in search.tried)
     under = "With the patch" if patched else f"Under {names(search.smallest)}"
     if search.cost_of == "step":
         return f"{under} a step takes {search.cost:.2f} times as long as without."
@@ -121,9 +127,13 @@ def checked(search: Search) -> str:
     if not search.patch:
         return ""
     row = next((one for one in search.tried if one.patched), None)
-    if row is None:
-        return "It was not tried, since it changes files outside of the working directory."
-    return f"{row.runs} runs with it, without any control, {outcome(row)}."
+    if row is None or row.agrees is None:
+        return f"Not tried: {line(row.note) if row else 'no runs were made with it'}."
+    runs = f"{row.runs} runs with it, without any control,"
+    if row.another_from is None:
+        return f"{runs} {outcome(row)}."
+    both = f"agree in every bit until iteration {row.another_from - 1}; another difference remains, from iteration {row.another_from} on"
+    return f"{runs} {both}."
 
 
 def summary(check: Check) -> list[str]:
@@ -172,7 +182,7 @@ def _touch(touch: Touch) -> dict[str, object]:
 
 
 def _tried(tried: Tried) -> dict[str, object]:
-    names = ("controls", "runs", "agrees", "bitwise", "patched", "note")
+    names = ("controls", "runs", "agrees", "bitwise", "patched", "note", "another_from", "diverges_from")
     return {name: getattr(tried, name) for name in names}
 
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, SourceLine, Trace
-from reprocheck.report import compared, controls, static, words
+from reprocheck.report import compared, controls, files, static, words
 from reprocheck.report.text import valid
 
 ITERATIONS = 1000
@@ -24,6 +24,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "schema_version": record.schema_version,
         "reprocheck_version": record.reprocheck_version,
         "verdict": verdict.verdict,
+        "headline": verdict.title,
         "failed_check": verdict.failed_check,
         "reason": verdict.reason,
         "exit_code": verdict.exit_code,
@@ -41,6 +42,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "scan": static.document(check.scan),
         "compared": compared.document(check),
         "state_left": check.state_left,
+        "files": files.document(check),
         "changed_to_observe": check.changed_to_observe,
         "caveats": words.caveats(check),
         "coverage": check.coverage,
@@ -136,7 +138,13 @@ def _iterations(trace: Trace, diverging: int | None) -> list[dict[str, object]]:
 
 def _losses(series: LossSeries, iteration: int) -> list[dict[str, object]]:
     start, end = series.span(iteration)
-    return [{"value": series.values[i], "hex": series.values[i].hex(), "dtype": series.dtype(i)} for i in range(start, end)]
+    return [_loss(series, index) for index in range(start, end)]
+
+
+def _loss(series: LossSeries, index: int) -> dict[str, object]:
+    value = series.values[index]
+    exact = {"exact": valid(series.exact[index])} if index in series.exact else {}
+    return {"value": value, "hex": value.hex(), "dtype": series.dtype(index), **exact}
 
 
 def _plain(value: Any) -> Any:

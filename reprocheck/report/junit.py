@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -54,7 +54,8 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
         rows = [row for row in verdict.comparisons if row.kind == kind]
         failed = [row for row in rows if row.passed is False]
         if failed or verdict.failed_check == kind:
-            yield f"{kind} check", "failure", reason, "\n".join([*map(_row, failed), *why.summary(check, every=False)])
+            message = reason if verdict.failed_check == kind or not failed else _differs(kind, failed)
+            yield f"{kind} check", "failure", message, "\n".join([*map(_row, failed), *why.summary(check, every=False)])
         elif rows and all(row.passed for row in rows):
             yield f"{kind} check", "", "", ""
         elif stopped or verdict.failed_check:
@@ -63,6 +64,12 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
             yield f"{kind} check", "error", reason, "\n".join(_row(row) for row in rows if row.passed is None)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
         yield "stricter rule (--fail-on)", "failure", reason, "\n".join(why.summary(check, every=False))
+
+
+def _differs(kind: CheckKind, failed: Sequence[Comparison]) -> str:
+    """What the check that did not decide the verdict says for itself."""
+    worst = max(failed, key=lambda row: row.weight)
+    return f"The {kind} check differs, too: {_row(worst)}."
 
 
 def _row(row: Comparison) -> str:

@@ -7,11 +7,11 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import charts, compared, controls, static, tables, why, words
+from reprocheck.report import about, charts, cited, compared, controls, files, repair, static, tables, why, words
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -48,7 +48,12 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         controls=controls,
         static=static,
         compared=compared,
+        files=files.sentences(check),
         tables=tables,
+        about=about,
+        repair=repair,
+        entries=cited.entries(check),
+        cited=cited.codes(check),
         tone=tone,
         sign=sign,
         policy=policy(scripts),
@@ -94,7 +99,7 @@ def _prose(text: str) -> Markup:
 
 @cache
 def _source(name: str) -> str:
-    return files("reprocheck.report").joinpath(name).read_text("utf-8")
+    return resources.files("reprocheck.report").joinpath(name).read_text("utf-8")
 
 
 # ---------------------------------------------------------------------------------------------------------------- data for the charts
@@ -127,7 +132,7 @@ def _series(curve: Curve, curves: Curves, values: Any) -> dict[str, Any]:
         "label": charts.label(curve, curves),
         "run": curve.run,
         "colour": (curve.run - 1) % len(charts.RUNS) + 1,
-        "dash": curves.ranks.index(curve.rank) % 4,
+        "dash": charts.dash(curve, curves),
         "values": _numbers(values),
     }
 

@@ -8,7 +8,12 @@ from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.report.text import count, line
 from reprocheck.report.why import origin
 
-STATES: Mapping[Executed, str] = {"executed": "executed", "entered": "its function ran", "not_seen": "not seen"}
+STATES: Mapping[Executed, str] = {
+    "executed": "executed",
+    "entered": "its function ran",
+    "not_executed": "not executed",
+    "not_seen": "not seen to run",
+}
 BEFORE = "executed before the first difference"
 
 MEANS = "What a scan finds can make runs differ; that it does is shown by the runs alone."
@@ -21,14 +26,27 @@ def sentence(scan: StaticScan) -> str:
         return f"The scan finds nothing {where}."
     found = f"The scan finds {count(len(scan.findings), 'place')} {where}: "
     executed, before = len(scan.executed), len(scan.preceding)
-    first = f"{_were(executed)} executed" + (f", {before or 'none'} of them before the first difference" if executed else "")
+    if not executed:
+        first = "none was seen to run"
+    else:
+        first = f"{_were(executed)} executed, {before or 'none'} of them before the first difference"
+    return "; ".join([f"{found}{first}", *_others(scan)]) + "."
+
+
+def _others(scan: StaticScan) -> list[str]:
+    """What is known of the findings whose line was not seen to run."""
     entered = sum(one.executed == "entered" for one in scan.findings)
-    others = "others" if entered > 1 else "other"
-    return f"{found}{first}" + (f"; the {'functions' if entered > 1 else 'function'} of {entered} {others} ran" if entered else "") + "."
+    left_out = sum(one.executed == "not_executed" for one in scan.findings)
+    said = []
+    if entered:
+        said.append(f"the function{'s' * (entered > 1)} of {entered} other{'s' * (entered > 1)} ran")
+    if left_out:
+        said.append(f"{_were(left_out)} not executed")
+    return said
 
 
 def _were(number: int) -> str:
-    return "none was" if not number else f"{number} {'was' if number == 1 else 'were'}"
+    return f"{number} {'was' if number == 1 else 'were'}"
 
 
 def state(finding: StaticFinding) -> str:

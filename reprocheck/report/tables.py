@@ -189,7 +189,7 @@ def ladder(found: Ladder) -> Table:
     return Table(
         title="Where the runs part",
         heads=("rung", "", "where", "what"),
-        rows=tuple((row.name, row.status, row.where, row.detail if row.differs else "") for row in table),
+        rows=tuple((row.name, row.status, row.where, row.detail) for row in table),
         marked=frozenset(index for index, row in enumerate(table) if row.first),
         strong=1,
     )

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprocheck.model import Cause, Check, Confidence, Ladder, Rung, RungName, SourceLine
+from reprocheck.model.letters import small
 from reprocheck.model.ranks import named
 from reprocheck.report.text import line, number, printable
+from reprocheck.rules import entry
 
 STATUS: Mapping[str, str] = {"equal": "equal", "differs": "differs", "not_recorded": "not recorded"}
 SIGN: Mapping[str, str] = {"equal": "=", "differs": "≠", "not_recorded": "·"}
@@ -51,7 +53,24 @@ class Row:
 
 def lead(check: Check) -> str:
     """The one sentence that says where the runs part; empty without a ladder."""
-    return line(check.ladder.sentence) if check.ladder else ""
+    if check.ladder is None:
+        return ""
+    shown = leading(check)
+    if shown is not None and shown.rung != check.ladder.first and shown.detail:
+        return f"In iteration {shown.iteration:,} {small(line(shown.detail))}" if shown.iteration else line(shown.detail)
+    return line(check.ladder.sentence)
+
+
+def leading(check: Check) -> Rung | None:
+    """The rung that is named first. What run 1 left is not it where runs that find the same agree under a control for another cause."""
+    if check.ladder is None:
+        return None
+    first = check.ladder.first_rung
+    if first is None or first.facts.get("kind") != "file" or not check.causes:
+        return first
+    best = check.causes[0]
+    acquitted = best.confidence == "confirmed" and best.code != entry("state-left").code
+    return check.ladder.first_of_training or first if acquitted else first
 
 
 def rows(ladder: Ladder) -> tuple[Row, ...]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import isfinite
 
-from reprocheck.model import Check, Comparison, Run
+from reprocheck.model import Check, Comparison, Run, is_elsewhere
 from reprocheck.report import compared, controls, why
+from reprocheck.report.again import again
 from reprocheck.report.text import count, line, number, seconds, ulps
-
-_SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
 
 KIND_MEANS: Mapping[str, str] = {
     "forward": "losses before the first update of the weights: data, initial weights and the forward pass",
     "backward": "losses after the first update that changed weights: gradients and the update too",
 }
+
+
+_ASKS_FOR_IT: Mapping[bool, str] = {True: "--fail-on any-iteration", False: "--fail-on bitwise"}
+"""Whether an iteration is outside the tolerance -> what makes such a difference a failure."""
 
 
 def subtitle(check: Check) -> str:
@@ -36,7 +39,7 @@ def meaning(check: Check) -> tuple[str, ...]:
     if check.between is not None and verdict.verdict in ("reproducible", "not_reproducible"):
         return (check.between.sentence, *compared.noise(check))
     if verdict.verdict == "reproducible":
-        return (_agreement(check, seen), _limits(check))
+        return (_limits(check),) if verdict.bitwise.equal else (_agreement(check, seen), _limits(check))
     if verdict.verdict == "not_reproducible":
         where = (
             "The runs already differ before any weight was updated, so look at the data, the initial weights, "
@@ -49,15 +52,9 @@ def meaning(check: Check) -> tuple[str, ...]:
         failed = f"Started {times} in the same way, this training does not give the same losses: the difference is larger than allowed."
         return (failed,) if check.ladder and check.ladder.first else (failed, where)
     if verdict.verdict == "script_failed":
-        return (
-            "A run ended with an error before both checks could be made, so nothing is said about reproducibility.",
-            "The end of its log stands below.",
-        )
+        return (_until_the_end(check, "ended with an error"), "The end of its log stands below.")
     if verdict.verdict == "timed_out":
-        return (
-            "A run took longer than the timeout and was ended before both checks could be made.",
-            "Nothing is said about reproducibility.",
-        )
+        return (_until_the_end(check, "took longer than the timeout and was ended"),)
     return ("A check could not be made, so nothing is said about reproducibility: this is neither a pass nor a failure.",)
 
 
@@ -74,6 +71,8 @@ def bitwise(check: Check) -> tuple[str, str]:
         return "not known", "there was nothing to compare"
     if found.equal:
         return "equal", "every recorded loss, in every bit"
+    if found.one_is_longer:
+        return "equal as far as both go", f"one run is longer: iteration {found.first_iteration:,} is missing in the other"
     ulp = f"by {ulps(found.ulp)} ULP" if found.ulp is not None else "not measurable in ULP"
     return "different", f"from iteration {found.first_iteration:,}, {ulp}" if found.first_iteration else ulp
 
@@ -184,39 +183,88 @@ def next_command(check: Check) -> tuple[str, str]:
     verdict, runs = check.verdict, len(check.runs)
     if check.between is not None:
         return compared.next_command(check)
+    differs = verdict.first_divergence is not None or verdict.bitwise.equal is False
+    if verdict.verdict == "reproducible" and differs and (allowed := _of_an_allowed_difference(check)):
+        return allowed
     if check.causes and verdict.verdict == "not_reproducible" and check.search is None and not check.record.controls:
-        return "Confirm the cause, and get a fix that is tried:", _again(check, "", "explain")
+        return "Confirm the cause, and get a fix that is tried:", again(check, "", "explain")
+    if check.search is not None and check.search.broken_off:
+        return "Search anew for what removes the difference:", again(check, "", "explain")
+    if check.search is not None and check.search.further:
+        return "Look for the other difference, which remains:", again(check, " ".join(check.search.further), "explain")
     if check.causes:
         return "See what the cause means, and other ways to repair it:", f"reprocheck rules {line(check.causes[0].code)}"
+    if verdict.verdict == "script_failed" and check.record.advice is not None:
+        advised = check.record.advice
+        command_line = again(check, " ".join(advised.options), words=advised.words)
+        return line(advised.why), f"{line(advised.before)} {command_line}".strip()
     if verdict.verdict == "script_failed":
         return "See whether the script runs by itself:", command(check)
     if verdict.verdict == "timed_out":
         longer = max((run.record.seconds for run in check.runs), default=60.0)
-        return "Give it more time:", _again(check, f"--timeout {max(60, round(longer * 4 / 60) * 60)}")
+        return "Give it more time:", again(check, f"--timeout {max(60, round(longer * 4 / 60) * 60)}")
     if verdict.verdict == "inconclusive":
         if not_finite(check):
             return "See in the script itself where NaN or infinity comes from:", command(check)
+        if any(run.absent for run in check.runs):
+            return "See what the ranks print that did not report:", again(check, "--show-output")
+        if _stopped_early(check):
+            return "Let the training come to its own end:", again(check, "--steps all")
+        if verdict.bitwise.one_is_longer:
+            return "The runs do not train equally long; mend what ends them, then:", again(check, "")
         if any(len(trace.losses) for run in check.runs for trace in run.traces):
-            return "Record more iterations:", _again(check, "--steps 100")
-        return "See what the script prints, and whether it trains at all:", _again(check, "--show-output --steps all")
-    if check.state_left:
-        return "Give each run a working directory of its own, so that nothing of run 1 reaches run 2:", _again(check, "--workdir copy")
+            return "The runs ended by themselves; train longer, then:", again(check, "")
+        return "See what the script prints, and whether it trains at all:", again(check, "--show-output --steps all")
+    if any(not is_elsewhere(path) and path not in check.state_alike for path in check.state_left):
+        return "Give each run a working directory of its own, so that nothing of run 1 reaches run 2:", again(check, "--workdir copy")
     if check.ladder is None and verdict.exit_code == 1 and _setting(check, "explain") is False:
-        return "See where the runs first part, and why:", _again(check, "--explain")
+        return "See where the runs first part, and why:", again(check, "--explain")
     if verdict.verdict == "not_reproducible":
         more = f"--runs {max(5, 2 * runs)} --steps 2"
-        return "See how often the runs differ, and by how much:", _again(check, more)
+        return "See how often the runs differ, and by how much:", again(check, more)
     if verdict.bitwise.equal is False and check.stopped_early is not None:
-        return "See how far the difference grows over the whole training:", _again(check, "--steps all")
-    return "Exclude more, with more runs:", _again(check, f"--runs {max(5, 2 * runs)}")
+        return "See how far the difference grows over the whole training:", again(check, "--steps all")
+    return "Exclude more, with more runs:", again(check, f"--runs {max(5, 2 * runs)}")
+
+
+def _of_an_allowed_difference(check: Check) -> tuple[str, str] | None:
+    """What to do about runs that pass the checks and differ later or in bits; None where the cause is confirmed, or nothing is known of it.
+
+    Where a line may be why, that is there to be tried at once.
+    """
+    if any(cause.confidence == "confirmed" for cause in check.causes):
+        return None
+    later = check.verdict.first_divergence is not None
+    passes = check.verdict.exit_code == 0
+    asked = _ASKS_FOR_IT[later] if passes else ""
+    if any(cause.source is not None for cause in check.causes) and check.search is None and not check.record.controls:
+        return "Confirm the cause, and get a fix that is tried:", again(check, asked, "explain")
+    if later and passes:
+        return "Make the later difference a failure:", again(check, asked)
+    return None
+
+
+def bitwise_search(check: Check) -> str:
+    """The command that searches for a difference which the criterion allows."""
+    return again(check, "--fail-on bitwise", "explain")
 
 
 # ---------------------------------------------------------------------------------------------------------------- parts
 
 
+def _stopped_early(check: Check) -> bool:
+    """Whether the early stop can hide what the checks need."""
+    return any(trace.stopped_at is not None for run in check.runs for trace in run.traces)
+
+
+def _until_the_end(check: Check, how: str) -> str:
+    rows = check.verdict.comparisons
+    if rows and all(row.passed for row in rows):
+        return f"A run {how}, so the check did not succeed, although both of its parts pass for the iterations before."
+    return f"A run {how} before both checks could be made, so nothing is said about reproducibility."
+
+
 def _agreement(check: Check, seen: str) -> str:
-    if check.verdict.bitwise.equal:
-        return f"No difference was seen in {seen} here: every recorded loss is equal in every bit."
     if check.verdict.bitwise.equal is False:
         found = check.verdict.first_divergence
         later = f", and iteration {found.iteration:,} is outside the tolerance" if found else ""
@@ -237,25 +285,6 @@ def _limits(check: Check) -> str:
 
 def _setting(check: Check, name: str) -> object:
     return next((setting.value for setting in check.record.settings if setting.name == name), None)
-
-
-def _again(check: Check, options: str, command: str = "run") -> str:
-    """`reprocheck run` with the options that were given on the command line, some replaced, and the same entry point."""
-    new = set(options.split())
-    left_out = (*_SAID_ELSEWHERE, *(("explain", "level") if command == "explain" else ()))
-    kept = [
-        part
-        for setting in check.record.settings
-        if setting.origin.startswith("--") and setting.origin not in new and setting.name not in left_out
-        for part in _flag(setting.origin, setting.value)
-    ]
-    return line(" ".join(["reprocheck", command, options, *(shlex.quote(part) for part in (*kept, *check.record.entry_point.words))]))
-
-
-def _flag(flag: str, value: object) -> Iterable[str]:
-    if isinstance(value, bool):
-        return (flag if value else flag.replace("--", "--no-", 1),)
-    return (flag, f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def duration(run: Run) -> str:

@@ -39,7 +39,9 @@ class Entry:
     code, name   stable: `RC301`, `unseeded-weights`
     rung         the rung of the ladder on which it usually shows first
     why, shows   what goes on, and what gives it away
-    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework
+    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework (`python` for a program without one), of a
+                 device (`cuda`) or of both (`torch cuda`), and `fix`, where the entry is not of one framework alone, names none
+    titles       titles for a framework, where the title's words do not fit it
     frameworks, devices   where it occurs; `any` for everywhere
     references   public threads (`repository#number`) and documents that it is known from
     bad, good    the smallest code that has it, and the same without it
@@ -61,6 +63,7 @@ class Entry:
     devices: tuple[str, ...]
     references: tuple[str, ...] = ()
     fixes: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     severity: Severity = "warning"
     scan: bool = False
     patch: bool = False
@@ -73,6 +76,10 @@ class Entry:
     def fix_for(self, frameworks: Iterable[str]) -> str:
         """The fix for the first of these frameworks that has one of its own, else the one for all."""
         return next((self.fixes[name] for name in frameworks if name in self.fixes), self.fix)
+
+    def title_for(self, frameworks: Iterable[str]) -> str:
+        """The title for the first of these frameworks, if it has one of its own, else the one for all."""
+        return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
     def concerns(self, frameworks: Iterable[str]) -> bool:
         """Whether it occurs with one of these frameworks. True where none is known."""

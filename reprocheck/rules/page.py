@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from reprocheck.model.letters import capital
 from reprocheck.rules.catalogue import GROUPS, Entry, catalogue
 from reprocheck.rules.operators import operator_lists
 
@@ -20,9 +21,9 @@ HEAD = """\
 
 The causes that `reprocheck` can name, by code. In the terminal, `reprocheck rules` prints this table and `reprocheck rules CODE` one entry.
 
-A cause in a report carries a confidence: **observed** where the record of the runs shows it, **suspected** where it only fits: by a line of
-the source, or as a second reading of the same difference. An operator is never blamed because it is on a list; a list only adds to what the
-runs have shown.
+A cause in a report carries a confidence: **observed** where facts of that very generator, file, value or operation are
+in the record of the runs, **suspected** where it only fits: by a line of the source, or as a second reading of the same
+difference. An operator is never blamed because it is on a list; a list only adds to what the runs have shown.
 
 Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error* changes results from run to run, a
 *warning* can, a *note* is worth knowing. *fix* says that `reprocheck scan --fix` mends it."""
@@ -135,7 +136,7 @@ def _code(text: str) -> Iterator[str]:
 def _lists() -> Iterator[str]:
     yield from ("", "## Lists of operators")
     for source, operators in operator_lists():
-        yield from ("", f"### {source.name[:1].upper()}{source.name[1:]}", "", f"From: {source.source} ({source.version}).", "")
+        yield from ("", f"### {capital(source.name)}", "", f"From: {source.source} ({source.version}).", "")
         yield from ("| operator | when | devices | in deterministic mode |", "|---|---|---|---|")
         for operator in operators:
             mode = operator.deterministic_mode or "not said"

@@ -13,16 +13,22 @@ from reprocheck.scan import files
 from reprocheck.scan.cache import Cache, Outline
 from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
-from reprocheck.scan.resolve import locate, module_name
+from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, UnreadableError, digest, parse, read
 
+_MOST_ROUNDS = 8
+"""How often files are followed again because they are imported from another folder than was known."""
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 """The fields of statements that hold statements, or what holds them."""
 
 
 @dataclass(eq=False, slots=True)
 class Read:
-    """A file that was read: its content's digest and outline, the source once it was parsed, and the files that it imports."""
+    """A file that was read: its content's digest and outline, the source once it was parsed, and how files import one another.
+
+    imports    the real paths of the files that it imports, each with the folder from which it is imported
+    roots      the folders from which others import it, where that is not its own
+    """
 
     file: File
     shown: str
@@ -32,7 +38,8 @@ class Read:
     digest: str
     outline: Outline
     source: Source | None = None
-    imports: list[str] = field(default_factory=list)
+    imports: dict[str, Path] = field(default_factory=dict)
+    roots: tuple[Path, ...] = ()
 
     def parsed(self) -> Source:
         """The source. Raises UnreadableError."""
@@ -42,26 +49,79 @@ class Read:
 
 
 def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], list[Unreadable]]:
-    """All files of a scan by their real paths, with those that they import; and those that cannot be read."""
+    """All files of a scan by their real paths, with those that they import; and those that cannot be read.
+
+    What an import means depends on the folder from which the importing file was itself imported, so files are followed again until
+    that is settled.
+    """
     done: dict[str, Read] = {}
     problems: list[Unreadable] = []
+    known: set[str] = set()
     waiting = list(found)
-    known = {os.path.realpath(file.path) for file in waiting}
+    changed: list[Read] = []
+    for _ in range(_MOST_ROUNDS):
+        while waiting or changed:
+            one = changed.pop() if changed else _added(waiting.pop(0), done, known, problems, cache)
+            if one is not None:
+                waiting += _followed(one, known)
+        changed = _rooted(done)
+        if not changed:
+            break
+    return _reached(done), problems
+
+
+def _added(file: File, done: dict[str, Read], known: set[str], problems: list[Unreadable], cache: Cache) -> Read | None:
+    """The file among those that are done, unless it was there or cannot be read."""
+    key = os.path.realpath(file.path)
+    if key in known:
+        return None
+    known.add(key)
+    one = _read(file, cache)
+    if isinstance(one, Unreadable):
+        problems.append(one)
+        return None
+    done[key] = one
+    return one
+
+
+def _followed(one: Read, known: set[str]) -> list[File]:
+    """The files that a file imports and that are not known; notes its imports."""
+    one.imports.clear()
+    found = []
+    for path, root in _imported(one):
+        other = os.path.realpath(path)
+        one.imports[other] = root
+        if other not in known and not (files.is_installed(path) and files.is_installed(one.file.path)):
+            found.append(File(path=path, named=False, single=False))
+    return found
+
+
+def _rooted(done: dict[str, Read]) -> list[Read]:
+    """Notes the folders from which files are imported, the outermost first; and gives those files for which they are others now."""
+    roots: dict[str, set[Path]] = {}
+    for one in done.values():
+        for other, root in one.imports.items():
+            if other in done and root != done[other].file.path.parent:
+                roots.setdefault(other, set()).add(root)
+    changed = []
+    for key, one in done.items():
+        now = tuple(sorted(roots.get(key, ()), key=lambda root: (len(root.parts), root)))
+        if now != one.roots:
+            one.roots = now
+            changed.append(one)
+    return changed
+
+
+def _reached(done: dict[str, Read]) -> dict[str, Read]:
+    """The files that were given, and those that these import."""
+    waiting = [key for key, one in done.items() if one.file.named]
+    seen = set(waiting)
     while waiting:
-        file = waiting.pop(0)
-        key = os.path.realpath(file.path)
-        one = _read(file, cache)
-        if isinstance(one, Unreadable):
-            problems.append(one)
-            continue
-        done[key] = one
-        for path in _imported(one):
-            other = os.path.realpath(path)
-            one.imports.append(other)
-            if other not in known and not (files.is_installed(path) and files.is_installed(file.path)):
-                known.add(other)
-                waiting.append(File(path=path, named=False, single=False))
-    return done, problems
+        for other in done[waiting.pop()].imports:
+            if other in done and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return {key: one for key, one in done.items() if key in seen}
 
 
 def _read(file: File, cache: Cache) -> Read | Unreadable:
@@ -102,8 +162,8 @@ def _outline(one: Read) -> Outline:
     return Outline(lines=len(source.lines), imports=tuple(sorted(set(imports))))
 
 
-def _imported(one: Read) -> Iterator[Path]:
-    """The files of the user's own modules that a file imports, with the packages around them."""
+def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
+    """The files of the user's own modules that a file imports, with the packages around them, and from which folders."""
     seen: set[Path] = set()
     folder = one.file.path.parent
     for level, module, names in one.outline.imports:
@@ -112,10 +172,11 @@ def _imported(one: Read) -> Iterator[Path]:
         for name in wanted:
             parts = name.split(".")
             for count in range(1, len(parts) + 1):
-                path = locate(".".join(parts[:count]), folder) if all(parts[:count]) else None
+                part = ".".join(parts[:count])
+                path = locate(part, folder, one.roots) if all(parts[:count]) else None
                 if path is not None and path not in seen:
                     seen.add(path)
-                    yield path
+                    yield path, root_of(path, part)
 
 
 def _absolute(one: Read, level: int, module: str) -> str:

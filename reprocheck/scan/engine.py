@@ -12,6 +12,7 @@ from reprocheck.scan.collect import Read, collected, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
 from reprocheck.scan.project import Module, Project
+from reprocheck.scan.promise import promised
 from reprocheck.scan.resolve import ByFile, forget
 from reprocheck.scan.source import UnreadableError, decode, read
 
@@ -89,9 +90,9 @@ def _judged(
     work = [(project, list(project)) for _, project in fresh]
     lines = sum(len(module.source.lines) for _, modules in work for module in modules)
     for (key, project), (found, wrong) in zip(fresh, workers.judge(work, workers.processes(lines, jobs), told), strict=True):
-        whole = finished(project, found)
-        if not wrong:
-            kept.keep_found(key, Found(findings=whole, problems=[]))
+        whole = promised(project, finished(project, found))
+        if all(problem.partly for problem in wrong):
+            kept.keep_found(key, Found(findings=whole, problems=wrong))
         findings += whole
         problems += wrong
     return sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)), problems, cached
@@ -106,7 +107,15 @@ def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
         except UnreadableError as error:
             problems.append(Unreadable(path=one.shown, reason=error.reason, line=error.line))
             continue
-        module = Module(name=one.name, source=source, project=project, package=one.package, named=one.file.named, single=one.file.single)
+        module = Module(
+            name=one.name,
+            source=source,
+            project=project,
+            package=one.package,
+            named=one.file.named,
+            single=one.file.single,
+            roots=one.roots,
+        )
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)
     return project
@@ -119,7 +128,7 @@ def patched(result: Result) -> dict[Path, str]:
     by_path: dict[str, list[Finding]] = {}
     for finding in result.findings:
         if finding.patchable:
-            by_path.setdefault(finding.path, []).append(finding)
+            by_path.setdefault(patches.file_of(finding), []).append(finding)
     changed: dict[Path, str] = {}
     for path, found in by_path.items():
         before = decode(read(Path(path)))

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from reprocheck.scan.steps import Call
+
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
@@ -22,7 +24,17 @@ def is_entry(module: Module) -> bool:
     """Whether a module is a program."""
     if any(is_guard(statement) for statement in module.tree.body) or _trains(module):
         return True
-    return module.single and not module.package and id(module) not in module.project.imported
+    if module.package or id(module) in module.project.imported:
+        return False
+    return module.single or _acts(module)
+
+
+def _acts(module: Module) -> bool:
+    """Whether a module that nobody imports trains, seeds or draws as soon as it is executed, itself or in functions that it calls."""
+    from reprocheck.scan.checks import streams, tables
+
+    calls = [step for step in module.body.machine.steps if isinstance(step, Call)]
+    return any(streams.is_training(call) or call.name in tables.seeds() or call.name in tables.draws() for call in calls)
 
 
 def is_guard(statement: ast.AST) -> bool:

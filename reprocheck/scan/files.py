@@ -26,7 +26,7 @@ LEFT_OUT = frozenset(
         "buck-out",
     }
 )
-"""Folders that are not gone into unless they are named themselves. Hidden folders and virtual environments are not either."""
+"""Folders that are not gone into unless they are named themselves. Hidden folders, virtual environments and reports are not either."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = Path(os.__file__).parent
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
@@ -83,7 +83,14 @@ def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -
 
 def _is_left_out(folder: Path, exclude: tuple[str, ...]) -> bool:
     name = folder.name
-    return name.startswith(".") or name in LEFT_OUT or _matches(folder, exclude) or (folder / "pyvenv.cfg").exists()
+    if name.startswith(".") or name in LEFT_OUT or _matches(folder, exclude):
+        return True
+    return (folder / "pyvenv.cfg").exists() or _is_report(folder)
+
+
+def _is_report(folder: Path) -> bool:
+    """Whether a check left its report there, which may hold sources of the user with a patch."""
+    return (folder / "record.json").is_file() and (folder / "run-1").is_dir()
 
 
 def _matches(path: Path, patterns: tuple[str, ...]) -> bool:

@@ -57,11 +57,17 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unreadable:
-    """A file that was left out, and why. The rest was scanned."""
+    """A file that was left out, or (`partly`) not followed to its end, and why. The rest was scanned."""
 
     path: str
     reason: str
     line: int | None = None
+    partly: bool = False
+
+    @property
+    def said(self) -> str:
+        """What became of the file, and why."""
+        return f"scanned in part: {self.reason}" if self.partly else f"left out: {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +76,7 @@ class Result:
 
     findings      by file and line, without suppressed ones
     suppressed    those that an ignore comment answers
-    unreadable    files left out
+    unreadable    files left out, or not followed to their end
     files, lines  how much was read
     cached        how many of the files were known from the cache
     """

@@ -12,11 +12,13 @@ from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_in_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
+from reprocheck.scan.matters import each_once
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 
+_WITHOUT_NETS = ("sklearn", "numpy")
 MOST_THROUGH = 6
 MOST_KEPT = 200_000
 """Steps of programs that are kept until their checks; other programs are executed a second time then."""
@@ -28,7 +30,7 @@ def findings(project: Project) -> list[Finding]:
     """All findings of a project, suppressed ones too, by file and line."""
     _, wrong = reached(project, project)
     found, problems = judged(project, list(project))
-    problems += wrong
+    problems = [problem for problem in (*problems, *wrong) if not problem.partly]
     if problems:
         raise RuntimeError("; ".join(f"{problem.path}: {problem.reason}" for problem in problems))
     return finished(project, found)
@@ -51,11 +53,19 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
                         _keep(found, _finding(hit))
             except Exception as error:
                 problems.append(_problem(module, f"the check of {', '.join(one.codes)} failed here", error))
-        if any(order.deep for order in module.orders):
-            problems.append(Unreadable(path=module.shown, reason="nested too deeply to be followed to its end"))
+        problems += _limits(module)
         module.__dict__.pop("orders", None)
         module.__dict__.pop("program", None)
     return list(found.values()), list(dict.fromkeys(problems))
+
+
+def _limits(module: Module) -> Iterator[Unreadable]:
+    """Where the analysis of a module ended before the module did."""
+    if any(order.deep for order in module.orders):
+        yield Unreadable(path=module.shown, reason="nested too deeply to be followed to its end", partly=True)
+    elif any(order.cut for order in module.orders):
+        reason = "so many calls that not all of them were followed: findings in what they lead to may be missing"
+        yield Unreadable(path=module.shown, reason=reason, partly=True)
 
 
 def reached(project: Project, modules: Iterable[Module]) -> tuple[set[int], list[Unreadable]]:
@@ -93,7 +103,7 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
     unique: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         _keep(unique, finding)
-    done = [_suppressed(finding, by_path[finding.path], comments[finding.path]) for finding in unique.values()]
+    done = [_suppressed(finding, by_path[finding.path], comments[finding.path]) for finding in each_once(unique.values())]
     for module in project:
         done += [_unused(module, ignore, said) for ignore in comments[module.shown] if (said := complaint(ignore))]
     return sorted(done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code))
@@ -150,11 +160,8 @@ def _finding(hit: Hit) -> Finding:
     if entry is None:
         raise LookupError(f"there is no rule {hit.code}")
     source = hit.module.source
-    first = getattr(hit.node, "lineno", 1)
-    last = getattr(hit.node, "end_lineno", None) or first
+    first, column, last, end_column = source.span(hit.node)
     cell, line = source.place(first)
-    column = _column(source.line(first), getattr(hit.node, "col_offset", 0))
-    end_column = _column(source.line(last), getattr(hit.node, "end_col_offset", None) or 0)
     patchable = (entry.patch if hit.patchable is None else hit.patchable) and not source.cells
     return Finding(
         code=entry.code,
@@ -164,21 +171,16 @@ def _finding(hit: Hit) -> Finding:
         line=line,
         column=column,
         end_line=source.place(last)[1],
-        end_column=max(end_column, column + 1) if last == first else end_column,
+        end_column=end_column,
         message=hit.message,
         text=source.line(first),
-        fix=hit.evidence.get("fix") or one_line(entry, frameworks(hit.module)),
+        fix=hit.evidence.get("fix") or hit.evidence.get("by_hand") or one_line(entry, frameworks(hit.module)),
         cell=cell,
         patchable=patchable,
         joined_line=first,
         through=_through(hit.step),
         evidence=dict(hit.evidence),
     )
-
-
-def _column(line: str, offset: int) -> int:
-    """A column from 1 in characters; the tree counts bytes of UTF-8."""
-    return offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
 
 
 def _through(step: Step | None) -> tuple[str, ...]:
@@ -193,7 +195,9 @@ def frameworks(module: Module) -> tuple[str, ...]:
     near = [module, *module.imports, *(other for other in module.project if module in other.imports)]
     roots = [name.partition(".")[0] for one in near for name in sorted(one.imported_names)]
     known = [_ALSO.get(name, name) for name in roots]
-    return tuple(dict.fromkeys(name for name in known if name in FRAMEWORKS and name != "numpy"))
+    found = dict.fromkeys(name for name in known if name in FRAMEWORKS and name != "numpy")
+    beside = [name for name in _WITHOUT_NETS if name in roots]
+    return (*found, *beside) if found else (*beside, "python")
 
 
 def one_line(entry: Entry, used: Iterable[str]) -> str:
@@ -203,6 +207,12 @@ def one_line(entry: Entry, used: Iterable[str]) -> str:
         return fix
     lines = [line for line in fix.splitlines() if line.strip() and not re.match(r"\s*(import |from \S+ import |#)", line)]
     text = "; ".join(line.strip() for line in lines) if all(not line.startswith((" ", "}", ")")) for line in lines) else lines[0]
-    if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(")):
+    if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(", ",")) and _is_whole(text):
         return text
     return f"see `reprocheck rules {entry.code}`"
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a line of code is not the head of more: its brackets are closed, and it begins no block."""
+    closed = all(text.count(first) == text.count(last) for first, last in ("()", "[]", "{}"))
+    return closed and not re.match(r"(with|for|if|while|def|class) ", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,14 +15,36 @@ from reprocheck.scan.source import decode, encoding
 
 
 def difference(changed: Mapping[Path, str]) -> str:
-    """A unified difference of all files, which `patch -p1` and `git apply` take."""
+    """A unified difference of all files, which `patch -p1` and `git apply` take in the working directory.
+
+    Where a file lies outside of it, the first line says in which folder they take it.
+    """
+    folder = patch_folder(changed)
     rows: list[str] = []
+    if folder != Path.cwd():
+        rows.append(f"Apply it in {os.path.relpath(folder)} with `patch -p1`.\n")
     for path, after in sorted(changed.items()):
         before = decode(path.read_bytes())
-        name = shown(path)
+        name = _absolute(path).relative_to(folder).as_posix()
         for row in difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}"):
             rows.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
     return "".join(rows)
+
+
+def patch_folder(paths: Iterable[Path]) -> Path:
+    """The folder that the names in a patch are relative to: the working directory, or that which all files outside of it share."""
+    files = [_absolute(path) for path in paths]
+    here = Path.cwd()
+    if all(file.is_relative_to(here) for file in files):
+        return here
+    return Path(os.path.commonpath([file.parent for file in files]))
+
+
+def _absolute(path: Path) -> Path:
+    """The whole path, without `..`, by which the file was named. A file that is a link itself is where the link leads: `patch` changes no
+    link."""
+    place = Path(os.path.normpath(Path.cwd() / path))
+    return place.resolve() if place.is_symlink() else place
 
 
 def write(changed: Mapping[Path, str]) -> None:
@@ -29,11 +52,16 @@ def write(changed: Mapping[Path, str]) -> None:
     for path, text in changed.items():
         try:
             target = path.resolve()
-            data = text.encode(encoding(target.read_bytes()))
+            data = encoded(target, text)
             with replacing(target, mode=target.stat().st_mode) as file:
                 file.write(data)
         except (OSError, UnicodeEncodeError) as error:
             raise UsageError(f"{shown(path)} cannot be written: {error}.", "Nothing was changed in it.") from None
+
+
+def encoded(path: Path, text: str) -> bytes:
+    """The new text of a file in the encoding of the file. Raises OSError, and UnicodeEncodeError where it has characters beyond that."""
+    return text.encode(encoding(path.read_bytes()))
 
 
 def dirty(paths: Iterable[Path]) -> str | None:

@@ -14,7 +14,11 @@ from reprocheck.scan.index import children as walked
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-DEEPEST = 20
+LONGEST = 300
+"""Characters of a dotted name. A name that grows with each line (`x = x.repeat()` under ever new names) is given up there."""
+
+Bound = tuple["Scope", str]
+"""A name in the scope that binds it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -41,17 +45,21 @@ class Names:
         self._package = package
         self._expand = expand
         self._stars: list[str] = []
+        self._known: dict[Bound, str | None] = {}
         self._scopes: dict[int, Scope] = {}
         self.scope = Scope(tree, None)
         self._collect(tree, self.scope)
 
     def of(self, node: ast.AST) -> str | None:
         """The dotted name of an expression, None where it has none. A function or class of the module itself is `module.name`."""
-        return self._of(node, 0)
+        leaf, rest = _chain(node)
+        if leaf is None:
+            return None
+        return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
 
     def of_global(self, name: str) -> str | None:
         """What a name stands for at the top level of the module; nothing for builtins."""
-        found = self._of_name(name, self.scope, 0)
+        found = self._of_name(name, self.scope)
         return None if found is None or found.startswith("builtins.") else found
 
     def scope_of(self, node: ast.AST) -> Scope:
@@ -60,28 +68,10 @@ class Names:
 
     # ------------------------------------------------------------------------------------------------ lookup
 
-    def _of(self, node: ast.AST, depth: int) -> str | None:
-        if depth > DEEPEST:
-            return None
-        if isinstance(node, ast.Name):
-            return self._of_name(node.id, self.scope_of(node), depth)
-        if isinstance(node, ast.Attribute):
-            whole = self._of(node.value, depth + 1)
-            return canonical(f"{whole}.{node.attr}") if whole else None
-        if isinstance(node, ast.Call):
-            made = self._of(node.func, depth + 1)
-            return f"{made}()" if made else None
-        if isinstance(node, ast.Await | ast.NamedExpr):
-            return self._of(node.value, depth + 1)
-        return None
-
-    def _of_name(self, name: str, scope: Scope, depth: int) -> str | None:
-        at: Scope | None = scope
-        while at is not None:
-            visible = at is scope or not isinstance(at.node, ast.ClassDef)
-            if visible and name in at.bound and name not in at.outer:
-                return self._of_meanings(at.bound[name], depth)
-            at = at.parent
+    def _of_name(self, name: str, scope: Scope) -> str | None:
+        holder = _holder(name, scope)
+        if holder is not None:
+            return self._of_bound((holder, name))
         for star in reversed(self._stars):
             if own := self._expand and self._expand(star, name):
                 return own
@@ -92,14 +82,54 @@ class Names:
         found = [star for star in self._stars if may_bring(star, name)]
         return canonical(f"{found[-1]}.{name}") if found else None
 
-    def _of_meanings(self, meanings: list[ast.expr | str | None], depth: int) -> str | None:
-        """What all meanings agree on; one that is not known spoils it, except `None` before the real one (`try: import`)."""
-        names = {
-            canonical(meaning) if isinstance(meaning, str) else None if meaning is None else self._of(meaning, depth + 1)
-            for meaning in meanings
-            if not (isinstance(meaning, ast.Constant) and meaning.value is None)
-        }
+    def _of_bound(self, bound: Bound) -> str | None:
+        """What a name stands for that a scope binds, each found once: a name may have many meanings, and each of them names others.
+
+        What leads back to itself (`ds = ds.repeat()`) is not known.
+        """
+        path = [bound]
+        under_way = {bound}
+        while path:
+            at = path[-1]
+            missing = next((one for one in self._needed(at) if one not in self._known and one not in under_way), None)
+            if missing is not None:
+                path.append(missing)
+                under_way.add(missing)
+                continue
+            self._known[at] = self._agreed(at)
+            under_way.remove(path.pop())
+        return self._known[bound]
+
+    def _needed(self, bound: Bound) -> Iterator[Bound]:
+        """The bound names by which the meanings of a name are spelled."""
+        scope, name = bound
+        for meaning in scope.bound[name]:
+            leaf = _chain(meaning)[0] if isinstance(meaning, ast.expr) else None
+            holder = _holder(leaf.id, self.scope_of(leaf)) if leaf is not None else None
+            if leaf is not None and holder is not None:
+                yield holder, leaf.id
+
+    def _agreed(self, bound: Bound) -> str | None:
+        """What all meanings of a name agree on. One that is not known spoils it, except `None` before the real one (`try: import`)."""
+        scope, name = bound
+        names: set[str | None] = set()
+        for meaning in scope.bound[name]:
+            if isinstance(meaning, ast.Constant) and meaning.value is None:
+                continue
+            names.add(self._meant(meaning))
         return names.pop() if len(names) == 1 else None
+
+    def _meant(self, meaning: ast.expr | str | None) -> str | None:
+        """What one meaning of a name stands for, where the names in it are known."""
+        if meaning is None or isinstance(meaning, str):
+            return canonical(meaning) if meaning else None
+        leaf, rest = _chain(meaning)
+        if leaf is None:
+            return None
+        holder = _holder(leaf.id, self.scope_of(leaf))
+        if holder is None:
+            return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
+        return _extended(self._known.get((holder, leaf.id)), rest)
 
     # ------------------------------------------------------------------------------------------------ collection
 
@@ -157,6 +187,47 @@ class Names:
             parts.append(getattr(scope.node, "name", "<lambda>"))
             scope = scope.parent
         return ".".join([*([self._module] if self._module else []), *reversed(parts)])
+
+
+def _holder(name: str, scope: Scope) -> Scope | None:
+    """The scope that binds a name, seen from another one: classes are not visible from the functions in them."""
+    at: Scope | None = scope
+    while at is not None:
+        visible = at is scope or not isinstance(at.node, ast.ClassDef)
+        if visible and name in at.bound and name not in at.outer:
+            return at
+        at = at.parent
+    return None
+
+
+def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
+    """The name that an expression begins with, and what follows it: attributes, and `()` for calls. No name for other expressions."""
+    rest: list[str] = []
+    at = node
+    while not isinstance(at, ast.Name):
+        if isinstance(at, ast.Attribute):
+            rest.append(f".{at.attr}")
+            at = at.value
+        elif isinstance(at, ast.Call):
+            rest.append("()")
+            at = at.func
+        elif isinstance(at, ast.Await | ast.NamedExpr):
+            at = at.value
+        else:
+            return None, []
+    rest.reverse()
+    return at, rest
+
+
+def _extended(name: str | None, rest: list[str]) -> str | None:
+    """The name of what hangs below something."""
+    if not name:
+        return None
+    for part in rest:
+        name = f"{name}()" if part == "()" else canonical(f"{name}{part}")
+        if len(name) > LONGEST:
+            return None
+    return name
 
 
 def imported(node: ast.Import | ast.ImportFrom, module: str = "", *, package: bool = False) -> Iterator[tuple[str, str]]:

@@ -24,10 +24,19 @@ class Module:
     name     dotted, as other modules import it
     named    whether its path, or a folder that holds it, was given to the scan, not only followed from an import
     single   whether its path itself was given, not a folder that holds it
+    roots    the folders from which other files import it
     """
 
     def __init__(
-        self, *, name: str, source: Source, project: Project, package: bool = False, named: bool = True, single: bool = False
+        self,
+        *,
+        name: str,
+        source: Source,
+        project: Project,
+        package: bool = False,
+        named: bool = True,
+        single: bool = False,
+        roots: tuple[Path, ...] = (),
     ) -> None:
         self.name = name
         self.source = source
@@ -35,6 +44,7 @@ class Module:
         self.package = package
         self.named = named
         self.single = single
+        self.roots = roots
 
     def __repr__(self) -> str:
         return f"<Module {self.name}>"
@@ -178,14 +188,14 @@ class Project:
         self.loading: dict[int, Body] = {}
         """The bodies of modules that were imported, by the id of the module."""
         self._expanding: set[tuple[int, int]] = set()
-        self._found: dict[tuple[str, str], Module | None] = {}
+        self._found: dict[tuple[str, str, tuple[Path, ...]], Module | None] = {}
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self.modules.values())
 
     def module(self, name: str, importer: Module) -> Module | None:
         """The user's module that `import name` means in another one; None where it is a library's."""
-        key = (name, str(importer.source.path.parent))
+        key = (name, str(importer.source.path.parent), importer.roots)
         if key not in self._found:
             self._found[key] = self.resolver.find(name, importer)
         return self._found[key]
@@ -244,7 +254,7 @@ class ByName(Resolver):
 
 
 class Beside(Resolver):
-    """Modules by their paths, looked for beside the file that imports them, beside the program and in the folder that paths start from."""
+    """Modules by their paths: beside the program, beside the file that imports them, in the folders above, and where one alone fits."""
 
     def __init__(self, project: Project, program: Path) -> None:
         self._project, self._program = project, program
@@ -254,12 +264,18 @@ class Beside(Resolver):
         parts = name.split(".")
         if not all(parts):
             return None
-        for folder in dict.fromkeys((importer.source.path.parent, self._program.parent, Path())):
+        for folder in dict.fromkeys((self._program.parent, importer.source.path.parent, *importer.source.path.parents, Path())):
             path = folder.joinpath(*parts)
             found = self._project.modules.get(path.with_name(f"{path.name}.py")) or self._project.modules.get(path / "__init__.py")
             if found is not None:
                 return found
-        return None
+        return self._elsewhere(parts)
+
+    def _elsewhere(self, parts: list[str]) -> Module | None:
+        """The one file of the program whose path ends as the name does: it lies in another folder of the search path."""
+        ends = (Path(*parts[:-1], f"{parts[-1]}.py").parts, Path(*parts, "__init__.py").parts)
+        found = [module for path, module in self._project.modules.items() if any(path.parts[-len(end) :] == end for end in ends)]
+        return found[0] if len(found) == 1 else None
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:

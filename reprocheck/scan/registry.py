@@ -72,9 +72,10 @@ def hit(
     node: ast.AST | None = None,
     severity: Severity | None = None,
     patchable: bool | None = None,
+    more: Mapping[str, str] | None = None,
     **evidence: str,
 ) -> Hit:
-    """A hit at a step of an order, or at a part of it (`node`)."""
+    """A hit at a step of an order, or at a part of it (`node`). `more` is evidence under names that are known at run time alone."""
     return Hit(
         code=code,
         module=step.module,
@@ -82,7 +83,7 @@ def hit(
         message=message,
         severity=severity,
         patchable=patchable,
-        evidence=evidence,
+        evidence={**evidence, **(more or {})},
         step=step,
     )
 

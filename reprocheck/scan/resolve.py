@@ -27,10 +27,13 @@ def module_name(path: Path) -> tuple[str, bool]:
 
 
 @cache
-def locate(name: str, folder: Path) -> Path | None:
-    """The file of a module of the user's that `import name` means in a file of `folder`; None for a library's."""
+def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None:
+    """The file of a module of the user's that `import name` means in a file of `folder`; None for a library's.
+
+    roots    the folders from which the importing file was itself imported: those of the programs, which Python searches first
+    """
     parts = name.split(".")
-    for root, sure in _roots(folder):
+    for root, sure in dict.fromkeys([*((root, True) for root in roots), *_roots(folder)]):
         if not sure and parts[0] in KNOWN_PACKAGES:
             continue
         found = _below(root, parts, known=parts[0] in KNOWN_PACKAGES)
@@ -46,9 +49,19 @@ def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
     if root != folder:
         yield root, True
     top = project_root(folder)
-    if top is not None and not is_installed(folder):
-        yield top, False
-        yield top / "src", False
+    if top is None or is_installed(folder):
+        return
+    for around in (folder, *folder.parents):
+        yield around, False
+        yield around / "src", False
+        if around == top:
+            return
+
+
+def root_of(path: Path, name: str) -> Path:
+    """The folder from which a file is imported by a dotted name."""
+    at = path.parent if path.name == "__init__.py" else path
+    return at.parents[name.count(".")]
 
 
 def _below(root: Path, parts: list[str], *, known: bool) -> Path | None:
@@ -92,5 +105,5 @@ class ByFile(Resolver):
         """The module in the file that the import means, if it was read."""
         if not name:
             return None
-        path = locate(name, importer.source.path.parent)
+        path = locate(name, importer.source.path.parent, importer.roots)
         return None if path is None else self._modules.get(os.path.realpath(path))

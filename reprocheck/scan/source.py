@@ -68,6 +68,19 @@ class Source:
         cell = self.cells[max(0, bisect_right([cell.first_line for cell in self.cells], line) - 1)]
         return cell.number, line - cell.first_line + 1
 
+    def span(self, node: ast.AST) -> tuple[int, int, int, int]:
+        """Where a node begins and ends in the text: lines and columns from 1."""
+        first = getattr(node, "lineno", 1)
+        last = getattr(node, "end_lineno", None) or first
+        begins = column(self.line(first), getattr(node, "col_offset", 0))
+        ends = column(self.line(last), getattr(node, "end_col_offset", None) or 0)
+        return first, begins, last, max(ends, begins + 1) if last == first else ends
+
+
+def column(line: str, offset: int) -> int:
+    """A column from 1 in characters; the tree counts bytes of UTF-8."""
+    return offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
+
 
 def read(path: Path) -> bytes:
     """The bytes of a regular file. Raises UnreadableError."""

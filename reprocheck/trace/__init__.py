@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.model import Process, Run, RunRecord, Trace
+from reprocheck.regular_file import open_regular
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded
@@ -19,13 +20,14 @@ _TAIL_BYTES, _TAIL_LINES = 8192, 40
 def read_run(folder: Path, record: RunRecord) -> Run:
     """Read one run of the report folder. What is missing or damaged is left out, and said in `problems`; nothing is raised for it."""
     from reprocheck.trace import controls, ranks
+    from reprocheck.trace.inputs import first_reads, inputs
     from reprocheck.trace.process import read_process
 
     found = [read_process(path) for path in _files(folder / record.trace)]
     order = sorted(range(len(found)), key=lambda index: (found[index].node or 0, found[index].process.time, index))
     recorded = [found[index] for index in order]
     ranks.inherit(recorded)
-    by_rank = ranks.assign([one for one in recorded if one.trained])
+    by_rank = ranks.assign([one for one in recorded if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
     traces = tuple(_trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items())
     rank_of = {id(one): rank for rank, one in by_rank.items()}
@@ -34,16 +36,33 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         record=record,
         traces=traces,
         processes=tuple(_process(one, rank_of.get(id(one), one.rank), record) for one in recorded),
+        world=ranks.world(by_rank),
+        absent=ranks.absent(by_rank),
         opened=_opened(recorded),
+        inputs=inputs(recorded, record),
+        first_reads=first_reads(recorded),
+        workdir=_workdir(folder / record.trace),
         environment=next((one.environment for one in first if one.environment), {}),
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
         frameworks={name: version for one in reversed(first) for name, version in one.frameworks.items()},
         changed_to_observe=_once(note for one in first for note in one.notes),
-        caveats=_once([*(text for one in first for text in one.caveats), *ranks.missing(by_rank, recorded)]),
+        caveats=_once([*(text for one in first for text in one.caveats), *ranks.numbered(by_rank), *ranks.missing(by_rank, recorded)]),
         problems=_once(problem for one in first for problem in one.problems),
     )
+
+
+def _workdir(folder: Path) -> str:
+    """The working directory, as the settings of the recorder have it; empty where they cannot be read."""
+    import json
+
+    try:
+        with open_regular(folder / "recorder.json") as file:
+            text = file.read()
+        return str(json.loads(text).get("workdir") or "")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return ""
 
 
 def _files(folder: Path) -> list[Path]:
@@ -94,6 +113,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         pid=said.pid,
         ppid=said.ppid,
         argv=tuple(said.argv),
+        program=recorded.program,
         python=said.python,
         name=said.name,
         rank=rank,
@@ -101,6 +121,10 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         ended=recorded.ended,
         error=recorded.error,
         gone=record.gone.get(recorded.name),
+        origin=recorded.origin,
+        started=said.time,
+        began=recorded.began,
+        left=recorded.left,
         node=recorded.node,
     )
 
@@ -142,7 +166,7 @@ def _read_first(recorded: Sequence[Recorded]) -> set[str]:
 def _tail(path: Path) -> str:
     """The last lines of a log, at most 40 and 8 KB."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - _TAIL_BYTES))
             data = file.read(_TAIL_BYTES)

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch
+from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch, TouchedLine
 from reprocheck.trace import events
 
-AnyControlEvent = events.Control | events.Override | events.Conflict | events.Unavailable
+AnyControlEvent = events.Control | events.Override | events.Conflict | events.Unavailable | events.Patched
 
 
 def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
     """The events of each process as one account: of a touch the largest count a process, added up over processes; the rest once each."""
     touches: dict[tuple[str, str], Touch] = {}
+    patched: dict[str, None] = {}
     said: dict[object, Override | Conflict | tuple[str, str]] = {}
     for found in processes:
         for touch in _touches(found):
             key = (touch.control, touch.what)
             before = touches.get(key)
-            touches[key] = touch if before is None else replace(before, count=before.count + touch.count)
+            touches[key] = touch if before is None else _added(before, touch)
+        patched.update((event.p, None) for event in found if isinstance(event, events.Patched))
         for event in found:
             item = _said(event)
             if item is not None:
@@ -30,6 +32,7 @@ def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
         overrides=tuple(item for item in once if isinstance(item, Override)),
         conflicts=tuple(item for item in once if isinstance(item, Conflict)),
         unavailable=tuple(item for item in once if isinstance(item, tuple)),
+        patched=tuple(patched),
     )
 
 
@@ -39,9 +42,18 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
     for event in found:
         if type(event) is events.Control:
             key = (event.c, event.w)
-            before = touches.get(key) or Touch(control=event.c, what=event.w, count=0, value=event.v, source=_source(event.l))
-            touches[key] = replace(before, count=max(before.count, event.n))
+            here = _source(event.l)
+            lines = (TouchedLine(source=here, takes=event.s),) if here is not None else ()
+            touch = Touch(control=event.c, what=event.w, count=event.n, value=event.v, setting=event.set, source=here, lines=lines)
+            before = touches.get(key)
+            touches[key] = touch if before is None else replace(_added(before, touch), count=max(before.count, event.n))
     return list(touches.values())
+
+
+def _added(one: Touch, other: Touch) -> Touch:
+    """Two accounts of the same touch as one, the first of them first."""
+    lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
+    return replace(one, count=one.count + other.count, source=one.source or other.source, lines=lines)
 
 
 def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | None:

@@ -5,7 +5,7 @@ Sketches take most of the room in a trace and are asked for at a few places only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,12 +13,15 @@ from typing import Any, TypeAlias
 import msgspec
 
 from reprocheck.child.reprocheck_child.iterations import Grouping
+from reprocheck.limits import open_limited
 from reprocheck.model import RunRecord
 from reprocheck.trace import events, ranks
-from reprocheck.trace.process import Recorded, unknown
+from reprocheck.trace.process import Recorded, number, unknown
 
 MOST_FACTS = 500_000
 """Facts kept of one rank. What comes after is left out, and said."""
+FACT_BYTES, FREE_FACTS = 100, 20_000
+"""Beyond so many facts one is kept for each so many bytes of the trace: real ones are longer, and take less room here than there."""
 
 
 class Leaf(
@@ -37,8 +40,8 @@ class Leaf(
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to compare."""
-        return bool(self.hash) or self.value is not msgspec.UNSET
+        """Whether there is anything to compare: a tensor without elements is equal to every other one."""
+        return 0 not in (self.shape or ()) and (bool(self.hash) or self.value is not msgspec.UNSET)
 
 
 class Sketched(Leaf, frozen=True, gc=False):
@@ -71,6 +74,10 @@ class Seen(
         "indices": "idx",
         "module": "m",
         "backward": "bw",
+        "seeds": "sn",
+        "by_system": "sys",
+        "filled": "wl",
+        "write": "wn",
     },
 ):
     """One fact. `docs/reference/trace-format.md` says what each kind of fact holds."""
@@ -98,6 +105,18 @@ class Seen(
     held: str = ""
     bag: str = ""
     """Of a data set: hash of the indices that a subset takes, of the samples in memory in their order, and whatever their order."""
+    seeds: int | None = None
+    """Number of a seed among those of its process, from 0; of a weight, how many seeds had been set when it was made."""
+    filled: str = ""
+    """Of a weight: the line that wrote to it last after it was made."""
+    write: int | None = None
+    """The number of that write among those to weights."""
+    by: str = ""
+    """The package that seeded; empty where the script did."""
+    by_system: bool = False
+    """Whether a generator was given no number, and took one from the operating system."""
+    private: dict[str, str] | str = ""
+    """States of the generators that a loader has of its own, by where they hang; of an operator, that of the one it was given."""
     at: int = -1
     """Offset of its line in the trace file."""
     written: int = -1
@@ -153,8 +172,12 @@ class DeepTrace:
     algorithm: str = ""
     frameworks: dict[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    worker_seeds: tuple[Seen, ...] = ()
+    """Seeds that the workers of its loaders set by themselves."""
     ended: bool = False
     """True if the process reached its interpreter's exit and was not stopped early."""
+    has_rank: bool = True
+    """False where it trained without a rank of its own, and `rank` is the number that it was given."""
 
 
 _Line: TypeAlias = (
@@ -163,6 +186,8 @@ _Line: TypeAlias = (
     | Fingerprints
     | Unrecorded
     | events.Process
+    | events.Origin
+    | events.Enough
     | events.Rank
     | events.Framework
     | events.Optimizer
@@ -172,7 +197,9 @@ _Line: TypeAlias = (
     | events.Still
     | events.Skip
     | events.Open
+    | events.Wrote
     | events.Problem
+    | events.Stop
     | events.Exit
 )
 _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
@@ -204,6 +231,8 @@ class _File:
     ended: bool = False
     garbage: int = 0
     left_out: int = 0
+    most: int = MOST_FACTS
+    """Facts that are kept of it."""
 
 
 def read_deep(folder: Path, run: RunRecord) -> dict[int, DeepTrace]:
@@ -212,11 +241,12 @@ def read_deep(folder: Path, run: RunRecord) -> dict[int, DeepTrace]:
         paths = sorted((folder / run.trace).glob("*.jsonl"))
     except OSError:
         return {}
-    files = [file for file in map(_read, paths) if file.trained or file.seen]
-    trained = [file for file in files if file.trained] or files
+    files = [_read(path) for path in paths]
+    trained = [file for file in files if file.trained] or [file for file in files if file.seen]
     trained.sort(key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name))
     file_of = {id(file.recorded): file for file in trained}
-    return {rank: _trace(rank, file_of[id(recorded)]) for rank, recorded in ranks.assign([file.recorded for file in trained]).items()}
+    by_rank = ranks.assign([file.recorded for file in trained], [file.recorded for file in files])
+    return {rank: _trace(rank, file_of[id(recorded)], files) for rank, recorded in by_rank.items()}
 
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
@@ -225,7 +255,7 @@ def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[st
     if at < 0:
         return {}, {}
     try:
-        with trace.path.open("rb") as file:
+        with open_limited(trace.path) as file:
             file.seek(at)
             sides = _SIDES.decode(file.readline(events.LONGEST_LINE))
     except (OSError, *_ERRORS):
@@ -233,12 +263,20 @@ def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[st
     return dict(sides.inputs), dict(sides.outputs)
 
 
-def _trace(rank: int, file: _File) -> DeepTrace:
+def _worker_seeds(file: _File, files: Sequence[_File]) -> tuple[Seen, ...]:
+    """What the workers that a process started for its loaders say of the seeds that they set, worker by worker."""
+    pid = file.recorded.process.pid
+    workers = [one for one in files if one is not file and one.recorded.process.ppid == pid]
+    seeds = [seen for worker in workers for seen in worker.seen if seen.kind == "seed" and seen.worker is not None]
+    return tuple(sorted(seeds, key=lambda seen: seen.worker or 0))
+
+
+def _trace(rank: int, file: _File, files: Sequence[_File]) -> DeepTrace:
     problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
     if file.garbage:
-        problems.append(f"{file.garbage} line(s) of a trace are no events and were left out")
+        problems.append(f"lines of a trace that are no events were left out: {file.garbage}")
     if file.left_out:
-        problems.append(f"{file.left_out} facts after the first {MOST_FACTS} were left out")
+        problems.append(f"{file.left_out} facts after the first {file.most} were left out")
     return DeepTrace(
         rank=rank,
         path=file.path,
@@ -249,6 +287,8 @@ def _trace(rank: int, file: _File) -> DeepTrace:
         frameworks=dict(file.recorded.frameworks),
         problems=tuple(problems),
         ended=file.ended,
+        has_rank=not file.recorded.origin,
+        worker_seeds=_worker_seeds(file, files),
     )
 
 
@@ -259,6 +299,7 @@ def _read(path: Path) -> _File:
     file = _File(path=path)
     file.recorded.name = path.stem
     try:
+        file.most = min(MOST_FACTS, FREE_FACTS + path.stat().st_size // FACT_BYTES)
         for at, line in _lines(file):
             try:
                 event = _DECODER.decode(line)
@@ -279,7 +320,7 @@ def _read(path: Path) -> _File:
 def _lines(file: _File) -> Iterator[tuple[int, bytes]]:
     """Offset and text of each whole line. A last one that lacks its end is left out: it may lack more than that."""
     at = 0
-    with file.path.open("rb") as stream:
+    with open_limited(file.path) as stream:
         while line := stream.readline(events.LONGEST_LINE):
             start, at = at, at + len(line)
             text = line.strip(b"\0\n\r ")
@@ -301,7 +342,10 @@ _HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any
 
 
 def _keep(file: _File, seen: Seen, at: int) -> None:
-    if len(file.seen) >= MOST_FACTS:
+    stopped_at = file.recorded.stopped_at
+    if stopped_at is not None and seen.iteration > stopped_at:
+        return  # the process went on unrecorded: what stands here is of no known iteration
+    if len(file.seen) >= file.most:
         file.left_out += 1
         return
     seen.at = at
@@ -326,6 +370,8 @@ def _take_loss(file: _File, event: events.Loss) -> None:
     iteration = file.grouping.closed + 1
     file.grouping.loss(len(event.v), event.k, event.t)
     dtypes = event.d if isinstance(event.d, list) else [event.d] * len(event.v)
+    if len(file.seen) < file.most:
+        file.recorded.values.extend(number(value) for value in event.v)
     leaves = [(str(place), Leaf(dtype=dtype, value=value)) for place, (value, dtype) in enumerate(zip(event.v, dtypes, strict=False))]
     _keep(file, Seen(kind="loss", iteration=iteration, place="loss", outputs=leaves), -1)
 
@@ -344,8 +390,21 @@ def _take_rank(file: _File, event: events.Rank) -> None:
     file.recorded.rank = event.rank
 
 
-def _take_exit(file: _File, _: events.Exit) -> None:
-    file.ended = True
+def _take_origin(file: _File, event: events.Origin) -> None:
+    file.recorded.identity, file.recorded.task, file.recorded.executor = tuple(event.identity), event.task, event.executor
+
+
+def _take_enough(file: _File, event: events.Enough) -> None:
+    file.recorded.stopped_at = event.i
+
+
+def _take_exit(file: _File, event: events.Exit) -> None:
+    file.ended = file.recorded.stopped_at is None
+    file.recorded.over = event.time
+
+
+def _take_stop(file: _File, event: events.Stop) -> None:
+    file.recorded.over = event.time
 
 
 def _take_fingerprints(file: _File, event: Fingerprints) -> None:
@@ -356,6 +415,8 @@ _HANDLERS: dict[type, Callable[[_File, Any], object]] = {
     Fingerprints: _take_fingerprints,
     Unrecorded: lambda file, event: file.unrecorded.setdefault((event.where, event.why)),
     events.Process: _take_process,
+    events.Origin: _take_origin,
+    events.Enough: _take_enough,
     events.Rank: _take_rank,
     events.Framework: lambda file, event: file.recorded.frameworks.update({event.name: event.version}),
     events.Optimizer: lambda file, event: file.grouping.optimizer(event.o),
@@ -365,6 +426,8 @@ _HANDLERS: dict[type, Callable[[_File, Any], object]] = {
     events.Still: lambda file, _: file.grouping.still(),
     events.Skip: lambda file, _: file.grouping.skip(),
     events.Open: lambda file, event: file.opened.append(Opened(path=event.p, mode=event.m, position=len(file.seen))),
+    events.Wrote: lambda file, event: None,
     events.Exit: _take_exit,
+    events.Stop: _take_stop,
     events.Problem: lambda file, event: file.recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
 }

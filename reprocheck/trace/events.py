@@ -9,12 +9,14 @@ from typing import TypeAlias
 
 import msgspec
 
+from reprocheck.limits import open_limited
+
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
 FORMAT_VERSION = 1
 """What is read here. Of a newer format the events that it shares with this one are read."""
-LONGEST_LINE = 1 << 26
-"""Bytes. A longer stretch without a line end is no trace and is dropped."""
+LONGEST_LINE = 1 << 23
+"""Bytes. A longer line is no event and is left out."""
 
 
 class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):
@@ -33,6 +35,15 @@ class Process(Event):
     how: str = "start"
     rank: int | None = None
     world: int | None = None
+    root: int = 0
+    forks: list[int] = []
+
+
+class Origin(Event):
+    identity: list[int] = []
+    task: str = ""
+    executor: str = ""
+    time: float = 0.0
 
 
 class Framework(Event):
@@ -44,6 +55,10 @@ class Framework(Event):
 class Rank(Event):
     rank: int
     world: int | None = None
+
+
+class Program(Event):
+    f: str = ""
 
 
 class Environment(Event):
@@ -59,6 +74,7 @@ class Loss(Event):
     d: str | list[str] = "unknown"
     k: str = "backward"
     t: str = ""
+    x: list[str] = []
 
 
 class Update(Event):
@@ -96,6 +112,18 @@ class Open(Event):
     time: float | None = None
 
 
+class Wrote(Event):
+    p: str
+
+
+class Input(Event):
+    p: str
+    s: int = 0
+    t: float = 0.0
+    h: str = ""
+    l: str = ""  # noqa: E741
+
+
 class Note(Event):
     code: str = ""
     text: str = ""
@@ -117,6 +145,8 @@ class Control(Event):
     n: int = 1
     v: object = None
     l: str = ""  # noqa: E741
+    s: str = ""
+    set: bool = False
 
 
 class Override(Event):
@@ -140,18 +170,30 @@ class Unavailable(Event):
     why: str = ""
 
 
+class Patched(Event):
+    p: str
+
+
+class Enough(Event):
+    i: int
+
+
 class Stop(Event):
     i: int
+    time: float | None = None
 
 
 class Exit(Event):
     error: str = ""
+    time: float | None = None
 
 
 AnyEvent: TypeAlias = (
     Process
+    | Origin
     | Framework
     | Rank
+    | Program
     | Environment
     | Optimizer
     | Loss
@@ -162,6 +204,8 @@ AnyEvent: TypeAlias = (
     | Still
     | Skip
     | Open
+    | Wrote
+    | Input
     | Note
     | Caveat
     | Problem
@@ -169,6 +213,8 @@ AnyEvent: TypeAlias = (
     | Override
     | Conflict
     | Unavailable
+    | Patched
+    | Enough
     | Stop
     | Exit
 )
@@ -191,20 +237,36 @@ class Reading:
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
     """The events of a file in order, a chunk at a time. Lines that are no known events are left out. Raises OSError."""
-    rest = b""
-    with path.open("rb") as file:
+    rest: list[bytes] = []
+    waiting = 0  # bytes of the line under way
+    with open_limited(path) as file:
         while chunk := file.read(CHUNK):
-            chunk = rest + chunk.rstrip(b"\0")  # zero bytes: allocated by a process that was killed, and not written
+            chunk = chunk.rstrip(b"\0")  # zero bytes: allocated by a process that was killed, and not written
             end = chunk.rfind(b"\n") + 1
-            rest = chunk[end:]
-            if len(rest) > LONGEST_LINE:
-                reading.garbage += 1
-                rest = b""
-            if end:
-                yield _decode(chunk[:end], reading)
-    if rest.strip():
+            if not end:
+                waiting += len(chunk)
+                if waiting <= LONGEST_LINE:
+                    rest.append(chunk)
+                continue
+            whole = _whole(rest, waiting, chunk[:end], reading)
+            rest, waiting = [chunk[end:]], len(chunk) - end
+            if whole:
+                yield _decode(whole, reading)
+    if waiting > LONGEST_LINE:
+        reading.garbage += 1
+        return
+    last = b"".join(rest)
+    if last.strip():
         reading.cut = True
-        yield _decode(rest, Reading())
+        yield _decode(last, Reading())
+
+
+def _whole(rest: list[bytes], waiting: int, lines: bytes, reading: Reading) -> bytes:
+    """Whole lines: what waits for its end, and what has come with it. A line that is too long is left out."""
+    if waiting <= LONGEST_LINE:
+        return b"".join((*rest, lines))
+    reading.garbage += 1
+    return lines[lines.index(b"\n") + 1 :]
 
 
 def _decode(chunk: bytes, reading: Reading) -> list[AnyEvent]:

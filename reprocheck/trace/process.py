@@ -12,6 +12,7 @@ from typing import Any
 
 from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
 from reprocheck.child.reprocheck_child.regular import stored
+from reprocheck.limits import MOST_RANKS, too_large
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
@@ -20,6 +21,11 @@ from reprocheck.trace.events import Loss, Update
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
 _MOST_DTYPES = 255
+_LONGEST_EXACT = 20_000
+"""Characters of a number that a double does not hold; the longest of a `longdouble` takes 8,300."""
+MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
+"""Facts of the environment, files opened, what controls did, and sentences that are kept of one process. What comes after is left
+out, and counted: a recording that somebody else made must not take more memory than its size explains."""
 
 
 @dataclass(slots=True)
@@ -33,11 +39,28 @@ class Recorded:
     values: array[float] = field(default_factory=lambda: array("d"))
     dtype_of: array[int] = field(default_factory=lambda: array("B"))
     dtypes: dict[str, int] = field(default_factory=dict)
+    exact: dict[int, str] = field(default_factory=dict)
+    """Losses that a double does not hold, by their place."""
     rank: int | None = None
     world: int | None = None
+    identity: tuple[int, ...] = ()
+    task: str = ""
+    executor: str = ""
+    """What the workers of its executor share, in this run."""
+    origin: tuple[str, ...] = ()
+    """Where it comes from, of a process whose rank was given here."""
+    began: float | None = None
+    """When it had its first loss, in Unix seconds."""
+    left: float | None = None
+    """When it stopped itself."""
+    over: float | None = None
+    """When it stopped itself or reached its interpreter's exit."""
+    program: str = ""
     frameworks: dict[str, str] = field(default_factory=dict)
     environment: dict[str, object] = field(default_factory=dict)
     opened: list[events.Open] = field(default_factory=list)
+    wrote: list[str] = field(default_factory=list)
+    inputs: list[events.Input] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -50,6 +73,15 @@ class Recorded:
     """The losses of all regular stretches."""
     stretch: events.Regular | None = None
     """The regular stretch under way."""
+    left_out: int = 0
+    """Events beyond what is kept of one process."""
+
+    def keep(self, kept: list[Any], item: object, most: int) -> None:
+        """Adds `item`, unless there are `most` already."""
+        if len(kept) < most:
+            kept.append(item)
+        else:
+            self.left_out += 1
 
     @property
     def node(self) -> int | None:
@@ -69,7 +101,12 @@ def read_process(path: Path) -> Recorded:
     reading = events.Reading()
     try:
         column = path.with_suffix(".losses")
-        recorded.column = stored(column.read_bytes()) if column.exists() else array("d")
+        if column.exists():
+            why = too_large(column)
+            if why:
+                recorded.problems.append(f"{why}, so it was not read")
+            else:
+                recorded.column = stored(column.read_bytes())
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
         _end_stretch(recorded, events.Irregular(u=False))
@@ -77,7 +114,9 @@ def read_process(path: Path) -> Recorded:
         recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
     recorded.cut = reading.cut
     if reading.garbage:
-        recorded.problems.append(f"{reading.garbage} line(s) of a trace are no events and were left out")
+        recorded.problems.append(f"lines of a trace that are no events were left out: {reading.garbage}")
+    if recorded.left_out:
+        recorded.problems.append(f"events of a trace beyond what is kept of one process were left out: {recorded.left_out}")
     recorded.problems += unknown(recorded.process.v, reading.unknown)
     recorded.grouping.finish()
     return recorded
@@ -94,7 +133,7 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
     names = sorted(set(kinds) - events.OF_DEEPER_LEVELS)
     if names:
         count = sum(kinds[name] for name in names)
-        said.append(f"{count} event(s) of a trace are of kinds that are not known here and were left out: {', '.join(names[:5])[:200]}")
+        said.append(f"events of a trace that are of unknown kinds were left out ({count}): {', '.join(names[:5])[:200]}")
     return said
 
 
@@ -106,10 +145,11 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
         ends = ends[:stopped_at]
     count = ends[-1] if ends else 0
     values, dtype_of = recorded.values[:count], recorded.dtype_of[:count]
+    exact = {place: text for place, text in recorded.exact.items() if place < count}
     for iteration in grouping.unordered:
         if iteration <= len(ends):
-            _sort(values, dtype_of, *_bounds(grouping, ends, iteration))
-    return LossSeries(values=values, dtype_of=dtype_of, dtypes=tuple(recorded.dtypes), ends=ends)
+            _sort(values, dtype_of, exact, *_bounds(grouping, ends, iteration))
+    return LossSeries(values=values, dtype_of=dtype_of, dtypes=tuple(recorded.dtypes), ends=ends, exact=exact)
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
@@ -135,13 +175,14 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
             answer = count_loss(len(losses), event.k, event.t)
             if answer == COUNTED_FROM_HERE:
                 del values[:], dtype_of[:]
+                recorded.exact.clear()
             if answer == IGNORED:
                 continue
-            if event.d == usual and len(losses) == 1 and type(losses[0]) is float:
+            if event.d == usual and len(losses) == 1 and type(losses[0]) is float and not event.x:
                 values.append(losses[0])
                 dtype_of.append(code)
             else:
-                _append(recorded, losses, event.d)
+                _append(recorded, event)
         elif type(event) is Update:
             update(event.o, event.c)
         else:
@@ -171,10 +212,13 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
         update(stretch.o, None)
 
 
-def _append(recorded: Recorded, losses: list[float | str], dtype: str | list[str]) -> None:
+def _append(recorded: Recorded, event: Loss) -> None:
+    losses, dtype = event.v, event.d
     names = [dtype] * len(losses) if isinstance(dtype, str) else [*dtype, *["unknown"] * len(losses)]
+    first = len(recorded.values)
+    recorded.exact.update({first + place: text for place, text in enumerate(event.x[: len(losses)]) if 0 < len(text) <= _LONGEST_EXACT})
     for value, name in zip(losses, names, strict=False):
-        recorded.values.append(_number(value))
+        recorded.values.append(number(value))
         recorded.dtype_of.append(_code(recorded.dtypes, name))
 
 
@@ -184,7 +228,8 @@ def _code(dtypes: dict[str, int], name: str) -> int:
     return dtypes.setdefault(name, min(len(dtypes), _MOST_DTYPES))
 
 
-def _number(value: float | str) -> float:
+def number(value: float | str) -> float:
+    """A value as it stands in a trace; what is none is NaN."""
     try:
         return float(value)
     except ValueError:
@@ -198,52 +243,98 @@ def _bounds(grouping: Grouping, ends: array[int], iteration: int) -> list[int]:
     return [start, *sorted(cuts), end]
 
 
-def _sort(values: array[float], dtype_of: array[int], *bounds: int) -> None:
+def _sort(values: array[float], dtype_of: array[int], exact: dict[int, str], *bounds: int) -> None:
     for start, end in pairwise(bounds):
-        pairs = sorted(zip(values[start:end], dtype_of[start:end], strict=True), key=lambda pair: (isnan(pair[0]), pair))
-        values[start:end] = array("d", (value for value, _ in pairs))
-        dtype_of[start:end] = array("B", (code for _, code in pairs))
+        texts = [exact.pop(place, "") for place in range(start, end)]
+        found = sorted(zip(values[start:end], dtype_of[start:end], texts, strict=True), key=lambda one: (isnan(one[0]), one))
+        values[start:end] = array("d", (value for value, _, _ in found))
+        dtype_of[start:end] = array("B", (code for _, code, _ in found))
+        exact.update({start + place: text for place, (_, _, text) in enumerate(found) if text})
 
 
 def _take_process(recorded: Recorded, event: events.Process) -> None:
     recorded.process = event
-    recorded.rank, recorded.world = event.rank, event.world
+    _take_world(recorded, event)
 
 
 def _take_framework(recorded: Recorded, event: events.Framework) -> None:
+    if len(recorded.frameworks) >= MOST_SENTENCES:
+        recorded.left_out += 1
+        return
     recorded.frameworks[event.name] = event.version
     recorded.problems += [f"{event.name} {event.version}: {hook}: {state}" for hook, state in event.hooks.items() if state != "ok"]
 
 
 def _take_rank(recorded: Recorded, event: events.Rank) -> None:
-    recorded.rank, recorded.world = event.rank, event.world if event.world is not None else recorded.world
+    _take_world(recorded, event)
+
+
+def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
+    """Rank and world, unless no machine has so many."""
+    world = recorded.world if event.world is None else event.world
+    if max(world or 0, event.rank or 0) > MOST_RANKS or min(world or 0, event.rank or 0) < 0:
+        recorded.problems.append(f"a trace says that it is rank {event.rank} of {event.world}, which is not believed")
+        return
+    recorded.rank, recorded.world = event.rank, world
+
+
+def _take_origin(recorded: Recorded, event: events.Origin) -> None:
+    recorded.identity, recorded.task, recorded.began = tuple(event.identity), event.task, event.time
+    recorded.executor = event.executor
+
+
+def _take_enough(recorded: Recorded, event: events.Enough) -> None:
+    recorded.stopped_at = event.i
+
+
+def _take_program(recorded: Recorded, event: events.Program) -> None:
+    recorded.program = event.f
 
 
 def _take_stop(recorded: Recorded, event: events.Stop) -> None:
-    recorded.ended = True
+    recorded.ended, recorded.left, recorded.over = True, event.time, event.time
     if recorded.stopped_at is None and event.i >= 0:
         recorded.stopped_at = event.i
 
 
 def _take_exit(recorded: Recorded, event: events.Exit) -> None:
-    recorded.ended, recorded.error = True, event.error
+    recorded.ended, recorded.error, recorded.over = True, event.error, event.time
+
+
+def _take_environment(recorded: Recorded, event: events.Environment) -> None:
+    for key, value in event.facts.items():
+        if len(recorded.environment) >= MOST_FACTS and key not in recorded.environment:
+            recorded.left_out += 1
+        else:
+            recorded.environment[key] = value
+
+
+def _take_problem(recorded: Recorded, event: events.Problem) -> None:
+    said = f"{event.where}: {event.error}" if event.where else event.error
+    recorded.keep(recorded.problems, said, MOST_SENTENCES)
 
 
 _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Process: _take_process,
+    events.Origin: _take_origin,
+    events.Enough: _take_enough,
     events.Framework: _take_framework,
     events.Rank: _take_rank,
-    events.Environment: lambda recorded, event: recorded.environment.update(event.facts),
+    events.Program: _take_program,
+    events.Environment: _take_environment,
     events.Optimizer: lambda recorded, event: recorded.grouping.optimizer(event.o),
     events.Moved: lambda recorded, _: recorded.grouping.moved(),
     events.Still: lambda recorded, _: recorded.grouping.still(),
     events.Skip: lambda recorded, _: recorded.grouping.skip(),
-    events.Open: lambda recorded, event: recorded.opened.append(event),
-    events.Note: lambda recorded, event: recorded.notes.append(event.text or event.code),
-    events.Caveat: lambda recorded, event: recorded.caveats.append(event.text or event.code),
-    events.Problem: lambda recorded, event: recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
+    events.Open: lambda recorded, event: recorded.keep(recorded.opened, event, MOST_FILES),
+    events.Wrote: lambda recorded, event: recorded.keep(recorded.wrote, event.p, MOST_FILES),
+    events.Input: lambda recorded, event: recorded.keep(recorded.inputs, event, MOST_FILES),
+    events.Note: lambda recorded, event: recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES),
+    events.Caveat: lambda recorded, event: recorded.keep(recorded.caveats, event.text or event.code, MOST_SENTENCES),
+    events.Problem: _take_problem,
     **dict.fromkeys(
-        (events.Control, events.Override, events.Conflict, events.Unavailable), lambda recorded, event: recorded.controls.append(event)
+        (events.Control, events.Override, events.Conflict, events.Unavailable, events.Patched),
+        lambda recorded, event: recorded.keep(recorded.controls, event, MOST_TOUCHES),
     ),
     events.Regular: _begin_stretch,
     events.Irregular: _end_stretch,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from reprocheck.limits import open_limited
 from reprocheck.trace import events
 
 _MARK = b'{"e":"ran"'
@@ -42,7 +43,7 @@ def read_reached(path: Path) -> tuple[Ran, ...]:
     found: list[Ran] = []
     at = 0
     try:
-        with path.open("rb") as stream:
+        with open_limited(path) as stream:
             while line := stream.readline(events.LONGEST_LINE):
                 start, at = at, at + len(line)
                 if line.startswith(_MARK) and (one := _ran(line, start)) is not None:

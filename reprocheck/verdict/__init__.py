@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reprocheck.model import EXIT_CODE, Bitwise, CheckKind, Comparison, Divergence, Run, Tolerance, Trace, Verdict, VerdictName
+from reprocheck.model.letters import capital
 from reprocheck.verdict import words
+from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up, traces
-from reprocheck.verdict.lost import lost
+from reprocheck.verdict.failure import cut_short, ended_badly, verdict_of
+from reprocheck.verdict.failure import reason as failure_reason
 from reprocheck.verdict.outcomes import outcomes
-from reprocheck.verdict.series import first_outside, first_unequal
+from reprocheck.verdict.pairing import paired, partners
+from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 from reprocheck.verdict.ulp import ulp_distance
 
-__all__ = ["FAIL_ON", "judge", "ulp_distance"]
+__all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
 
 FAIL_ON = ("checks", "any-iteration", "bitwise")
 
@@ -33,7 +37,7 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     rows = compare(runs, tolerance)
     bitwise, dtype = _bitwise(runs)
     divergence = _divergence(runs, tolerance)
-    decision = _decide(runs, rows, bitwise)
+    decision = _decide(runs, rows, bitwise, divergence)
     rule = _stricter(decision, fail_on, bitwise, divergence)
     return Verdict(
         verdict=decision.verdict,
@@ -48,20 +52,23 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     )
 
 
-def _decide(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise) -> _Decision:
-    """The order of the documentation: forward difference, failure, inconclusive, backward difference, agreement."""
+def _decide(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None) -> _Decision:
+    """The order of the documentation: a difference that was seen, then a failure, then inconclusive, then agreement."""
     ranks = max((len(run.traces) for run in runs), default=0)
     if row := _worst(rows, "forward"):
         reason = f"before the first update of the weights the losses differ: {words.difference(row, ranks)}"
         return _Decision(verdict="not_reproducible", failed_check="forward", reason=reason)
-    if failure := _failure(runs):
-        return failure
+    if row := _worst(rows, "backward"):
+        agrees = all(row.passed for row in rows if row.kind == "forward")
+        before = "the forward check agrees and after" if agrees else "after"
+        reason = f"{before} an update of the weights the losses differ: {words.difference(row, ranks)}"
+        return _Decision(verdict="not_reproducible", failed_check="backward", reason=reason)
+    if bad := ended_badly(runs):
+        reason = failure_reason(bad, runs, rows, bitwise.equal, divergence)
+        return _Decision(verdict=verdict_of(bad[0]), reason=reason)
     if reason := _inconclusive(runs, rows):
         return _Decision(verdict="inconclusive", reason=reason)
-    if row := _worst(rows, "backward"):
-        reason = f"the forward check agrees and after an update of the weights the losses differ: {words.difference(row, ranks)}"
-        return _Decision(verdict="not_reproducible", failed_check="backward", reason=reason)
-    return _Decision(verdict="reproducible", reason=_agreement(runs, rows, bitwise, ranks))
+    return _Decision(verdict="reproducible", reason=_agreement(runs, rows, bitwise, divergence))
 
 
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
@@ -73,15 +80,9 @@ def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
     return max((row for row in rows if row.kind == kind and row.passed is False), key=excess, default=None)
 
 
-def _failure(runs: Sequence[Run]) -> _Decision | None:
-    """The first run that failed or timed out before its last check could be made."""
-    for run in runs:
-        if run.record.ended in ("failed", "timed_out") and _too_early(run, runs[0]):
-            verdict: VerdictName = "timed_out" if run.record.ended == "timed_out" else "script_failed"
-            who = lost(run)
-            reason = f"run {run.number} {words.ending(run)} before both checks could be made" + (f"; {who}" if who else "")
-            return _Decision(verdict=verdict, reason=reason)
-    return None
+def ended_before_checks(run: Run) -> bool:
+    """Whether a run failed or timed out before its own checks could be made: nothing can be compared with it."""
+    return run.record.ended in ("failed", "timed_out") and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
@@ -120,7 +121,7 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
         for row in rows:
             if row.kind == kind and row.passed is None:
                 return f"the {kind} check could not be made: {row.detail}"
-    return ""
+    return silent(runs) or apart(runs)
 
 
 def _no_loss(run: Run) -> str:
@@ -135,9 +136,14 @@ def _no_loss(run: Run) -> str:
     return f"no loss was seen in run {run.number}, which imported {names}; train the model, or {CALL_LOG_LOSS}"
 
 
-def _agreement(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, ranks: int) -> str:
-    iterations = min(len(trace.losses) for run in runs for trace in run.traces)
-    seen = f"{len(runs)} runs of {iterations} iterations" + (f" on {ranks} ranks" if ranks > 1 else "")
+def _agreement(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None) -> str:
+    ranks = max(len(run.traces) for run in runs)
+    iterations = words.count(min(len(trace.losses) for run in runs for trace in run.traces), "iteration")
+    seen = f"{len(runs)} runs of {iterations}" + (f" on {ranks} ranks" if ranks > 1 else "")
+    if divergence is not None:
+        if divergence.value is None:
+            return f"both checks pass in {seen}, and then the runs diverge: {divergence.detail}"
+        return f"both checks pass in {seen}, and from iteration {divergence.iteration} on the runs diverge: {words.later(divergence)}"
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
@@ -152,19 +158,26 @@ def _bitwise(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     """Of all recorded iterations; with the dtype that the ULP are of."""
     if len(runs) < 2 or not any(len(trace.losses.values) for run in runs for trace in run.traces):
         return Bitwise(equal=None), None
-    found = []
+    found: list[Unequal] = []
     references = traces(runs[0])
     for run in runs[1:]:
         own = traces(run)
         if own.keys() != references.keys():
             return Bitwise(equal=False, first_iteration=1), None
-        found += [unequal for rank in references if (unequal := first_unequal(own[rank].losses, references[rank].losses))]
+        for rank, reference in references.items():
+            unequal = first_unequal(own[rank].losses, reference.losses)
+            if unequal is None:
+                continue
+            if unequal.ends and cut_short(unequal.iteration, own[rank], reference, run, runs[0]):
+                continue
+            found.append(unequal)
     if not found:
         return Bitwise(equal=True), None
     first = min(unequal.iteration for unequal in found)
     there = [unequal for unequal in found if unequal.iteration == first]
+    ends = all(unequal.ends for unequal in there)
     if len({unequal.dtype for unequal in there}) > 1 or any(unequal.ulp is None for unequal in there):
-        return Bitwise(equal=False, first_iteration=first), None
+        return Bitwise(equal=False, first_iteration=first, one_is_longer=ends), None
     return Bitwise(equal=False, first_iteration=first, ulp=max(unequal.ulp or 0 for unequal in there)), there[0].dtype
 
 
@@ -180,6 +193,8 @@ def _divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
                 detail = f"rank {rank} was recorded in run {where} only"
                 found.append(Divergence(iteration=1, run=run.number, rank=rank, reference=None, value=None, detail=detail))
             elif first := first_outside(own[rank].losses, references[rank].losses, tolerance):
+                if first.value is None and cut_short(first.iteration, own[rank], references[rank], run, runs[0]):
+                    continue
                 detail = "" if first.value is not None else _lengths(own[rank], references[rank], first.iteration, run.number)
                 found.append(
                     Divergence(
@@ -192,9 +207,10 @@ def _divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
 def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
     lengths = len(trace.losses), len(reference.losses)
     if iteration > min(lengths):
-        return f"run {run} recorded {lengths[0]} iteration(s), run 1 recorded {lengths[1]}"
+        which = f" of run {run}" if run > 2 else ""
+        return f"one run is longer: {lengths[1]} against {words.count(lengths[0], 'iteration')}{which}"
     counts = [end - start for start, end in (trace.losses.span(iteration), reference.losses.span(iteration))]
-    return f"iteration {iteration} holds {counts[0]} loss(es) in run {run} and {counts[1]} in run 1"
+    return f"iteration {iteration} holds {words.count(counts[0], 'loss')} in run {run} and {counts[1]} in run 1"
 
 
 def _stricter(decision: _Decision, fail_on: str, bitwise: Bitwise, divergence: Divergence | None) -> str:
@@ -209,4 +225,4 @@ def _stricter(decision: _Decision, fail_on: str, bitwise: Bitwise, divergence: D
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capital(text)}."

@@ -27,7 +27,7 @@ def caveats(
     """In the order of importance, without repetition."""
     found: list[str] = []
     if verdict == "reproducible":
-        found += _loose_pass(rows, bitwise, divergence, dtype)
+        found += _loose_pass(rows, bitwise, dtype)
     if runs and verdict not in ("script_failed", "timed_out"):
         found += _endings(runs)
     found += early(runs)
@@ -39,18 +39,12 @@ def caveats(
     return tuple(dict.fromkeys(found))
 
 
-def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None, dtype: str | None) -> Iterator[str]:
-    if bitwise.equal is False:
+def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None) -> Iterator[str]:
+    if bitwise.equal is False and not bitwise.one_is_longer:
         size = f", by up to {bitwise.ulp} ULP of {dtype}" if bitwise.ulp is not None and dtype else ""
         where = f"the first difference is in iteration {bitwise.first_iteration}{size}"
         yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
-    if divergence is not None and divergence.value is not None and divergence.reference is not None:
-        value, reference = words.numbers(divergence.value, divergence.reference)
-        yield (
-            f"After the checks the losses leave the tolerance: in iteration {divergence.iteration} run {divergence.run} has {value} "
-            f"where run 1 has {reference}."
-        )
-    if bitwise.equal is False:
+    if bitwise.equal is False and not bitwise.one_is_longer:
         for row in rows:
             if row.passed and row.allowed is not None and row.reference is not None and row.allowed >= _WIDE * abs(row.reference):
                 yield (
@@ -65,7 +59,7 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
         if run.record.ended in ("failed", "timed_out", "interrupted"):
             iterations = max((len(trace.losses) for trace in run.traces), default=0)
             who = lost(run)
-            yield f"Run {run.number} {words.ending(run)}, after {iterations} recorded iteration(s){f'; {who}' if who else ''}."
+            yield f"Run {run.number} {words.ending(run)}, after {words.count(iterations, 'recorded iteration')}{f'; {who}' if who else ''}."
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
@@ -75,7 +69,7 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
         yield f"Whether updates change the weights could not be seen ({_RANKS}); the first update is taken to be a real one."
     if reference is trace and checked is not None and checked.iteration > 2:
         unchanged = (
-            f"The first {trace.unchanged_updates} update(s) did not change the weights"
+            f"{_first_updates(trace.unchanged_updates)} did not change the weights"
             if trace.unchanged_updates
             else "No earlier change was seen"
         )
@@ -91,15 +85,26 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
             yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
 
 
+def _first_updates(number: int) -> str:
+    return "The first update" if number == 1 else f"The first {number} updates"
+
+
 def _lengths(runs: Sequence[Run]) -> Iterator[str]:
     if not runs:
         return
     references = traces(runs[0])
     for run in runs[1:]:
-        counts = [
-            (rank, f"run 1 recorded {len(references[rank].losses)}", len(trace.losses))
-            for rank, trace in traces(run).items()
-            if rank in references and len(trace.losses) != len(references[rank].losses)
+        others = [
+            (trace, references[trace.rank])
+            for trace in run.traces
+            if trace.rank in references and len(trace.losses) != len(references[trace.rank].losses)
         ]
-        said = ((rank, f"Run {run.number} recorded {count} iteration(s) of {_RANKS}, {reference}.") for rank, reference, count in counts)
+        said = (
+            (
+                trace.rank,
+                f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of {_RANKS}, "
+                f"run 1 recorded {len(reference.losses)}.",
+            )
+            for trace, reference in others
+        )
         yield from (text.replace(_RANKS, ranks) for ranks, text in together(said))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reprocheck.model import Checked, CheckKind, Comparison, Run, Tolerance, Trace
+from reprocheck.verdict import exact, words
 from reprocheck.verdict.series import column, differs
 from reprocheck.verdict.ulp import ulp_distance
 
@@ -93,6 +94,12 @@ def _compare(trace: Trace, reference: Trace, pair: Pair, run: int, tolerance: To
     a = column(trace.losses.values, "float64")[pair.start : pair.start + pair.length]
     b = column(reference.losses.values, "float64")[pair.reference_start : pair.reference_start + pair.length]
     different = differs(a, b, tolerance)
+    beyond_doubles = [
+        place
+        for place in exact.places(trace.losses, reference.losses, pair.length, pair.start, pair.reference_start)
+        if exact.outside(trace.losses, pair.start + place, reference.losses, pair.reference_start + place, tolerance)
+    ]
+    different[beyond_doubles] = True
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     neither = ~finite_a & ~finite_b
     passed = False if different.any() else None if neither.any() else True
@@ -102,6 +109,8 @@ def _compare(trace: Trace, reference: Trace, pair: Pair, run: int, tolerance: To
         place = int(np.argmax(neither))
     elif (finite_a != finite_b).any():
         place = int(np.argmax(finite_a != finite_b))
+    elif (a == b).all() and beyond_doubles:
+        place = beyond_doubles[0]
     elif (a == b).all():
         place = min(max(0, reference.losses.span(pair.checked.iteration)[0] - pair.reference_start), pair.length - 1)
     else:
@@ -122,6 +131,11 @@ def _element(trace: Trace, reference: Trace, pair: Pair, run: int, place: int, p
     dtype, reference_dtype = trace.losses.dtype(pair.start + place), reference.losses.dtype(index)
     difference = abs(a - b) if math.isfinite(a) and math.isfinite(b) else None
     detail = "" if dtype == reference_dtype else f"{dtype} in run {run}, {reference_dtype} in run 1"
+    apart = exact.difference(trace.losses, pair.start + place, reference.losses, index) if difference == 0.0 else None
+    if apart:
+        difference = float(apart)
+        own, other = exact.shown(trace.losses, pair.start + place), exact.shown(reference.losses, index)
+        detail = f"run {run} has loss {own} where run 1 has {other}"
     if passed is None:
         kinds = _finiteness(b), _finiteness(a)
         both = f"{kinds[0]} in both runs" if kinds[0] == kinds[1] else f"{kinds[0]} in run 1 and {kinds[1]} in run {run}"
@@ -169,7 +183,7 @@ def _no_row(kind: CheckKind, run: int, rank: int, iteration: int, detail: str) -
 
 def _other_number(iteration: int, run: int, rank: int, count: int, expected: int, where: str = "") -> str:
     return (
-        f"iteration {iteration} holds {expected} loss(es){where} in run 1 and {count} in run {run} (rank {rank}), "
+        f"iteration {iteration} holds {words.count(expected, 'loss')}{where} in run 1 and {count} in run {run} (rank {rank}), "
         "so they cannot be paired; make the number of backward passes an iteration the same in every run"
     )
 
@@ -177,13 +191,20 @@ def _other_number(iteration: int, run: int, rank: int, count: int, expected: int
 def _too_few(trace: Trace, run: int, iteration: int) -> str:
     count = len(trace.losses)
     remedy = "train for more iterations" if trace.stopped_at is None else f"record more with --steps {iteration} or higher"
-    return f"run {run} recorded {count} iteration(s) (rank {trace.rank}) and the second check needs iteration {iteration}; {remedy}"
+    recorded = f"run {run} recorded {words.count(count, 'iteration')} (rank {trace.rank})"
+    return f"{recorded}, and the check needs iteration {iteration}; {remedy}"
+
+
+def _unchanged(updates: int, run: int) -> str:
+    if updates == 1:
+        return f"the one recorded update of run {run} did not change the weights"
+    return f"none of the {updates} recorded updates of run {run} changed the weights"
 
 
 def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
     count, rank = len(trace.losses), f"(rank {trace.rank})"
     if not len(trace.losses.values):
-        return f"run {run} made {count} update(s) and no loss was seen {rank}; {CALL_LOG_LOSS}"
+        return f"run {run} made {words.count(count, 'update')} and no loss was seen {rank}; {CALL_LOG_LOSS}"
     if kind == "forward":
         return f"no loss was seen before the first update in run {run} {rank}; call reprocheck.log_loss(loss) from the first iteration on"
     if count < 2:
@@ -191,7 +212,7 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
     more = "" if trace.stopped_at is None else f"; record more than {count} iterations with --steps"
     if trace.unchanged_updates >= count:
         return (
-            f"none of the {trace.unchanged_updates} recorded updates of run {run} changed the weights {rank}, so nothing is known of the "
+            f"{_unchanged(trace.unchanged_updates, run)} {rank}, so nothing is known of the "
             f"backward pass; look at the learning rate and at what is frozen, or{more[1:] or ' train for more iterations'}"
         )
     if trace.unchanged_updates:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from reprocheck.model import Process, Run, Trace
 from reprocheck.model.ranks import named
+from reprocheck.verdict import words
 
 _OF_THE_END = ("KeyboardInterrupt", "SystemExit")
 """What ends a process that is asked to end."""
@@ -150,5 +151,5 @@ def _uneven(run: Run) -> str:
         lengths.setdefault(len(trace.losses), []).append(trace.rank)
     if len(lengths) < 2:
         return ""
-    counts = [f"{named(lengths[length])} recorded {length} iteration(s)" for length in sorted(lengths, reverse=True)[:4]]
+    counts = [f"{named(lengths[length])} recorded {words.count(length, 'iteration')}" for length in sorted(lengths, reverse=True)[:4]]
     return "the ranks are not of the same length: " + ", ".join(counts)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run, Trace
 from reprocheck.verdict.checks import traces
+from reprocheck.verdict.failure import NOT_ITS_OWN_END
 from reprocheck.verdict.series import first_unequal
+from reprocheck.verdict.words import count
 
 MOST_ITERATIONS = 1000
 _RISK = 0.05
@@ -24,7 +26,7 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
     return Outcomes(
         groups=tuple(OutcomeGroup(runs=tuple(run.number for run in group)) for group in groups),
         bound=bound,
-        statement=_statement(others, different, len(groups), bound),
+        statement=_longer(runs) or _statement(others, different, len(groups), bound),
         statistics=_statistics(runs),
     )
 
@@ -66,6 +68,25 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
         else:
             groups.append([run])
     return groups
+
+
+def _longer(runs: Sequence[Run]) -> str:
+    """Of two runs whose losses are equal as far as both go: which is longer. Empty otherwise."""
+    if len(runs) != 2:
+        return ""
+    first, second = (traces(run) for run in runs)
+    if first.keys() != second.keys():
+        return ""
+    found = [first_unequal(second[rank].losses, first[rank].losses) for rank in first]
+    unequal = [one for one in found if one is not None]
+    if not unequal or not all(one.ends for one in unequal):
+        return ""
+    lengths = [max(len(trace.losses) for trace in one.values()) for one in (first, second)]
+    equal = "As far as both runs go, their losses are equal, bit for bit"
+    said = [f"run {run.number} was ended in between" for run in runs if run.record.ended in NOT_ITS_OWN_END]
+    if said:
+        return f"{equal}; {said[0]} ({lengths[0]} against {count(lengths[1], 'iteration')})."
+    return f"{equal}. One run is longer: {lengths[0]} against {count(lengths[1], 'iteration')}."
 
 
 def _statement(others: int, different: int, groups: int, bound: float | None) -> str:

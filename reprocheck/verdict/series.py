@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import LossSeries, Tolerance
+from reprocheck.verdict import exact
 from reprocheck.verdict.ulp import ulp_distances
 
 if TYPE_CHECKING:
@@ -41,11 +42,15 @@ class Aligned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unequal:
-    """The first iteration that is not equal in every bit, and the largest distance in it."""
+    """The first iteration that is not equal in every bit, and the largest distance in it.
+
+    ends   nothing differs but that one series ends before it
+    """
 
     iteration: int
     ulp: int | None
     dtype: str | None
+    ends: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,8 +95,13 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
     pair = align(series, reference)
     equal = (pair.values.view(np.int64) == pair.reference.view(np.int64)) | (np.isnan(pair.values) & np.isnan(pair.reference))
     equal &= pair.same_dtype
+    for place in exact.places(series, reference, len(equal)):
+        equal[place] &= series.exact.get(place) == reference.exact.get(place)
     if equal.all():
-        return None if pair.breaks_at is None else Unequal(iteration=pair.breaks_at, ulp=None, dtype=None)
+        if pair.breaks_at is None:
+            return None
+        ends = pair.breaks_at > min(len(series), len(reference))
+        return Unequal(iteration=pair.breaks_at, ulp=None, dtype=None, ends=ends)
     iteration = pair.iteration(int(np.argmin(equal)))
     span = pair.span(iteration)
     indexes = np.flatnonzero(~equal[span]) + span.start
@@ -109,6 +119,8 @@ def first_outside(series: LossSeries, reference: LossSeries, tolerance: Toleranc
 
     pair = align(series, reference)
     outside = differs(pair.values, pair.reference, tolerance)
+    for place in exact.places(series, reference, len(outside)):
+        outside[place] |= exact.outside(series, place, reference, place, tolerance)
     if outside.any():
         index = int(np.argmax(outside))
         return Outside(iteration=pair.iteration(index), reference=float(pair.reference[index]), value=float(pair.values[index]))

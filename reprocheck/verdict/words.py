@@ -6,7 +6,7 @@ import re
 import signal
 from math import isfinite
 
-from reprocheck.model import Comparison, Run
+from reprocheck.model import Comparison, Divergence, Run
 
 _ERROR = re.compile(r"^(?:\[rank\d+\]:\s*)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)")
 
@@ -33,38 +33,61 @@ def difference(row: Comparison, ranks: int) -> str:
         return row.detail
     value, reference = numbers(row.value, row.reference)
     sizes = f"run {row.run} has loss {value} where run 1 has {reference}"
+    if value == reference and row.detail:
+        sizes = row.detail
     if row.max_difference is None:
         both = isfinite(row.value) and isfinite(row.reference)
         return f"in {place(row, ranks)}, {sizes}: {'too far apart for a number' if both else 'finite in one run only'}"
     return f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where {row.allowed or 0.0:.3g} is allowed"
 
 
-def ending(run: Run) -> str:
-    """How a run ended, such as `ended with exit status 3 (ValueError: …)`."""
+def count(number: int, noun: str) -> str:
+    """`1 iteration`, `468 iterations`, `2 losses`."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def later(divergence: Divergence) -> str:
+    """The first loss outside the tolerance."""
+    assert divergence.value is not None and divergence.reference is not None
+    value, reference = numbers(divergence.value, divergence.reference)
+    return f"run {divergence.run} has loss {value} where run 1 has {reference}"
+
+
+def ending(run: Run, where: str = "", *, several: bool = False) -> str:
+    """How a run ended, such as `ended in iteration 5 with ValueError: …`; `several`: of several runs."""
     record = run.record
+    place = f" {where}" if where else ""
+    was = "were" if several else "was"
     if record.ended == "timed_out":
-        return f"was stopped by --timeout after {record.seconds:.0f} s"
+        return f"{was} stopped{place} by --timeout after {record.seconds:.0f} s"
     if record.ended == "interrupted":
-        return "was interrupted"
-    error = last_error(run.stderr_tail)
-    return _status(record.exit_status) + (f" ({error})" if error else "")
+        return f"{was} interrupted{place}"
+    if record.exit_status is None:
+        return f"ended{place} in an unknown way"
+    if record.exit_status < 0:
+        return f"{was} ended{place} by {_signal(-record.exit_status)}"
+    return f"ended{place} with {_error(run) or f'exit status {record.exit_status}'}"
+
+
+def _error(run: Run) -> str:
+    """The exception that ended the run. What its log names besides may have been caught."""
+    said = next((process.error for process in run.processes if process.error), "")
+    if said or (run.processes and all(process.ended for process in run.processes)):
+        return said
+    return last_error(run.stderr_tail)
 
 
 def last_error(stderr: str) -> str:
-    """The last line that names an exception, else the last line of all."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    for line in reversed(lines):
-        if found := _ERROR.match(line):
+    """The last line that names an exception; empty where none does."""
+    for line in reversed(stderr.splitlines()):
+        if found := _ERROR.match(line.strip()):
             return found[1][:200]
-    return lines[-1][:200] if lines else ""
+    return ""
 
 
-def _status(status: int | None) -> str:
-    if status is None:
-        return "ended in an unknown way"
-    if status >= 0:
-        return f"ended with exit status {status}"
+def _signal(number: int) -> str:
     try:
-        return f"was ended by {signal.Signals(-status).name}"
+        return signal.Signals(number).name
     except ValueError:
-        return f"was ended by signal {-status}"
+        return f"signal {number}"

@@ -132,7 +132,7 @@ def test_without_nbconvert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "nbformat", None)
     with pytest.raises(EntryPointError, match="needs nbconvert") as caught:
         launch.entry_point(script="book.ipynb", cwd=tmp_path)
-    assert caught.value.fix == "pip install 'reprocheck[notebook]'"
+    assert caught.value.fix == "pip install nbconvert ipython"
 
 
 class Kept:

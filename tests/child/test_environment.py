@@ -93,13 +93,29 @@ def test_variables_that_bear_on_numbers_are_allowed(name: str) -> None:
     assert variables.allowed(name, "1")
 
 
+@pytest.mark.parametrize(("name", "value"), [("SEED", "17"), ("LEARNING_RATE", "1e-3"), ("MY_OFFSET", "-2.5")])
+def test_a_number_under_any_other_name_is_a_fact(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    assert look()[f"variable.{name}"] == value
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("HOME", "/home/ada"),
         ("AWS_SECRET_ACCESS_KEY", "x"),
         ("WANDB_API_KEY", "x"),
-        ("MY_SETTING", "1"),
+        ("MY_SETTING", "on"),
+        ("BANK_PIN", "1234"),
+        ("PHONE", "5551234"),
+        ("PERSON", "123-45-6789"),
+        ("BORN", "2001-02-03"),
+        ("MACHINE", "10.0.0.1"),
+        ("API_KEY", "1234567"),
+        ("SSH_AGENT_PID", "77"),
+        ("SHLVL", "2"),
+        ("SERVER_PORT", "8080"),
+        ("SERIAL", "123456789012345678901234567890"),
         ("TF_VAR_region", "eu"),
         ("TORCH_HUB_TOKEN", "x"),
         ("MS_PASSWORD", "x"),

@@ -72,7 +72,8 @@ def test_exit_code_output_and_traceback_are_the_same(plain, recorded) -> None:
     assert [line for line in outcome.log("stderr").splitlines() if not line.lstrip().startswith("File ")] == plain_lines
 
 
-def test_the_crash_after_the_checks_is_a_caveat(recorded) -> None:
+def test_a_crash_after_the_checks_is_a_failed_run(recorded) -> None:
     outcome = recorded[0]
-    assert outcome.exit_code == 0
-    assert any("exit" in caveat.lower() or "failed" in caveat.lower() for caveat in outcome.report["caveats"])
+    assert outcome.exit_code == 4
+    assert outcome.report["verdict"] == "script_failed"
+    assert all(check["passed"] for check in outcome.report["checks"])

@@ -34,6 +34,27 @@ def test_report_draws_again_what_was_deleted(checked: Path) -> None:
     assert {name: (latest / name).read_bytes() for name in before} == before
 
 
+def test_a_check_packed_into_one_file_gives_the_same_reports_elsewhere(checked: Path, tmp_path: Path) -> None:
+    done = reprocheck("report", "reports/latest", "-o", "sent.zip", cwd=checked)
+    assert (done.returncode, done.stdout) == (0, "PACKED  sent.zip\n"), done.stderr
+    (tmp_path / "sent.zip").write_bytes((checked / "sent.zip").read_bytes())
+    done = reprocheck("report", "sent.zip", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "REPRODUCIBLE  sent/report.html\n"), done.stderr
+    for name in ("report.html", "report.md", "report.json", "losses.csv"):
+        assert (tmp_path / "sent" / name).read_bytes() == (checked / "reports" / "latest" / name).read_bytes()
+    again = reprocheck("report", "sent.zip", cwd=tmp_path)
+    assert again.returncode == 2 and "sent exists" in again.stderr
+
+
+def test_the_zip_of_a_report_folder_is_read_by_report_and_compare(checked: Path, tmp_path: Path) -> None:
+    folder = (checked / "reports" / "latest").resolve()
+    shutil.make_archive(str(tmp_path / "folder"), "zip", folder.parent, folder.name)
+    done = reprocheck("report", "folder.zip", "--format", "json", cwd=tmp_path)
+    assert json.loads(done.stdout)["verdict"] == "reproducible", done.stderr
+    compared = reprocheck("compare", "--no-draw", "folder.zip", folder, cwd=tmp_path)
+    assert (compared.returncode, compared.stdout.splitlines()[0]) == (0, "REPRODUCIBLE"), compared.stderr
+
+
 def test_report_prints_one_format(checked: Path) -> None:
     done = reprocheck("report", "reports/latest", "--format", "json", cwd=checked)
     assert json.loads(done.stdout)["verdict"] == "reproducible"
@@ -85,6 +106,11 @@ def test_demo_shows_both_verdicts_and_leaves_reports(workdir: Path) -> None:
     reports = [line.split()[-1] for line in done.stdout.splitlines() if line.endswith("report.html")]
     assert [Path(path).parts[:2] for path in reports] == [("reports", "demo")] * 2
     assert all((workdir / path).is_file() for path in reports)
+    document = json.loads((workdir / reports[1]).with_name("report.json").read_text())
+    assert [(cause["code"], cause["source"]["line"], cause["fix"]) for cause in document["causes"]] == [
+        ("RC601", 10, "Write `shuffler = random.Random(0)`.")
+    ]
+    assert "torch" not in done.stdout and "layer" not in done.stdout
     assert sorted(home.iterdir()) == before
     assert sorted(path.name for path in workdir.iterdir()) == ["reports"]
 
@@ -93,5 +119,7 @@ def test_demo_does_not_depend_on_the_users_settings(workdir: Path) -> None:
     (workdir / "reprocheck.toml").write_text('output = "elsewhere"\nruns = 7\nrtol = 1000.0\n')
     done = reprocheck("demo", "--quiet", cwd=workdir)
     assert done.returncode == 0, done.stderr
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["REPRODUCIBLE", "NOT REPRODUCIBLE (forward)"]
+    said = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in said[::2]] == ["REPRODUCIBLE", "NOT REPRODUCIBLE (forward)"]
+    assert all((workdir / place).is_file() for place in said[1::2])
     assert (workdir / "elsewhere" / "demo" / "clean.py").exists()

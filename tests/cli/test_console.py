@@ -7,7 +7,7 @@ import io
 import pytest
 
 from reprocheck.cli.console import Console
-from reprocheck.cli.summary import _tail, _worst
+from reprocheck.cli.summary import deciding, tail
 from reprocheck.cli.terminal import Stream
 from reprocheck.model import Comparison, Run, RunRecord
 from reprocheck.settings import Settings
@@ -84,10 +84,115 @@ def test_of_each_check_the_row_that_decides() -> None:
         comparison("backward", 3, 0.7, False),
         comparison("backward", 4, None, None),
     ]
-    assert [(row.kind, row.run) for row in _worst(rows)] == [("forward", 3), ("backward", 2)]
+    assert [(row.kind, row.run) for row in deciding(rows)] == [("forward", 3), ("backward", 2)]
 
 
 def test_tails_are_printable_and_cut_to_the_width() -> None:
     run = Run(record=record(), traces=(), processes=(), stderr_tail="\x1b[31m" + "x" * 100 + "\x1b[0m\n\x07bell\n")
-    assert _tail(run, 60) == ["x" * 60, "x" * 40, "�bell"]
-    assert _tail(Run(record=record(), traces=(), processes=()), 60) == ["(nothing)"]
+    assert tail(run, 60) == ["x" * 60, "x" * 40, "�bell"]
+    assert tail(Run(record=record(), traces=(), processes=()), 60) == ["(nothing)"]
+
+
+# ---------------------------------------------------------------------------------------------------------------- under way
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Console:
+    """A console whose time goes on by hand alone."""
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setattr(Console, "_tick", lambda self: None)
+    made = Console(Settings(), clock=clock)
+    made.err.unicode = True
+    return made
+
+
+def later(console: Console, clock: Clock, seconds: float) -> list[str]:
+    """What is written while so much time passes, the console's clock beating twice a second."""
+    before = len(written(console))
+    for _ in range(round(seconds * 2)):
+        clock.now += 0.5
+        console.beat()
+    return written(console)[before:].splitlines()
+
+
+def test_off_a_terminal_a_line_is_written_each_minute(timed: Console, clock: Clock) -> None:
+    timed.begin("python train.py")
+    timed.run_started(1, 2)
+    timed.progress(1, 3, 0.5, 1.0)
+    assert later(timed, clock, 59) == []
+    assert later(timed, clock, 1) == ["run 1 of 2 · iteration 3 of 10 · loss 0.5 · 1 min 0 s"]
+    timed.progress(1, 7, 0.25, 65.0)
+    assert len(later(timed, clock, 600)) == 10
+
+
+def test_what_is_said_otherwise_counts_as_a_sign_of_life(timed: Console, clock: Clock) -> None:
+    timed.run_started(1, 2)
+    assert later(timed, clock, 40) == []
+    timed.message("a file cannot be put back")
+    assert later(timed, clock, 50) == []
+    assert later(timed, clock, 10) == ["run 1 of 2 · no iteration yet · 1 min 40 s"]
+
+
+def test_reading_and_drawing_give_a_sign_of_life_as_well(timed: Console, clock: Clock) -> None:
+    timed.status("comparing the runs")
+    assert later(timed, clock, 60) == ["comparing the runs"]
+    timed.clear()
+    assert later(timed, clock, 300) == []
+
+
+def test_quiet_means_no_sign_of_life(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    console = Console(Settings(quiet=True), clock=clock)
+    console.run_started(1, 2)
+    assert later(console, clock, 600) == []
+
+
+def test_the_time_left_is_known_once_a_run_has_ended(timed: Console, clock: Clock) -> None:
+    timed.run_started(1, 3)
+    timed.progress(1, 10, 0.5, 30.0)
+    assert "left" not in timed._progress.line(1, clock.now + 30)
+    timed.run_ended(record(number=1, seconds=30.0))
+    timed.run_started(2, 3)
+    timed.progress(2, 4, 0.5, 10.0)
+    assert timed._progress.line(2, clock.now + 10) == "run 2 of 3 · iteration 4 of 10 · loss 0.5 · 10.0 s · about 50 s left"
+    assert "left" not in timed._progress.line(2, clock.now + 90), "it takes longer than those before"
+
+
+def test_a_search_says_how_many_runs_it_takes_at_most(timed: Console, clock: Clock) -> None:
+    for number in (1, 2):
+        timed.run_started(number, 2)
+        timed.run_ended(record(number=number))
+    timed.deeper("NOT REPRODUCIBLE (forward)", "module")
+    timed.run_started(1, 2)
+    timed.run_ended(record(number=1))
+    timed.arm("seed", "the ladder points at it", most=6)
+    timed.run_started(1, 2)
+    assert timed._progress.line(1, clock.now + 1) == "seed, run 1 of 2 (4 of at most 9) · no iteration yet · 1.0 s"
+
+
+def test_of_runs_beside_those_of_the_check_only_failures_stay(timed: Console) -> None:
+    timed.deeper("NOT REPRODUCIBLE (forward)", "module")
+    timed.run_started(1, 2)
+    timed.run_ended(record(number=1))
+    timed.run_started(2, 2)
+    timed.run_ended(record(number=2, ended="failed", exit_status=1, seconds=5.0))
+    assert written(timed).splitlines() == [
+        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they part",
+        "level module, run 2 of 2 · failed with exit status 1 · no iteration yet · 5.0 s",
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.cli import main
 from reprocheck.cli.parameters import entry_start
 from reprocheck.cli.run import entry_words
 from reprocheck.errors import EntryPointError
@@ -102,3 +103,27 @@ def test_an_unknown_option_before_the_script_is_named_with_the_nearest(workdir: 
 def test_an_option_without_its_value(workdir: Path) -> None:
     done = reprocheck("run", "--runs", cwd=workdir)
     assert done.returncode == 2 and done.stderr.startswith("error:") and "--runs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["ok.py"], "reprocheck run ok.py"),
+        (["--runs", "5", "ok.py", "--lr", "0.1"], "reprocheck run --runs 5 ok.py --lr 0.1"),
+        (["-m", "package.train"], "reprocheck run -m package.train"),
+        (["python", "my train.py"], "reprocheck run -- python 'my train.py'"),
+        (["notebook.ipynb"], "reprocheck run notebook.ipynb"),
+    ],
+)
+def test_a_script_without_a_command_is_told_the_command(typed: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(typed) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"Did you mean `{meant}`?" in error
+
+
+def test_a_word_that_is_no_script_gets_no_such_guess(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runn"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("Did you mean `reprocheck run`?") == 1
+    assert main(["somethingelse"]) == 2
+    assert "lists the options" in capsys.readouterr().err

@@ -65,11 +65,12 @@ def test_show_output_passes_the_scripts_output_on(clean: Path) -> None:
     assert outcome.stdout.endswith("train.py\n")
 
 
-def test_quiet_leaves_one_line(clean: Path) -> None:
+def test_quiet_leaves_the_verdict_and_the_place_of_the_report(clean: Path) -> None:
     outcome = check("--quiet", "train.py", cwd=clean, draw=True)
     assert outcome.stderr == ""
-    assert outcome.stdout.startswith("REPRODUCIBLE: ") and outcome.stdout.count("\n") == 1
-    assert outcome.folder is not None and (outcome.folder / "report.html").exists()
+    verdict, place = outcome.stdout.splitlines()
+    assert verdict.startswith("REPRODUCIBLE: ")
+    assert outcome.folder is not None and place == f"reports/{outcome.folder.name}/report.html" and (clean / place).exists()
 
 
 def test_a_report_goes_to_a_file_named_by_its_suffix(clean: Path) -> None:
@@ -167,7 +168,7 @@ def test_an_interrupt_ends_with_130_and_says_what_is_kept(workdir: Path) -> None
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    folder = next(path for path in (workdir / "reports").iterdir() if not path.is_symlink())
+    folder = next(path for path in (workdir / "reports").iterdir() if path.is_dir() and not path.is_symlink())
     assert "error: interrupted." in stderr and f"reports/{folder.name}" in stderr and "Traceback" not in stderr
     assert (folder / "record.json").exists()
     assert reprocheck("report", folder, cwd=workdir).returncode == 0
@@ -197,6 +198,6 @@ def test_on_a_terminal_one_live_line_a_run(clean: Path) -> None:
     os.close(parent)
     assert process.wait(60) == 0
     text = drawn.decode()
-    assert re.search(r"\r\x1b\[2K\x1b\[2mrun 1 of 2 · iteration \d+ · loss [\d.]+ · [\d.]+ s", text)
+    assert re.search(r"\r\x1b\[2K\x1b\[2mrun 1 of 2 · iteration \d+ of 10 · loss [\d.]+ · [\d.]+ s", text)
     assert re.search(r"\r\x1b\[2Krun 2 of 2 · stopped after iteration 10", text)
     assert "\x1b[1;32mREPRODUCIBLE" in text

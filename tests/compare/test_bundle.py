@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import zipfile
 from collections.abc import Iterator
@@ -71,14 +72,35 @@ def test_reports_copies_and_links_are_not_packed(tmp_path: Path) -> None:
     assert sorted(zipfile.ZipFile(tmp_path / "run.zip").namelist()) == ["record.json", "run-1/stdout.log", TRACE]
 
 
-@pytest.mark.parametrize(
-    "name", ["../evil.py", "/etc/cron.d/evil", "run-1/trace/../../evil.jsonl", "sitecustomize.py", "run-1\\trace\\x.jsonl"]
-)
-def test_a_file_that_no_recording_has_is_refused(packed: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["../evil.py", "/etc/cron.d/evil", "run-1/trace/../../evil.jsonl", "run-1\\trace\\x.jsonl", "C:/evil"])
+def test_a_name_that_leads_out_of_the_folder_is_refused(packed: Path, name: str) -> None:
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr(name, "import os")
     assert "no file of a recording" in refused(packed)
     assert not list(packed.parent.glob("evil*"))
+
+
+def test_the_zip_of_a_report_folder_is_a_recording_and_what_is_none_stays_in_it(tmp_path: Path) -> None:
+    report = folder_of(tmp_path / "train-20260101-000000")
+    for name in ("report.html", "sitecustomize.py", "module/left/data.csv", "arms/fix.patch", "arms/1-seed/run-1/trace/1-2.jsonl"):
+        (report / name).parent.mkdir(parents=True, exist_ok=True)
+        (report / name).write_text("text")
+    taken = ["arms/1-seed/run-1/trace/1-2.jsonl", "arms/fix.patch", "record.json", "run-1/stdout.log", TRACE]
+    for place in (report, report.parent):
+        zipped = Path(shutil.make_archive(str(tmp_path / f"of-{place.name}"), "zip", place, "." if place is report else report.name))
+        with bundle.opened(zipped) as folder:
+            assert bundle.files(folder) == taken
+            assert sorted(path.name for path in folder.iterdir()) == ["arms", "record.json", "run-1"]
+
+
+def test_a_whole_check_is_packed_with_its_search_and_its_reports(tmp_path: Path) -> None:
+    report = folder_of(tmp_path / "report")
+    for name in ("report.html", "arms/1-seed/run-1/stdout.log", "arms/patched-files/train.py"):
+        (report / name).parent.mkdir(parents=True, exist_ok=True)
+        (report / name).write_text("text")
+    bundle.pack_all(report, tmp_path / "all.zip", ["report.html", "report.md"])
+    names = ["arms/1-seed/run-1/stdout.log", "record.json", "report.html", "run-1/stdout.log", TRACE]
+    assert sorted(zipfile.ZipFile(tmp_path / "all.zip").namelist()) == names
 
 
 def test_a_link_in_a_zip_becomes_a_plain_file(packed: Path) -> None:

@@ -71,6 +71,51 @@ def test_another_number_of_threads_is_drift_and_no_noise(workdir: Path) -> None:
     assert report(workdir) == document
 
 
+@pytest.mark.torch
+def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_are_causes(workdir: Path) -> None:
+    script = workdir / "train.py"
+    script.write_text((SCRIPTS / "threads.py").read_text())
+    recorded(workdir, "one.zip", "train.py", OMP_NUM_THREADS="2")
+    script.write_text(script.read_text().replace("lr=0.01", "lr=0.02"))
+    recorded(workdir, "two.zip", "train.py", OMP_NUM_THREADS="1")
+    done = reprocheck("compare", "one.zip", "two.zip", cwd=workdir)
+    assert done.returncode == 1, done.stdout + done.stderr
+    document = report(workdir)
+    assert [(cause["code"], cause["confidence"]) for cause in document["causes"][:2]] == [("RC106", "observed"), ("RC002", "suspected")]
+    source = document["causes"][0]["source"]
+    assert (source["file"], source["line"]) == ("train.py", 7)
+    assert "`lr` of SGD[0] is 0.01 in run 1 and 0.02 in run 2 at the update of iteration 1." in document["causes"][0]["evidence"]
+    assert document["ladder"]["first"] == "files and arguments"
+    gradient = next(rung for rung in document["ladder"]["rungs"] if rung["rung"] == "gradient")
+    assert (gradient["size"], gradient["iteration"]) == ("rounding", 1)
+    assert not [key for keys in drift(document).values() for key in keys if "CACHE_DIR" in key]
+
+
+def test_the_diff_of_two_sources_is_shown_and_nothing_is_drawn_at_random(workdir: Path) -> None:
+    script = workdir / "train.py"
+    script.write_text("import random\nimport reprocheck\nname = random.random()\nfor step in range(4):\n    reprocheck.log_loss(1.0)\n")
+    recorded(workdir, "one.zip", "train.py")
+    script.write_text(script.read_text().replace("log_loss(1.0)", "log_loss(2.0)"))
+    recorded(workdir, "two.zip", "train.py")
+    script.write_text("# the same code\n" + script.read_text())
+    recorded(workdir, "three.zip", "train.py")
+    done = reprocheck("compare", "one.zip", "two.zip", cwd=workdir)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "train.py:5: reprocheck.log_loss(1.0) → reprocheck.log_loss(2.0)" in " ".join(done.stdout.split())
+    document = report(workdir)
+    assert document["causes"][0]["code"] == "RC106"
+    assert not [cause["code"] for cause in document["causes"] if cause["code"].startswith(("RC2", "RC4"))]
+    (source,) = document["compared"]["sources"]
+    assert source["file"] == "train.py"
+    assert "-    reprocheck.log_loss(1.0)\n+    reprocheck.log_loss(2.0)\n" in source["diff"]
+    folder = (workdir / "reports" / "latest").resolve()
+    assert "+    reprocheck.log_loss(2.0)" in (folder / "report.md").read_text()
+    assert "+    reprocheck.log_loss(2.0)" in (folder / "report.html").read_text()
+    comment = reprocheck("compare", "two.zip", "three.zip", cwd=workdir)
+    assert comment.returncode == 0, comment.stdout + comment.stderr
+    assert [row["same_code"] for row in report(workdir)["compared"]["sources"]] == [True]
+
+
 @pytest.mark.mindspore
 def test_another_library_version_is_drift(workdir: Path) -> None:
     """The interpreter of MindSpore has a NumPy of before 2."""
@@ -108,13 +153,15 @@ def test_another_version_of_torch_is_drift_and_the_ladder_says_where_it_begins(w
 def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path) -> None:
     script = workdir / "said.py"
     script.write_text((SCRIPTS / "said.py").read_text())
-    recorded(workdir, "noisy.zip", "--runs", "3", "said.py", "1.0", "noise")
-    recorded(workdir, "other.zip", "--runs", "3", "said.py", "1.0", "noise")
-    recorded(workdir, "far.zip", "--runs", "2", "said.py", "9.0", "noise")
+    recorded(workdir, "noisy.zip", "--runs", "3", "said.py", "1.0", SHIFTS="0.00 0.02 0.01")
+    recorded(workdir, "other.zip", "--runs", "3", "said.py", "1.0", SHIFTS="0.03 0.01 0.02")
+    recorded(workdir, "far.zip", "--runs", "2", "said.py", "9.0", SHIFTS="0.00 0.02")
     recorded(workdir, "quiet.zip", "--runs", "2", "said.py")
     near = reprocheck("compare", "noisy.zip", "other.zip", cwd=workdir)
     assert near.returncode == 1
-    assert "differ among themselves" in report(workdir)["compared"]["sentence"]
+    said = report(workdir)["compared"]["sentence"]
+    assert "differ among themselves, by up to 0.02 in a checked loss" in said
+    assert said.endswith("the difference between the sides, 0.03, is noise from run to run and says nothing of drift.")
     far = reprocheck("compare", "noisy.zip", "far.zip", cwd=workdir)
     assert far.returncode == 1
     document = report(workdir)
@@ -131,6 +178,20 @@ def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path
     same = reprocheck("compare", "--fail-on", "bitwise", "quiet.zip", "quiet.zip", cwd=workdir)
     assert same.returncode == 0
     assert report(workdir)["compared"]["sentence"].startswith("Both sides agree in every bit")
+
+
+def test_a_side_that_keeps_no_source_is_named(workdir: Path) -> None:
+    (workdir / "said.py").write_text((SCRIPTS / "said.py").read_text())
+    recorded(workdir, "one.zip", "said.py", "1.0")
+    passed = reprocheck("run", "--output", "passed", "said.py", "1.0", cwd=workdir)
+    assert passed.returncode == 0, passed.stdout
+    done = reprocheck("compare", "one.zip", str(next((workdir / "passed").glob("said-*"))), cwd=workdir)
+    assert done.returncode == 0, done.stdout
+    (caveat,) = (said for said in report(workdir)["caveats"] if "source" in said)
+    assert "keeps no source, so the source of the two sides was not compared." in caveat
+    both = reprocheck("compare", "one.zip", "one.zip", cwd=workdir)
+    assert both.returncode == 0
+    assert not [said for said in report(workdir)["caveats"] if "source" in said]
 
 
 def test_different_scripts_are_refused_unless_forced(workdir: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import textwrap
 from pathlib import Path
 
 import pytest
 
+import reprocheck as package
 from reprocheck import launch, record
 from reprocheck.errors import ControlError, ReprocheckError
+from reprocheck.explain import left_state
+from reprocheck.launch.workdir import has_room
 from reprocheck.model import Arm, CheckRecord, RunRecord
 from reprocheck.settings import Settings
 from reprocheck.trace import read_run
@@ -63,7 +67,7 @@ def check(script: str, **settings: object) -> tuple[CheckRecord, Path]:
     return launch.check(entry, Settings(**settings), folder, launch.Quiet()), folder  # type: ignore[arg-type]
 
 
-def arm(name: str, folder: Path, *controls: str, runs: int = 2, patched: Path | None = None) -> Arm:
+def arm(name: str, folder: Path, *controls: str, runs: int = 2, patched: dict[Path, Path] | None = None) -> Arm:
     """Runs of the same script under controls."""
     entry = launch.entry_point(script="train.py")
     more = {"seed": 5, "runs": runs, "steps": 3, "why": "a try", "patched": patched}
@@ -108,7 +112,7 @@ def test_a_contradiction_ends_the_check_before_anything_runs(work: Path, monkeyp
     monkeypatch.setenv("PYTHONHASHSEED", "random")
     with pytest.raises(ControlError, match="PYTHONHASHSEED=random contradicts the control hash-seed, which sets 0"):
         check(CLEAN, controls=("hash-seed",))
-    assert not [path for path in (work / "reports").iterdir() if path.is_dir()]
+    assert not (work / "reports").exists()
 
 
 def test_an_arm_overrides_and_says_what(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,6 +137,22 @@ def test_fresh_workdir_starts_each_run_where_the_first_began(work: Path) -> None
     assert [printed(folder, run) for run in fresh.runs] == ["mine", "mine"]
 
 
+def test_fresh_runs_take_place_in_the_folder_where_there_is_no_space_for_a_copy(work: Path) -> None:
+    with (work / "large.bin").open("wb") as file:
+        file.truncate(shutil.disk_usage(work).free + (1 << 32))
+    if has_room(work, [work / "reports"], work):
+        pytest.skip("the file system shares the blocks of copies")
+    plain, folder = check(RESUMES)
+    first, _ = losses(folder, plain.runs)
+    fresh = arm("fresh", folder, "fresh-workdir")
+    assert losses(folder, fresh.runs) == [first, first]
+    assert (fresh.renewed, [run.files.created for run in fresh.runs]) == (True, [("state.txt",)] * 2)
+    assert "new folder at each start" in left_state.fix_of(package.load(folder)), "no copy is advised"
+    assert (work / "state.txt").read_text() == "3.0", "as after the check"
+    assert sorted(path.name for path in work.iterdir()) == ["large.bin", "reports", "state.txt", "train.py"]
+    assert not list(folder.glob("workdir*")) and not (folder / "snapshot").exists()
+
+
 def test_arms_are_kept_and_named_once(work: Path) -> None:
     _, folder = check(CLEAN)
     made = [arm(name, folder, *controls) for name, controls in (("one", ("clock", "hash-seed")), ("two", ()))]
@@ -145,17 +165,16 @@ def test_arms_are_kept_and_named_once(work: Path) -> None:
         arm("two", folder)
 
 
-def test_a_patched_arm_works_in_a_copy_that_its_runs_share(work: Path, tmp_path: Path) -> None:
+def test_a_patched_arm_runs_in_place_with_the_new_text(work: Path, tmp_path: Path) -> None:
     _, folder = check(RESUMES)
-    patched = tmp_path / "patched"
-    patched.mkdir()
-    (patched / "train.py").write_text((work / "train.py").read_text().replace("start + random.random()", "2 * start"))
-    (patched / "shown.txt").write_text("patched")
-    before = (work / "train.py").read_text()
-    made = arm("patch", folder, patched=patched)
-    assert losses(folder, made.runs) == [[2.0] * 3, [4.0] * 3]
-    assert [printed(folder, run) for run in made.runs] == ["patched", "patched"]
-    assert made.patched and (work / "train.py").read_text() == before and not (work / "shown.txt").exists()
+    new = tmp_path / "new.py"
+    new.write_text((work / "train.py").read_text().replace("start + random.random()", "2 * start"))
+    before = (work / "train.py").stat().st_ctime_ns
+    made = arm("patch", folder, patched={work / "train.py": new})
+    assert losses(folder, made.runs) == [[2.0] * 3, [4.0] * 3], "the second run finds what the first left, as in every pair"
+    assert [read_run(folder, run).controls.patched for run in made.runs] == [(str(work / "train.py"),)] * 2
+    assert made.patched and (work / "train.py").stat().st_ctime_ns == before
+    assert (work / "state.txt").read_text() == "3.0", "as after the check"
 
 
 def test_caches_are_fresh_and_there(work: Path) -> None:

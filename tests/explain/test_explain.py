@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,7 +15,8 @@ from explaining import AND_LATER, BY_LIST, CLEAN, NATIVE, PRIVATE, Explained, ex
 
 import reprocheck as package
 from reprocheck import record
-from reprocheck.report import to_json
+from reprocheck.explain import most_runs
+from reprocheck.report import next_command, to_json
 from tests.conftest import ROOT, clean_environment, reprocheck
 
 SCHEMA = json.loads((ROOT / "reprocheck" / "report" / "report.schema.json").read_text())
@@ -49,24 +51,59 @@ def test_the_patch_is_tried_and_written_where_it_was_asked_for(private: Explaine
     assert "--- a/train.py\n+++ b/train.py\n" in patch and "\n-rng = random.Random()\n+rng = random.Random(0)\n" in patch
     workdir = private.folder.parent.parent
     assert (workdir / "fix.patch").read_text() == patch
+    assert "The patch is in fix.patch: `patch -p1 < fix.patch` applies it." in " ".join(private.stderr.split())
     assert (workdir / "train.py").read_text() == PRIVATE, "the user's file is left alone"
     assert "2 runs with it, without any control, agree in every bit." in " ".join(private.stdout.split())
 
 
 def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
-    found = explain(AND_LATER, tmp_path / "work").report["controls"]
+    explained = explain(AND_LATER, tmp_path / "work")
+    found = explained.report["controls"]
     assert found["smallest"] == ["private-rng"]
     assert "in every bit up to iteration 6" in found["sentence"]
     assert "Another difference remains, from iteration 7 on: `reprocheck explain --control private-rng`" in found["sentence"]
     assert found["tried"][1]["agrees"] and not found["tried"][1]["bitwise"]
+    assert [(row["another_from"], row["diverges_from"]) for row in found["tried"]] == [(None, 1), (7, 7), (7, 7)]
+    assert "agree in every bit until iteration 6; another difference remains, from iteration 7 on." in " ".join(explained.stdout.split())
+    assert next_command(package.load(explained.folder))[1] == "reprocheck explain --control private-rng train.py"
+
+
+def test_a_difference_that_remains_within_the_tolerance_is_looked_for_bit_by_bit(tmp_path: Path) -> None:
+    small = AND_LATER.replace("(1 + noise[step]", "(1e-6 * (1 + noise[step])")
+    assert small != AND_LATER
+    explained = explain(small, tmp_path / "work")
+    assert [row["diverges_from"] for row in explained.report["controls"]["tried"]] == [1, None, None]
+    command = next_command(package.load(explained.folder))[1]
+    assert command == "reprocheck explain --control private-rng --fail-on bitwise train.py"
+
+
+def test_a_difference_that_the_checks_allow_is_named_with_the_command_that_searches_for_it(tmp_path: Path) -> None:
+    script = PRIVATE.replace("10 * rng.random()", "10 + (step > 0) * 1e-4 * rng.random()")
+    work = tmp_path / "work"
+    passes = explain(script, work)
+    said = " ".join(passes.stderr.split())
+    assert (passes.exit_code, passes.arms) == (0, [])
+    assert "The checks pass, but the losses are not equal in every bit: from iteration 2, by " in said
+    assert "No difference was seen" not in said
+    assert "`reprocheck explain --fail-on bitwise train.py` searches for the cause." in said
+    searched = explain(script, work, "--fail-on", "bitwise")
+    assert searched.report["controls"]["smallest"] == ["private-rng"], "the command that it names"
 
 
 def test_the_terminal_says_it_within_80_columns(private: Explained) -> None:
-    for text in ("(confirmed)", "proof", "`private-rng` removes the difference", "tried", "agree in every bit", "cost"):
+    for text in ("(confirmed)", "proof", "`private-rng` removes the difference", "patch", "agree in every bit"):
         assert text in private.stdout
+    assert "times as long" not in private.stdout, "two runs as they are say nothing of the cost"
     rows = [row for row in private.stdout.splitlines() if not row.startswith("    ")]
     assert max(map(len, rows)) <= 80
     assert "trying private-rng: it would remove RC601" in private.stderr.replace("\n", " ")
+
+
+def test_a_search_takes_no_more_runs_than_it_says_at_most(private: Explained) -> None:
+    check = package.load(private.folder)
+    made = sum(len(arm.runs) for arm in check.record.arms)
+    begun = replace(check, record=replace(check.record, arms=()))
+    assert made <= most_runs(begun, private.folder) <= 30
 
 
 def test_redrawn_from_its_folder_it_says_the_same(private: Explained, two_causes: Explained, refuses: Explained) -> None:
@@ -131,12 +168,15 @@ def test_an_arm_ends_with_the_first_runs_that_differ(tmp_path: Path) -> None:
 
 
 def test_agreement_that_does_not_last_is_dropped(tmp_path: Path) -> None:
-    """Six runs as they are all differ, two under the first control agree, the third does not."""
+    """Six runs as they are all differ, two under the second control agree, the third does not."""
     outcomes = tmp_path / "outcomes.txt"
-    outcomes.write_text("oooooouu" + "o" * 80)
-    explained = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
+    outcomes.write_text("oooooo" + "oo" + "uu" + "o" * 80)
+    unseen_by_the_scan = "exec('import random; random.Random()')"
+    acting = unseen_by_the_scan + BY_LIST
+    explained = explain(acting, tmp_path / "work", OUTCOMES=str(outcomes))
     assert (explained.report["controls"]["smallest"], "confirmed" in explained.confidences) == ([], False)
-    assert [row["agrees"] for row in explained.report["controls"]["tried"]][1] is False
+    tried = [(row["controls"], row["runs"], row["agrees"]) for row in explained.report["controls"]["tried"]]
+    assert tried[1:3] == [(["hash-seed"], 2, False), (["private-rng"], 3, False)]
 
 
 def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:

@@ -124,6 +124,11 @@ def test_what_differs_is_found_where_it_was_made(workdir: Path) -> None:
     assert (status["initial weights"], status["batch"], status["loss"]) == ("equal", "equal", "differs")
     cause = report["causes"][0]
     assert (cause["code"], cause["confidence"], cause["source"]["line"]) == ("RC402", "observed", 7)
+    facts = [
+        json.loads(line) for file in workdir.glob("reports/latest/module/run-1/trace/*.jsonl") for line in file.read_text().splitlines()
+    ]
+    folded = [(fact["out"], fact["l"]) for fact in facts if fact.get("r") == "fold"]
+    assert folded[0] == ([["folded", {"v": 0}]], "train.py:19"), "each number that the script folds into a key, and its line"
 
 
 @needs_flax

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.model import CheckRecord, RunRecord
+from reprocheck.launch import snapshot
+from reprocheck.launch.file_events import FileEvents
+from reprocheck.model import CheckRecord, FilesAfter, RunRecord
 from reprocheck.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +92,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     yield made
     for pid in made.alive():
         os.kill(pid, 9)
+
+
+def restored(store: Path, *written: str, until: float | None = None) -> FilesAfter:
+    """Puts back what `store` holds, after runs that were seen to write these paths."""
+    ours = snapshot.Ours(events=FileEvents(written={*written}), until=until)
+    return snapshot.restore(store, ours, snapshot.Aside(left=store.parent / "left", before=store.parent / "before"))
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:

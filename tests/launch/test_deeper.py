@@ -19,7 +19,7 @@ from reprocheck.launch.deeper import paths_created
 from reprocheck.launch.tree import read_tree
 from reprocheck.model import DeeperPair, FileChanges, RunRecord
 from reprocheck.settings import Settings
-from tests.launch.conftest import ROOT, Place, wait_until
+from tests.launch.conftest import ROOT, Place, restored, wait_until
 from tests.launch.test_workdir import facts
 
 TRAINS = """
@@ -154,7 +154,7 @@ def test_files_are_taken_aside_and_come_back_as_they_were(tmp_path: Path) -> Non
     (root / "made" / "deep").mkdir(parents=True)
     (root / "made" / "deep" / "large").write_bytes(b"another")
     (root / "mine").write_text("run")
-    assert snapshot.restore(store).lost == ()
+    assert restored(store, *created, "mine").lost == ()
     assert facts(root) == before
     assert (root / "made" / "deep" / "large").stat().st_ino == inode, "moved, not copied"
     assert not store.exists()
@@ -184,7 +184,7 @@ def test_a_pair_that_was_killed_is_put_back_by_hand(place: Place) -> None:
     log = folder / "module" / "run-1"
     log.mkdir(parents=True)
     (log / "stdout.log").write_text("https://me:secret@example.org/\n")
-    assert cleanup.clean_up(folder).back == ("made",)
+    assert cleanup.clean_up(folder).put_back == ("made",)
     assert (place.path / "made").read_text() == "first pair"
     assert "secret" not in (log / "stdout.log").read_text()
     shutil.rmtree(folder)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reprocheck import record
+from reprocheck.errors import ReprocheckError
+from reprocheck.launch import process
 from tests.launch.conftest import Place, driver, wait_until
 
 STUBBORN_GRANDCHILD = """
@@ -52,6 +59,12 @@ HANGS = """
         except KeyboardInterrupt:
             pass
 """
+WAITS = """
+    import subprocess, sys, time
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "TOKEN"])
+    open("ready", "w").close()
+    time.sleep(600)
+"""
 
 
 @pytest.mark.parametrize("text", [STUBBORN_GRANDCHILD, DAEMON])
@@ -85,6 +98,22 @@ def test_timeout_ends_a_command_that_ignores_signals(place: Place) -> None:
     assert place.alive() == []
 
 
+def test_an_interrupt_before_the_run_is_followed_ends_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a loaded machine the script can come far before the process that started it runs again."""
+
+    class Late(process.GuardedProcess):
+        def __init__(self, *arguments: Any, **keys: Any) -> None:
+            super().__init__(*arguments, **keys)
+            wait_until((place.path / "ready").exists)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("reprocheck.launch.run.GuardedProcess", Late)
+    with pytest.raises(KeyboardInterrupt):
+        place.check(WAITS, runs=2)
+    assert place.alive() == []
+    assert [run.ended for run in record.read(place.folder).runs] == ["interrupted"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_alive_when_reprocheck_is_ended(place: Place, number: signal.Signals) -> None:
     (place.path / "data.txt").write_text("precious")
@@ -107,8 +136,90 @@ def test_nothing_is_alive_when_reprocheck_is_ended(place: Place, number: signal.
     assert not (place.path / "reports" / "latest" / "snapshot").exists()
 
 
-def test_killed_guard_is_noticed(place: Place) -> None:
-    from reprocheck.errors import ReprocheckError
+KILLS_ITS_GUARD_BESIDE_A_DAEMON = """
+    import os, sys, time
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            daemon = "import time; open('up', 'w').close(); time.sleep(600)"
+            os.execv(sys.executable, [sys.executable, "-c", daemon, "TOKEN"])
+        os._exit(0)
+    os.wait()
+    while not os.path.exists("up"):
+        time.sleep(0.01)
+    os.kill(os.getppid(), 9)
+    time.sleep(600)
+"""
 
+
+def test_where_the_guard_is_killed_nothing_is_left_alive(place: Place) -> None:
     with pytest.raises(ReprocheckError, match="guards the run was killed"):
-        place.check("import os, time; os.kill(os.getppid(), 9); time.sleep(600) # TOKEN")
+        place.check(KILLS_ITS_GUARD_BESIDE_A_DAEMON)
+    assert (place.path / "up").exists()
+    assert place.alive() == []
+
+
+def test_children_of_the_program_that_checks_are_left_alone_when_a_guard_is_killed(place: Place) -> None:
+    own = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    with pytest.raises(ReprocheckError, match="guards the run was killed"):
+        place.check("import os, time; os.kill(os.getppid(), 9); time.sleep(600)")
+    assert own.poll() is None
+    own.communicate(b"\n")
+    assert own.returncode == 0
+    assert not adopts_orphans()
+
+
+def adopts_orphans() -> bool:
+    held = ctypes.c_int()
+    ctypes.CDLL(None).prctl(37, ctypes.byref(held), 0, 0, 0)
+    return bool(held.value)
+
+
+STOPS_ITS_GUARD = "import os, signal, time; os.kill(os.getppid(), signal.SIGSTOP)\n"
+STOPS_IT_AGAIN_AND_AGAIN = """
+    import os, signal, sys, time
+    guard = os.getppid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while os.getppid() == guard:
+        os.kill(guard, signal.SIGSTOP)
+"""
+
+
+def test_a_guard_that_the_script_stopped_goes_on(place: Place) -> None:
+    record = place.check(STOPS_ITS_GUARD)
+    assert [(run.ended, run.exit_status) for run in record.runs] == [("completed", 0)] * 2
+
+
+def test_a_timeout_ends_a_run_whose_guard_is_stopped_for_good(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LONGEST_END", 0.5)
+    record = place.check(STOPS_IT_AGAIN_AND_AGAIN, timeout=1.0, runs=1)
+    assert [run.ended for run in record.runs] == ["timed_out"]
+    assert place.alive() == []
+
+
+SAYS_WHO_IT_IS = """
+    import os, time
+    with open("starting", "w") as file:
+        file.write(f"{os.getpid()} {os.getppid()}")
+    os.rename("starting", "ready")
+    time.sleep(600)
+"""
+
+
+def state(pid: int) -> str:
+    """The state of a process, one letter: T is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_stopped_guard_ends_the_run_when_reprocheck_dies(place: Place) -> None:
+    program = subprocess.Popen(driver(place.script(SAYS_WHO_IT_IS)), cwd=place.path)
+    ready = place.path / "ready"
+    wait_until(ready.exists)
+    script, guard = map(int, ready.read_text().split())
+    os.kill(program.pid, signal.SIGSTOP)  # it would continue the guard
+    os.kill(guard, signal.SIGSTOP)
+    wait_until(lambda: state(guard) == "T")
+    program.kill()
+    program.wait(30)
+    wait_until(lambda: not Path(f"/proc/{script}").exists())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.launch import cleanup, devices, snapshot
+from reprocheck.launch import devices, snapshot
 from reprocheck.launch.devices import accelerators
 from reprocheck.launch.tree import file_changes, read_tree
-from tests.launch.conftest import Place
+from reprocheck.launch.workdir import has_room
+from tests.launch.conftest import Place, restored
 
 
 def facts(folder: Path) -> dict[str, object]:
@@ -109,13 +110,34 @@ def test_a_copy_leaves_the_users_folder_alone(place: Place) -> None:
     said = [(place.folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)]
     assert said[0] == said[1]
     cwd, script, has_environment, shared = said[0]
-    assert Path(cwd).name == "workdir" and script == f"{cwd}/train.py"
+    assert cwd == f"{place.folder}/workdir{place.path}" and script == f"{cwd}/train.py"
     assert has_environment == "True"
     assert shared == str(place.path.parent / "elsewhere")
     assert result.runs[0].files == result.runs[1].files
     assert result.runs[1].files.created == ("out/log.txt",)
     assert not Path(cwd).exists()
     assert "The working directory of each run is a copy." in result.changed_to_observe
+
+
+def test_relative_paths_out_of_the_folder_lead_from_a_copy_where_they_did(place: Place) -> None:
+    (place.path.parent / "data").mkdir()
+    (place.path.parent / "data" / "x.txt").write_text("1 2 3")
+    (place.path.parent / "common.py").write_text("here = 'beside'")
+    result = place.check(
+        """
+        import os, sys
+        sys.path.append("..")
+        import common
+        print(open("../data/x.txt").read(), common.here, os.path.basename(os.getcwd()), sorted(os.listdir("../data")))
+        open("../made-by-a-run", "w").close()
+        """,
+        workdir="copy",
+    )
+    assert [run.ended for run in result.runs] == ["completed", "completed"]
+    assert (place.folder / "run-2" / "stdout.log").read_text() == "1 2 3 beside work ['x.txt']\n"
+    assert not (place.path.parent / "made-by-a-run").exists(), "what is new beside the copy goes with it"
+    assert (place.path.parent / "data" / "x.txt").read_text() == "1 2 3"
+    assert not list(place.folder.glob("workdir*"))
 
 
 def test_an_absolute_script_path_leads_into_the_copy(place: Place) -> None:
@@ -159,26 +181,11 @@ def test_too_large_files_are_named_before_the_runs(tmp_path: Path) -> None:
     assert snapshot.keep(root, read_tree(root), store, limit=50) == (() if can_share else ("large",))
     (root / "small").write_bytes(b"x")
     (root / "large").write_bytes(b"x")
-    result = snapshot.restore(store)
-    assert "small" in result.back and (root / "small").read_bytes() == b"s" * 10
+    result = restored(store, "small", "large")
+    assert "small" in result.put_back and (root / "small").read_bytes() == b"s" * 10
     if not can_share:
         assert result.lost == ("large",)
         assert store.exists()
-
-
-def test_a_snapshot_left_behind_is_named_and_can_be_put_back(place: Place) -> None:
-    (place.path / "data").write_text("mine")
-    killed = place.path / "reports" / "train-20200101-000000"
-    snapshot.keep(place.path, read_tree(place.path, [place.path / "reports"]), killed / "snapshot")
-    owner = killed / "snapshot" / "owner.json"
-    owner.write_text(json.dumps({**json.loads(owner.read_text()), "pid": 2**22 + 1}))
-    (place.path / "data").write_text("run")
-    place.check("pass")
-    assert any("cleanup" in text and str(killed) in text for text in place.heard.messages)
-    assert (place.path / "data").read_text() == "run"
-    cleanup.clean_up(killed)
-    assert (place.path / "data").read_text() == "mine"
-    assert not (killed / "snapshot").exists()
 
 
 def test_caches_environments_and_reports_are_not_listed(tmp_path: Path) -> None:
@@ -269,3 +276,18 @@ def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> Non
     assert both == {"platform.system", "platform.machine", "platform.kernel"}
     assert {key: ours[key] for key in both} == {key: theirs[key] for key in both}
     assert ours.keys() - both == {"memory.bytes", "reprocheck.python"}
+
+
+def test_a_copy_is_advised_only_where_there_is_space_for_one(place: Place) -> None:
+    def said(size: int) -> str:
+        with (place.path / "large.bin").open("wb") as file:
+            file.truncate(size)
+        place.heard.messages.clear()
+        place.check("pass", runs=1)
+        return place.heard.messages[0]
+
+    if has_room(place.path, [], place.path) and snapshot.clone(Path(__file__), place.path / "probe"):
+        pytest.skip("the file system shares the blocks of copies")
+    assert said(snapshot.COPY_LIMIT + 1).endswith("Use `--workdir copy` to give each run a copy of its own.")
+    free = shutil.disk_usage(place.path).free
+    assert said(free + (1 << 32)).endswith("There is no space for `--workdir copy` here: see that the script only reads them.")

@@ -14,7 +14,8 @@ from reprocheck import record
 from reprocheck.launch import snapshot
 from reprocheck.launch.tree import read_tree
 from reprocheck.launch.writers import open_for_writing
-from tests.launch.conftest import Place, driver, wait_until
+from reprocheck.model import FilesAfter
+from tests.launch.conftest import Place, driver, restored, wait_until
 
 MESS = """
     from pathlib import Path
@@ -82,11 +83,11 @@ def test_a_file_that_the_user_has_open_is_put_back_once_it_is_closed(tmp_path: P
     (root / "file").write_text("mine")
     snapshot.keep(root, read_tree(root), store)
     (root / "file").write_text("run")
-    assert snapshot.restore(store).back == ("file",)
+    assert restored(store, "file").put_back == ("file",)
     assert (root / "file").read_text() == "mine"
     snapshot.keep(root, read_tree(root), store)
     with (root / "file").open("a") as file:
         file.write("more")
         file.flush()
-        assert snapshot.restore(store) == snapshot.Restored()
+        assert restored(store, "file") == FilesAfter()
     assert (root / "file").read_text() == "minemore"

@@ -84,7 +84,7 @@ def test_each_update_closes_an_iteration_and_says_whether_weights_changed(workdi
     run = recorded(workdir, SCRIPTS / "every_way.py", "pynative", steps=9)
     updates = run.of("update")
     assert [event["c"] for event in updates[:4]] == [False, False, True, None], "a learning rate of 0; then 0.05; then nobody looks"
-    assert run.events[-1] == {"e": "stop", "i": 9}
+    assert (run.events[-1]["e"], run.events[-1]["i"]) == ("stop", 9)
     last = run.of("loss")[-1]["v"]
     assert last == [printed(run.stdout)[len(run.of("loss")) - 1][1]]
 

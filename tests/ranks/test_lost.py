@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch, replay
+from reprocheck.launch.run import STOP_WAIT
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from tests.clock import TIMEOUT, watch_by
 from tests.launch.conftest import Listener
 
 MEETING = Path(__file__).parent / "scripts" / "meeting.py"
-TIMEOUT = 3.0
+NOT_WAITED = STOP_WAIT - 10
+"""Seconds: a run that waits at its stop for a rank that has ended takes longer."""
 HEARD = launch.Quiet()
 KILLED = "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
@@ -23,10 +26,18 @@ def check(
 ) -> Check:
     """One run of the meeting, judged: a second one would show the same and cost as much."""
     monkeypatch.chdir(workdir)
+    monkeypatch.setenv("MEETING", str(meeting_place(workdir, fault)))
     entry = launch.entry_point(script=str(MEETING), args=(fault,))
     folder = launch.prepare(workdir / "reports", entry.name)
     launch.check(entry, replace(Settings(), runs=1, timeout=TIMEOUT, steps=steps), folder, observer)
     return replay.judged(folder)
+
+
+def meeting_place(workdir: Path, fault: str) -> Path:
+    """The folder in which the ranks meet."""
+    place = workdir.with_name(f"meeting-{fault}")
+    place.mkdir(exist_ok=True)
+    return place
 
 
 @pytest.mark.parametrize(
@@ -40,13 +51,14 @@ def check(
     ],
 )
 def test_others_wait_for_a_rank_without_end(fault: str, said: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reprocheck.launch.run.SILENT", 1.0)
+    place = meeting_place(workdir, fault)
+    watch_by(monkeypatch, lambda: all((place / name).exists() for name in ("gone", "3-0", "3-2")))
     listener = Listener()
     made = check(fault, workdir, monkeypatch, observer=listener)
     (run,) = made.runs
-    assert run.record.ended == "timed_out" and run.record.seconds < TIMEOUT + 5
+    assert run.record.ended == "timed_out"
     assert listener.messages == (["Run 1: 1 of 3 ranks has ended; the others may be waiting for them."] if fault == "killed" else [])
-    assert any(said in line for line in made.verdict.caveats), (made.verdict.reason, made.verdict.caveats)
+    assert said in made.verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -59,8 +71,8 @@ def test_others_wait_for_a_rank_without_end(fault: str, said: str, workdir: Path
 def test_a_launcher_that_ends_the_others(fault: str, said: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = check(f"{fault}-all", workdir, monkeypatch)
     (run,) = made.runs
-    assert run.record.ended == "failed" and run.record.seconds < TIMEOUT
-    assert any(said in line for line in made.verdict.caveats), made.verdict.caveats
+    assert run.record.ended == "failed"
+    assert said in made.verdict.reason
 
 
 def test_a_rank_that_never_starts_and_one_of_another_launcher(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,6 +89,6 @@ def ends_before_the_others(fault: str, workdir: Path, monkeypatch: pytest.Monkey
     """The others go on to their stop, and do not wait for it there."""
     made = check(fault, workdir, monkeypatch, steps=4)
     assert [(trace.rank, len(trace.losses)) for trace in made.runs[0].traces] == [(0, 4), (1, 2), (2, 4)]
-    assert made.runs[0].record.ended == "stopped" and made.runs[0].record.seconds < TIMEOUT
+    assert made.runs[0].record.ended == "stopped" and made.runs[0].record.seconds < NOT_WAITED
     how = KILLED if fault == "vanishes" else "by an exit of its own or an error that was caught"
     assert any(line.startswith("Run 1: rank 1 ended") and f", after iteration 2, {how}" in line for line in made.caveats), made.caveats

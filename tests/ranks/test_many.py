@@ -20,7 +20,7 @@ def test_the_report_of_many_ranks_names_one_and_stays_short(tmp_path: Path, monk
     assert (rung.rung, rung.rank, rung.place) == ("gradient", 31, "blocks.1.down")
     assert check.ladder.sentence.endswith("(rank 31).")
     assert "rank 31" in why.where(rung) and "ranks 0–39" in why.where(check.ladder.rung("reduced gradient"))
-    assert check.coverage == ("Ranks 0–39, each: 10 losses in 10 iterations, recorded through torch 2.",)
+    assert check.coverage == ("Ranks 0–39, each: 10 losses in 10 iterations; frameworks imported: torch 2.",)
     shown = tables.checks(check)
     assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {"forward", "backward"}
     assert shown.note == "34 of 80 rows, the worst ones; 40 of all fail. All are in report.json."

@@ -135,7 +135,7 @@ def test_a_rank_that_died_on_one_node_while_the_other_waited(tmp_path: Path) -> 
     merge([killed, waiting], tmp_path / "run")
     check = replay.judged(tmp_path / "run")
     assert check.runs[0].record.ended == "failed" and check.runs[0].stderr_tail.endswith("--- node 0\nKilled\n")
-    assert any("on node 0 rank 0 ended first, after iteration 2, killed by a signal" in caveat for caveat in check.caveats), check.caveats
+    assert "on node 0 rank 0 ended first, after iteration 2, killed by a signal" in check.verdict.reason
 
 
 def test_a_file_that_another_machine_wrote_was_not_left_by_an_earlier_run(tmp_path: Path) -> None:

@@ -50,6 +50,22 @@ def searched() -> Check:
     return replace(explained(), causes=causes, search=search)
 
 
+def with_another() -> Check:
+    """A search whose control, and patch, remove the difference up to iteration 5; another one is there from iteration 6 on."""
+    search = Search(
+        tried=(
+            Tried(controls=(), runs=2, agrees=False, bitwise=False, note="as it is", diverges_from=1),
+            Tried(controls=("private-rng",), runs=2, agrees=True, bitwise=False, another_from=6, diverges_from=6),
+            Tried(controls=(), runs=2, agrees=True, bitwise=False, patched=True, another_from=6, diverges_from=6),
+        ),
+        smallest=("private-rng",),
+        sentence="`private-rng` removes the difference: 2 runs under it agree in every bit up to iteration 5.",
+        patch=PATCH,
+        further=("--control", "private-rng"),
+    )
+    return replace(explained(), search=search)
+
+
 def under_controls() -> Check:
     """Runs made under two controls; the script stood against one."""
     base = bitwise_equal()
@@ -90,6 +106,8 @@ def test_json_of_a_search() -> None:
         "runs": 2,
         "patched": False,
         "note": "the script failed: `index_add_` at train.py:9",
+        "another_from": None,
+        "diverges_from": None,
     }
     assert part["overrides"] == [
         {"control": "single-thread", "what": "torch.set_num_threads", "old": 8, "new": 1, "source": {"file": "train.py", "line": 7}}
@@ -167,7 +185,37 @@ def test_what_is_said_of_cost_and_patch() -> None:
     assert controls.cost(replace(found, cost=None)) == ""
     untried = replace(found, tried=found.tried[:-1])
     assert controls.cost(untried) == "Under private-rng + single-thread a step takes 1.26 times as long as without."
-    assert "outside of the working directory" in controls.checked(untried)
+    assert controls.checked(untried) == "Not tried: no runs were made with it."
+    given = Tried(controls=(), runs=2, agrees=None, bitwise=None, patched=True, note="nobody took it")
+    not_taken = replace(found, tried=(*untried.tried, given))
+    assert controls.checked(not_taken) == "Not tried: nobody took it."
+    assert controls.cost(not_taken) == controls.cost(untried), "what was timed is not the patch"
+
+
+def test_runs_that_diverge_after_they_agreed_are_said_to_do_both() -> None:
+    check = with_another()
+    jsonschema.validate(to_json(check), SCHEMA)
+    assert [row["another_from"] for row in to_json(check)["controls"]["tried"]] == [None, 6, 6]
+    said = "2 runs with it, without any control, agree in every bit until iteration 5; another difference remains, from iteration 6 on."
+    rows = terminal(check)
+    assert max(map(len, rows)) <= 80
+    assert "              private-rng                      2 runs   agree until iteration 5" in rows
+    assert said in " ".join(" ".join(rows).split())
+    for name in ("md", "html"):
+        text = drawn(check, name)
+        assert said in text and text.count("agree until iteration 5") == 2 and "agree, not in every bit" not in text
+
+
+def test_an_arm_is_never_said_to_agree_where_it_diverges() -> None:
+    arm = Tried(controls=(), runs=2, agrees=True, bitwise=False)
+    assert controls.outcome(replace(arm, diverges_from=4)) == "diverge from iteration 4"
+    assert controls.outcome(arm) == "agree, not in every bit"
+    assert controls.outcome(replace(arm, agrees=False, diverges_from=1)) == "differ"
+
+
+def test_the_difference_that_remains_is_looked_for_next() -> None:
+    why, command = next_command(with_another())
+    assert "remains" in why and command == "reprocheck explain --control private-rng --timeout 600 train.py --lr 0.1"
 
 
 def test_what_to_type_next() -> None:

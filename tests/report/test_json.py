@@ -15,9 +15,10 @@ from reprocheck.report import FORMATS, to_json
 from reprocheck.report.page import _source
 
 NAMES = {
-    "schema_version", "reprocheck_version", "verdict", "failed_check", "reason", "exit_code", "command", "started", "checks",
+    "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason", "exit_code", "command", "started", "checks",
     "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "ladder", "causes", "controls", "scan", "compared",
     "state_left",
+    "files",
     "changed_to_observe", "caveats", "coverage", "environment", "settings", "runs",
 }  # fmt: skip
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import SAMPLES, bitwise_equal, hostile, not_bitwise
+from samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
+from test_controls_section import searched
 
-from reprocheck.report import FORMATS
+from reprocheck.model import Check
+from reprocheck.report import FORMATS, charts
 
 SCHEMES = ("light", "dark")
 
@@ -102,7 +107,141 @@ def test_the_page_of_a_million_iterations_is_small(pages: dict[str, Path]) -> No
     assert "1,000,000 iterations are drawn" in pages["million"].read_text()
 
 
+def test_the_first_screen_says_what_was_run_where_and_at_which_commit() -> None:
+    page = html(explained())
+    first = page[page.index("<h1") : page.index("<h2")]
+    for said in (
+        "python train.py --lr 0.1",
+        "Linux x86_64, 2 × Example CPU",
+        "5f2c9e10ab12, with changes that are not committed",
+        "torch 2.13.0",
+    ):
+        assert said in first
+
+
+def test_verdict_cause_and_tested_patch_come_before_ladder_and_search() -> None:
+    page = html(searched())
+    order = ["<h1", 'id="cause"', "confirmed</span>", "default_rng(0)", 'class="next"', 'id="ladder"', 'id="search"', 'id="causes"']
+    assert [page.index(mark) for mark in order] == sorted(page.index(mark) for mark in order)
+
+
+def test_a_cause_has_one_fix_and_it_is_the_patch_that_was_tried() -> None:
+    page = html(searched())
+    answer = page[page.index('id="cause"') : page.index('id="ladder"')]
+    assert answer.count('<p class="fix">') == 1 and '<p class="fix">Patch</p>' in answer
+    assert "manual_seed(0)" not in page, "the snippet of the catalogue stands nowhere beside it"
+    assert html(explained()).count('<p class="fix">Fix</p>') == 2, "without a patch each cause has its own"
+
+
+def test_every_section_has_a_link_to_itself() -> None:
+    tags = Outline(html(searched())).tags
+    ids = {a["id"] for tag, a in tags if tag == "h2"}
+    assert len(ids) > 8
+    assert {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "permalink"} == {f"#{name}" for name in ids}
+
+
+def test_a_cause_leads_to_what_the_catalogue_says_and_back() -> None:
+    first, second = explained().causes
+    check = replace(explained(), causes=(replace(first, code="RC601"), replace(second, code="RC604")))
+    tags = Outline(html(check)).tags
+    links = {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "code"}
+    assert links == {"#rule-RC601", "#rule-RC604", "#cause", "#causes"}
+    assert {"rule-RC601", "rule-RC604", "cause", "causes"} <= {a["id"] for _, a in tags if "id" in a}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_runs_can_be_told_apart_with_every_kind_of_colour_vision(scheme: str) -> None:
+    colours = palette(scheme)
+    assert len(colours) == len(charts.RUNS) and (scheme == "dark" or colours == list(charts.RUNS))
+    close = {
+        (one, other, vision): round(distance, 1)
+        for (one, a), (other, b) in combinations(enumerate([*colours, limit(scheme)], start=1), 2)
+        for vision in VISIONS
+        if (distance := math.dist(seen(a, vision), seen(b, vision))) < 12
+    }
+    assert close == {}
+
+
+def test_runs_differ_in_their_dashes_too() -> None:
+    page = html(many_runs(8))
+    data = json.loads(re.search(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)[1])  # type: ignore[index]
+    looks = [(one["colour"], one["dash"]) for one in data["loss"]["series"]]
+    assert looks[:2] == [(1, 0), (2, 0)], "of two runs one lies broad below the other"
+    assert len(set(looks)) == 8
+
+
+def test_the_dashes_of_ranks_have_a_legend() -> None:
+    page = html(SAMPLES["two_ranks"]())
+    legend = page[page.index('<ul class="dashes">') : page.index("</ul>", page.index('<ul class="dashes">'))]
+    assert re.findall(r'stroke-dasharray="([^"]*)"/></svg>(rank \d+)', legend) == [("none", "rank 0"), ("8 4", "rank 1")]
+    assert '<ul class="dashes">' not in html(SAMPLES["bitwise_equal"]())
+
+
+VISIONS = {
+    "usual": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+"""What linear RGB becomes (Machado, Oliveira and Fernandes 2009, whole loss of a kind of cone)."""
+
+
+def palette(scheme: str) -> list[str]:
+    """The colours of runs in the style sheet, in the light or the dark theme."""
+    return _roles(scheme, "run-[1-6]")
+
+
+def limit(scheme: str) -> str:
+    """The colour of *allowed*."""
+    return _roles(scheme, "limit")[0]
+
+
+def _roles(scheme: str, name: str) -> list[str]:
+    style = (Path(charts.__file__).parent / "templates" / "report.css").read_text()
+    light, dark = style.split("prefers-color-scheme: dark", 1)
+    return re.findall(rf"--{name}: (#[0-9a-f]{{6}})", light if scheme == "light" else dark)
+
+
+XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+WHITE = (0.9505, 1.0, 1.089)
+
+
+def seen(colour: str, vision: str) -> tuple[float, float, float]:
+    """A colour in CIELAB, as somebody with that vision sees it."""
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    left = [min(1.0, max(0.0, value)) for value in times(VISIONS[vision], linear)]
+    relative = [value / white for value, white in zip(times(XYZ, left), WHITE)]
+    x, y, z = (value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116 for value in relative)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def times(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[float]:
+    return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+
+def many_runs(number: int) -> Check:
+    """As many runs of a check."""
+    base = SAMPLES["bitwise_equal"]()
+    first = base.runs[0]
+    runs = tuple(replace(first, record=replace(first.record, number=n)) for n in range(1, number + 1))
+    return replace(base, runs=runs, record=replace(base.record, runs=tuple(one.record for one in runs)))
+
+
 # ---------------------------------------------------------------------------------------------------------------- in a browser
+
+
+@pytest.mark.browser
+def test_what_is_to_be_pasted_can_be_copied(browser: Any, pages: dict[str, Path]) -> None:
+    page, complaints = open_page(browser, pages["explained"])
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+    button = page.locator("#cause").locator("xpath=ancestor::section").locator("button.copy").first
+    assert button.is_visible()
+    button.click()
+    page.wait_for_function("window.copied !== undefined")
+    assert page.evaluate("window.copied") == "self.generator = torch.Generator()\nself.generator.manual_seed(0)"
+    assert button.inner_text() == "Copied" and complaints == []
+    page.close()
 
 
 def open_page(browser: Any, path: Path, **options: Any) -> tuple[Any, list[str]]:
@@ -142,7 +281,7 @@ def test_narrow_screens_do_not_scroll_sideways(sample: str, width: int, browser:
 def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str, Path]) -> None:
     page, _ = open_page(browser, pages["backward_fails"], java_script_enabled=False)
     assert page.locator("svg.chart-static:visible").count() == 2
-    assert page.locator(".chart-live:visible, .live-only:visible").count() == 0
+    assert page.locator(".chart-live:visible, .live-only:visible, button.copy:visible").count() == 0
     for words in ("NOT REPRODUCIBLE (backward)", "The checks", "2.2063044", "reprocheck run --runs 5"):
         assert page.get_by_text(words).first.is_visible()
     page.close()
@@ -165,7 +304,7 @@ def test_contrast_of_text(scheme: str, browser: Any, pages: dict[str, Path]) -> 
             return [255, 255, 255];
           };
           const seen = {};
-          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about span,footer p,.sign"
+          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about dt,.copy,footer p,.sign"
             + ",.first .mark,.first .status,.first .where,.first dt,.equal .status,.differs .where,.not-recorded .rung"
             + ",figcaption,.cause .code,.confidence.observed,.confidence.suspected";
           for (const selector of kinds.split(",")) {

@@ -13,10 +13,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from parts import HOSTILE
 from samples import (
     SAMPLES,
     backward_fails,
     bitwise_equal,
+    explained,
     hostile,
     inconclusive_nan,
     million,
@@ -30,7 +34,7 @@ from samples import (
 
 from reprocheck.model import Check
 from reprocheck.report import FORMATS, losses, next_command, text
-from reprocheck.report.markdown import block, code, prose
+from reprocheck.report.markdown import block, cell, code, prose
 
 
 def cases(check: Check) -> dict[str, str]:
@@ -47,19 +51,67 @@ def test_markdown_snapshot(sample: str, snapshot: Any) -> None:
     assert FORMATS["md"].render(SAMPLES[sample]()).decode() == snapshot
 
 
+def parsed(document: str) -> list[Token]:
+    """The tokens of a document as CommonMark with tables has it, those inside of lines, too."""
+    found = MarkdownIt("commonmark").enable("table").parse(document)
+    return [one for token in found for one in (token, *(token.children or ()))]
+
+
+def html_of(document: str) -> set[str]:
+    """The HTML tags that a forge would find."""
+    written = " ".join(token.content for token in parsed(document) if token.type in ("html_inline", "html_block"))
+    return set(re.findall(r"<[^!>]*>", written))
+
+
 def test_markdown_of_hostile_text_stays_text() -> None:
     document = FORMATS["md"].render(hostile()).decode()
-    outside = re.sub(r"(?<!\\)(`+).*?(?<!`)\1(?!`)", "", re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", document))
-    assert set(re.findall(r"<[^!>]*>", outside)) == {"<details>", "<summary>", "</summary>", "</details>", "<sub>", "</sub>"}
-    assert outside.count("<details>") == outside.count("</details>")
+    assert html_of(document) == {"<details>", "<summary>", "</summary>", "</details>", "<sub>", "</sub>"}
+    assert document.count("\n<details>") == document.count("\n</details>")
+    assert not {"strong_open", "link_open", "image"} & {token.type for token in parsed(prose(HOSTILE))}
     assert "\x1b" not in document and "\x00" not in document
-    assert not re.search(r"(?m)^</details> &", document)
+
+
+@given(st.text(alphabet=st.sampled_from(list("`` \\|<>@#*_[]()~&ab1.-:/\n")), max_size=40))
+def test_nothing_that_is_printed_becomes_markup(raw: str) -> None:
+    inside = {"inline", "text", "code_inline", "paragraph_open", "paragraph_close", "html_inline", "text_special"}
+    found = parsed(f"start {prose(raw)} end")
+    assert {token.type for token in found} <= inside
+    assert html_of(f"start {prose(raw)} end") == set()
+
+
+@given(st.text(alphabet=st.sampled_from(list("`` \\|<>@#*ab1")), max_size=40))
+def test_a_cell_stays_a_cell(raw: str) -> None:
+    found = parsed(f"| a | b |\n|---|---|\n| {cell(raw)} | last |\n")
+    assert sum(token.type == "td_open" for token in found) == 2
+    assert [token.content for token in found if token.type == "inline"][-1] == "last"
+
+
+def test_code_in_a_sentence_is_code_in_the_report() -> None:
+    document = FORMATS["md"].render(explained()).decode()
+    spans = [token.content for token in parsed(document) if token.type == "code_inline"]
+    assert {"encoder.blocks.0.noise", "aten.randn.generator", "model/noise.py:14", "python train.py --lr 0.1"} <= set(spans)
+    assert "\\`" not in document
+
+
+def test_the_report_begins_with_verdict_command_machine_and_commit() -> None:
+    document = FORMATS["md"].render(explained()).decode()
+    head = document[: document.index("### Cause")]
+    for said in (
+        "- command: `python train.py --lr 0.1`",
+        "- machine: Linux x86\\_64, 2 × Example CPU",
+        "- software: Python 3.11.7, torch 2.13.0",
+        "- commit: 5f2c9e10ab12, with changes that are not committed",
+    ):
+        assert said in head
+    assert document.index("### Cause") < document.index("| largest difference |") < document.index("### Where the runs part")
 
 
 @pytest.mark.parametrize(
     ("raw", "made"),
     [
         ("a|b", "a\\|b"),
+        ("call `a|b` now", "call `a|b` now"),
+        ("one ` alone", "one \\` alone"),
         ("<b>", "&lt;b&gt;"),
         ("@you #12", "@<!-- -->you #<!-- -->12"),
         ("- item", "\\- item"),
@@ -80,7 +132,7 @@ def test_prose_is_escaped(raw: str, made: str) -> None:
 def test_code_holds_backticks_and_pipes() -> None:
     assert code("a`b") == "``a`b``"
     assert code("`") == "`` ` ``"
-    assert code("a|b") == "`a\\|b`"
+    assert (code("a|b"), cell("`a|b`")) == ("`a|b`", "`a\\|b`")
 
 
 @given(st.text())

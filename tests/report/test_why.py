@@ -10,9 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from samples import backward_fails, did_not_come_back, explained, forward_fails
+from samples import backward_fails, did_not_come_back, explained, forward_fails, not_bitwise
 
-from reprocheck.model import RUNGS, Setting
+from reprocheck.model import RUNGS, Confidence, Rung, Search, Setting, SourceLine
 from reprocheck.report import FORMATS, next_command, to_json, why
 from tests.conftest import check, reprocheck
 
@@ -54,6 +54,27 @@ def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> No
     assert '<pre tabindex="0"><code>self.generator = torch.Generator()\nself.generator.manual_seed(0)</code></pre>' in page
     assert "<p>Set deterministic algorithms where the operator has one.</p>" in page
     assert "reprocheck explain --timeout 600 train.py --lr 0.1" in page
+
+
+def test_a_file_that_run_1_left_does_not_lead_where_a_control_for_another_cause_removes_the_difference() -> None:
+    base = explained()
+    assert base.ladder is not None
+    left = Rung(
+        rung="files and arguments", status="differs", place="keras.json", detail="Run 2 reads `keras.json`.", facts={"kind": "file"}
+    )
+    rungs = tuple(left if rung.rung == left.rung else rung for rung in base.ladder.rungs)
+    led = replace(base, ladder=replace(base.ladder, first=left.rung, rungs=rungs, sentence="Run 2 starts from what run 1 left behind."))
+    assert why.lead(led) == "Run 2 starts from what run 1 left behind."
+    other = replace(base.causes[0], confidence="confirmed", code="RC504")
+    forward = base.ladder.rung("forward")
+    confirmed = replace(led, causes=(other, *base.causes[1:]))
+    assert forward.detail and forward.detail[1:] in why.lead(confirmed) and why.lead(confirmed).startswith("In iteration 1 ")
+    assert why.lead(replace(led, causes=(replace(other, code="RC101"),))) == led.ladder.sentence  # type: ignore[union-attr]
+
+
+def test_a_search_that_was_broken_off_is_made_anew() -> None:
+    broken = replace(explained(), search=Search(tried=(), sentence="The search was broken off.", broken_off=True))
+    assert next_command(broken)[1].startswith("reprocheck explain ")
 
 
 def test_a_difference_that_did_not_come_back_opens_nothing() -> None:
@@ -142,3 +163,36 @@ def test_a_folder_that_is_carried_away_is_drawn_again_as_it_was(text: str, code:
     assert done.returncode == 0, done.stderr
     assert (carried / "report.json").read_text() == drawn_first
     assert (carried / "report.html").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    ("confidence", "line", "later", "typed"),
+    [
+        ("observed", True, True, "reprocheck explain --fail-on any-iteration"),
+        ("suspected", True, True, "reprocheck explain --fail-on any-iteration"),
+        ("suspected", True, False, "reprocheck explain --fail-on bitwise"),
+        ("suspected", False, True, "reprocheck run --fail-on any-iteration"),
+        ("confirmed", True, True, "reprocheck rules R"),
+        ("confirmed", False, False, "reprocheck rules R"),
+    ],
+)
+def test_a_difference_that_the_checks_allow_is_tried_at_once_where_a_line_may_be_why(
+    confidence: Confidence, line: bool, later: bool, typed: str
+) -> None:
+    cause = replace(
+        explained().causes[0],
+        confidence=confidence,
+        source=SourceLine(file="schedule.py", line=13) if line else None,
+    )
+    made = replace(not_bitwise(), causes=(cause,))
+    if not later:
+        made = replace(made, verdict=replace(made.verdict, first_divergence=None))
+    assert next_command(made)[1].startswith(typed)
+
+
+def test_a_difference_that_was_made_a_failure_is_tried_with_what_made_it_one() -> None:
+    cause = replace(explained().causes[0], source=SourceLine(file="schedule.py", line=13))
+    base = not_bitwise()
+    held = (Setting(name="fail_on", value="any-iteration", origin="--fail-on"),)
+    failed = replace(base, causes=(cause,), verdict=replace(base.verdict, exit_code=1), record=replace(base.record, settings=held))
+    assert next_command(failed)[1].startswith("reprocheck explain --fail-on any-iteration")

@@ -75,3 +75,22 @@ else:
 """
     said = [finding.message for finding in found(source) if finding.code == "RC706"]
     assert len(said) == 1 and "again" not in said[0]
+
+
+STUDY = """\
+import optuna
+import torch
+
+def objective(trial):
+    model = torch.nn.Linear(1, trial.suggest_int("width", 8, 16))
+    return train(model, trial.suggest_float("lr", 1e-3, 1e-1))
+
+study = optuna.create_study()
+study.optimize(objective, n_trials=3)
+"""
+
+
+def test_a_study_without_a_seed_is_given_a_sampler() -> None:
+    (wrong,) = [one for one in found(STUDY) if one.code == "RC202"]
+    assert wrong.fix == "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
+    assert "RC202" not in codes(STUDY.replace("create_study()", "create_study(sampler=optuna.samplers.TPESampler(seed=0))"))

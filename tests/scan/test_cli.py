@@ -139,7 +139,12 @@ def test_parsing_imports_nothing_heavy() -> None:
 
 def test_a_scan_imports_no_framework_and_no_charts(tmp_path: Path) -> None:
     write(clock=CLOCK)
-    assert modules_after(["scan", "--no-cache", str(Path.cwd())], "torch", "numpy", "pandas", "matplotlib", "jinja2", "libcst") == []
+    assert modules_after(["scan", "--no-cache", str(Path.cwd())], "torch", "numpy", "pandas", "matplotlib", "jinja2") == []
+
+
+def test_a_scan_without_a_finding_that_can_be_mended_imports_nothing_that_mends() -> None:
+    write(clean=CLEAN)
+    assert modules_after(["scan", "--no-cache", str(Path.cwd())], "libcst") == []
 
 
 @pytest.fixture

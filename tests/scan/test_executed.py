@@ -84,6 +84,98 @@ def test_a_line_was_executed_where_what_was_seen_comes_behind_it(line: int, seen
     assert executed(ast.parse(SOURCE), "a.py", line, seen, script=True) == expected
 
 
+BRANCHES = """
+import os
+if os.name == "nt":
+    names = os.listdir("a")
+else:
+    names = sorted(os.listdir("b"))
+    while names:
+        if len(names) > 3:
+            names.pop()
+        else:
+            names.clear()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "under_way", "expected"),
+    [
+        (4, 6, ("not_executed", None)),
+        (6, 4, ("not_executed", None)),
+        (4, 9, ("not_executed", None)),
+        (9, 11, ("not_seen", None)),
+        (4, 2, ("not_seen", None)),
+    ],
+)
+def test_a_line_was_not_executed_where_the_other_branch_of_an_if_that_runs_once_was(
+    line: int, under_way: int, expected: tuple[str, int | None]
+) -> None:
+    """In a loop both branches may run, one after the other."""
+    seen = [Ran(at=7, iteration=1, lines=(("a.py", under_way),))]
+    state, at = executed(ast.parse(BRANCHES), "a.py", line, seen, script=True)
+    assert ("not_seen" if state == "entered" else state, at) == expected
+
+
+LEFT_OUT = """
+import random
+def start():
+    kept = lambda: random.random()
+    chosen = 1 if kept else random.random()
+    either = kept or random.random()
+    later = (
+        random.random()
+        for _ in range(3)
+    )
+    total = sum(random.random() for _ in range(3))
+    many = [
+        random.random()
+        for _ in range(3)
+    ]
+    both = random.random() and kept
+    try:
+        first = random.random()
+        second = random.random()
+    except ValueError:
+        pass
+
+@register(lambda: 3)
+def shared():
+    return random.random()
+
+@register(3)
+def alone(x=random.random()):
+    return random.random()
+""".lstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("random.random()\n    chosen", "entered"),
+        ("random.random()\n    either", "entered"),
+        ("random.random()\n    later", "entered"),
+        ("random.random()\n        for _ in range(3)\n    )", "entered"),
+        ("random.random() for", "executed"),
+        ("random.random()\n        for _ in range(3)\n    ]", "executed"),
+        ("random.random() and", "executed"),
+        ("random.random()\n        second", "executed"),
+        ("random.random()\n    except", "entered"),
+        ("random.random()\n\n@register(3)", "not_seen"),
+        ("random.random()):", "executed"),
+        ("random.random()\n", "executed"),
+    ],
+)
+def test_a_part_that_its_statement_may_leave_out_is_not_called_executed(text: str, expected: str) -> None:
+    """Decorators make the first line of a function, and another function may begin on it."""
+    at = LEFT_OUT.rindex(text) if text == "random.random()\n" else LEFT_OUT.index(text)
+    line, offset = LEFT_OUT[:at].count("\n") + 1, at - LEFT_OUT.rindex("\n", 0, at) - 1
+    lines = LEFT_OUT.splitlines()
+    done = tuple(("a.py", lines.index(one) + 1) for one in ("def start():", "@register(lambda: 3)", "@register(3)"))
+    seen = [Ran(at=7, iteration=1, done=done, files=("a.py",))]
+    assert executed(ast.parse(LEFT_OUT), "a.py", line, seen, script=False, offset=offset)[0] == expected
+
+
 def test_the_top_level_of_a_file_that_was_imported_was_executed() -> None:
     tree = ast.parse(SOURCE)
     assert executed(tree, "a.py", 8, ran(files=("a.py",)), script=False) == ("executed", 7)
@@ -187,7 +279,7 @@ def other(x):
 def test_a_check_that_fails_says_what_of_the_source_ran_before(tmp_path: Path) -> None:
     (tmp_path / "parts.py").write_text(PARTS)
     (tmp_path / "train.py").write_text(TRAIN)
-    outcome = check("train.py", cwd=tmp_path, explain=True, draw=True)
+    outcome = check("--verbose", "train.py", cwd=tmp_path, explain=True, draw=True)
     scan = outcome.report["scan"]
     jsonschema.validate(outcome.report, json.loads((ROOT / "reprocheck" / "report" / "report.schema.json").read_text()))
     assert (scan["found"], scan["executed"], scan["before_first_difference"], scan["files"]) == (3, 2, 2, 2)

@@ -82,3 +82,19 @@ def test_relative_imports_are_resolved() -> None:
     one = next(module for module in project if module.name == "package.one")
     assert {module.name for module in one.imports} == {"package", "package.two"}
     assert [call.lineno for call in one.calls("package.two.f")] == [3]
+
+
+def test_a_name_with_many_meanings_that_name_itself_is_looked_up_once() -> None:
+    lines = ["import tensorflow as tf", "ds = tf.data.Dataset.range(3)", *["ds = ds.repeat()"] * 2_000, "ds.shuffle(3)"]
+    assert last_call("\n".join(lines)) is None
+
+
+def test_names_that_name_one_another_in_a_circle_are_unknown_and_the_rest_is_known() -> None:
+    circle = "import torch\na = b.x\nb = a.y\na = torch\nother = torch.nn\n"
+    assert last_call(f"{circle}b.f()") is None
+    assert last_call(f"{circle}other.Linear()") == "torch.nn.Linear"
+
+
+def test_a_long_chain_of_names_is_followed_to_its_beginning() -> None:
+    chain = [f"x{number + 1} = x{number}" for number in range(3_000)]
+    assert last_call("\n".join(["import torch", "x0 = torch.nn", *chain, "x3000.Linear()"])) == "torch.nn.Linear"

@@ -318,3 +318,12 @@ def test_cyclic_imports_are_executed_once() -> None:
         }
     )
     assert names(order, "random.*") == ["random.random", "random.seed", "random.randint"]
+
+
+def test_a_module_that_is_taken_from_its_package_is_executed() -> None:
+    drawn = "import random\nORDER = random.random()\n"
+    main = "from parts import drawn\nimport random\nrandom.seed(drawn.ORDER)\nloss.backward()\n"
+    inside = {"main.py": main, "parts/drawn.py": drawn, "parts/__init__.py": ""}
+    assert names(program(inside), "random.*") == ["random.random", "random.seed"]
+    order = program({**inside, "parts/__init__.py": "drawn = 3\n"})
+    assert names(order, "random.*") == ["random.seed"], "the package has something else of that name"

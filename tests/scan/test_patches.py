@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -11,10 +12,15 @@ from textwrap import dedent
 import pytest
 
 from reprocheck.rules import Entry, catalogue
+from reprocheck.scan import patched, scan
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import CODES, patch
+from reprocheck.scan.patches.described import described
 from reprocheck.scan.project import of_text
+from tests.scan.snippets import WRONG
+from tests.scan.snippets import text as plain
+from tests.scan.study import programs
 
 MENDED = [entry for entry in catalogue() if entry.code in CODES]
 BESIDE = "\n\n# a comment   that stays\nTABLE = {  'a':1,\n  'b' : 2 }  # odd, and kept\n"
@@ -27,7 +33,7 @@ def found(text: str) -> list[Finding]:
 
 
 def mended(text: str) -> str:
-    return patch(text, found(text))
+    return patch(text, [one for one in found(text) if one.patchable])
 
 
 def shown(text: str) -> str:
@@ -291,7 +297,184 @@ def test_a_patch(name: str) -> None:
     assert mended(shown(after)) == shown(after)
 
 
+MENDINGS |= {
+    "a generator that the program's own function forgets is seeded there, with its number": (
+        """
+        import argparse
+        import random
+        import torch
+
+        def set_seed(seed):
+            torch.manual_seed(seed)
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed", type=int, default=3)
+        args = parser.parse_args()
+        set_seed(args.seed)
+        order = list(range(8))
+        random.shuffle(order)
+        torch.nn.Linear(8, 1)(torch.tensor(order).float()).backward()
+        """,
+        """
+        import argparse
+        import random
+        import torch
+
+        def set_seed(seed):
+            torch.manual_seed(seed)
+            random.seed(seed)
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed", type=int, default=3)
+        args = parser.parse_args()
+        set_seed(args.seed)
+        order = list(range(8))
+        random.shuffle(order)
+        torch.nn.Linear(8, 1)(torch.tensor(order).float()).backward()
+        """,
+    ),
+    "two generators that it forgets, one of them without an import": (
+        """
+        import random
+
+        import numpy as np
+        from torch import nn
+
+        def main(seed=7):
+            random.seed(seed)  # all
+            weights = np.random.rand(3)
+            nn.Linear(3, 1)(weights).backward()
+
+        if __name__ == "__main__":
+            main()
+        """,
+        """
+        import random
+
+        import numpy as np
+        from torch import nn
+        import torch
+
+        def main(seed=7):
+            random.seed(seed)  # all
+            np.random.seed(seed)
+            torch.manual_seed(seed)
+            weights = np.random.rand(3)
+            nn.Linear(3, 1)(weights).backward()
+
+        if __name__ == "__main__":
+            main()
+        """,
+    ),
+    "a seed that comes too late is set at the top as well, with its number": (
+        """
+        import torch
+
+        net = torch.nn.Linear(3, 1)
+        torch.manual_seed(1234)
+        net(torch.ones(3)).backward()
+        """,
+        """
+        import torch
+
+        torch.manual_seed(1234)
+
+        net = torch.nn.Linear(3, 1)
+        torch.manual_seed(1234)
+        net(torch.ones(3)).backward()
+        """,
+    ),
+    "a number that is made once more is not taken": (
+        """
+        import random
+        import torch
+
+        def number():
+            return 3
+
+        random.seed(number())
+        torch.nn.Linear(3, 1)(torch.ones(3)).backward()
+        """,
+        """
+        import random
+        import torch
+
+        torch.manual_seed(0)
+
+        def number():
+            return 3
+
+        random.seed(number())
+        torch.nn.Linear(3, 1)(torch.ones(3)).backward()
+        """,
+    ),
+    "a function that is assigned to is called, and nothing is seeded twice": (
+        """
+        import torch
+
+        torch.manual_seed = 42
+        torch.nn.Linear(3, 1)(torch.ones(3)).backward()
+        """,
+        """
+        import torch
+
+        torch.manual_seed(42)
+        torch.nn.Linear(3, 1)(torch.ones(3)).backward()
+        """,
+    ),
+    "a program that has Keras from TensorFlow gets no other one": (
+        """
+        from tensorflow.keras import layers, models
+
+        net = models.Sequential([layers.Dense(1)])
+        net.fit(x, y)
+        """,
+        """
+        from tensorflow.keras import layers, models
+        import tensorflow
+
+        tensorflow.keras.utils.set_random_seed(0)
+
+        net = models.Sequential([layers.Dense(1)])
+        net.fit(x, y)
+        """,
+    ),
+    "what is left of a clock is nothing": (
+        """
+        import random
+        import time
+
+        size = 1000
+        random.seed(int(time.time()) % size)
+        """,
+        """
+        import random
+        import time
+
+        size = 1000
+        random.seed(0)
+        """,
+    ),
+}
+
 LEFT = {
+    "a number for each name": """
+        import random
+
+        def voice(name: str) -> float:
+            return random.Random(hash(name) % 1000).random()
+
+        print(voice("ann"), voice("bob"))
+        """,
+    "a set of what the text does not show": """
+        import json
+        import torch
+
+        labels = list(set(json.load(open("labels.json"))))
+        index = {label: number for number, label in enumerate(labels)}
+        torch.manual_seed(0)
+        torch.nn.Linear(len(index), 1)(torch.ones(3)).backward()
+        """,
     "in a loop each would draw the same": """
         import numpy
 
@@ -333,14 +516,80 @@ def test_what_cannot_be_mended_safely_is_left_alone(name: str) -> None:
     assert mended(text) == text
 
 
-def test_a_loader_in_a_module_of_its_own_gets_a_generator() -> None:
-    data = "from torch.utils.data import DataLoader\n\n\ndef loader():\n    return DataLoader(range(8), shuffle=True)\n"
-    project = {"train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n", "data.py": data}
-    wrong = [one for one in findings(of_text(dict(project))) if one.path == "data.py"]
-    assert [one.code for one in wrong] == ["RC501"]
-    after = patch(data, wrong)
-    assert "import torch\n" in after
-    assert "DataLoader(range(8), shuffle=True, generator=torch.Generator().manual_seed(0))" in after
+DATA = "from torch.utils.data import DataLoader\n\n\ndef loader():\n    return DataLoader(range(8), shuffle=True)\n"
+SEEDS = "import random\n\n\ndef set_seed(seed):\n    random.seed(seed)\n"
+DRAWS_ELSEWHERE = {
+    "a program without a seed is seeded at its top": (
+        {"train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n", "data.py": DATA},
+        {"train.py": ("from data import loader\nimport torch\n\ntorch.manual_seed(0)\n\nfor batch in loader():\n    print(batch)\n")},
+    ),
+    "a program with a function that seeds is seeded there": (
+        {
+            "train.py": "from data import loader\nfrom seeds import set_seed\n\nset_seed(3)\nfor batch in loader():\n    print(batch)\n",
+            "data.py": DATA,
+            "seeds.py": SEEDS,
+        },
+        {"seeds.py": SEEDS.replace("import random\n", "import random\nimport torch\n") + "    torch.manual_seed(seed)\n"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS_ELSEWHERE)
+def test_what_draws_in_a_module_of_its_own_needs_a_seed_in_the_program(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files, expected = DRAWS_ELSEWHERE[name]
+    for path, text in files.items():
+        Path(path).write_text(text)
+    result = scan([tmp_path])
+    assert [(one.path, one.code, one.patchable) for one in result.findings] == [("data.py", "RC501", True)]
+    after = {path.name: text for path, text in patched(result).items()}
+    assert after == expected
+    for path, text in after.items():
+        Path(path).write_text(text)
+    assert scan([tmp_path]).findings == ()
+
+
+def programs_with_findings() -> dict[str, dict[str, str]]:
+    """Every wrong program that the tests of the rules know, by name."""
+    known = {entry.code: {"train.py": entry.bad} for entry in catalogue() if entry.scan}
+    for name, (source, _) in WRONG.items():
+        known[name] = source if isinstance(source, dict) else {"train.py": plain(source)}
+    known |= {program.name: program.files for program in programs("wrong")}
+    return {name: files for name, files in known.items() if not any(path.endswith(".ipynb") for path in files)}
+
+
+@pytest.mark.parametrize("name", list(programs_with_findings()))
+def test_a_mended_program_has_only_findings_that_it_had_and_each_promise_is_kept(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path, text in programs_with_findings()[name].items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+    before = scan([tmp_path])
+    changed = patched(before)
+    assert bool(changed) is any(one.patchable for one in before.findings)
+    for path, text in changed.items():
+        path.write_text(text)
+    again = scan([tmp_path])
+    had, has = (Counter(one.code for one in result.findings) for result in (before, again))
+    promised = Counter(one.code for one in before.findings if one.patchable)
+    assert has <= had - promised
+    assert patched(again) == {}
+
+
+def test_a_fix_in_words_names_the_import_that_its_line_needs() -> None:
+    before = "import random\n\nlabel = hash(name)\n"
+    after = "import random\nimport zlib\n\nlabel = zlib.crc32(name.encode())\n"
+    assert described(before, after, 3) == "Write `label = zlib.crc32(name.encode())`, and add `import zlib` at the top."
+    assert described(before, before.replace("hash(name)", "0"), 3) == "Write `label = 0`."
+
+
+def test_the_fix_that_is_printed_is_what_the_patch_does(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import random, time\nimport numpy as np\n\nrandom.seed(time.time())\nnp.random.shuffle([1, 2])\n")
+    found = {one.code: one.fix for one in scan([script]).findings}
+    assert found == {"RC402": "Write `random.seed(0)`.", "RC501": "Add `np.random.seed(0)` below line 2."}
 
 
 def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended() -> None:
@@ -371,3 +620,48 @@ def test_text_that_is_no_python_or_not_that_of_the_findings_is_left_alone() -> N
     assert patch("#\n" + text, wrong) == "#\n" + text
     assert patch(text, [replace(one, cell=1) for one in wrong]) == text
     assert patch(text, []) == text
+
+
+ENVIRONMENT = """
+import gymnasium as gym
+import torch
+
+torch.manual_seed(0)
+environment = gym.make("CartPole-v1")
+state, _ = environment.reset()
+model = torch.nn.Linear(4, 2)
+model(torch.tensor(state)).sum().backward()
+"""
+EPISODES = """
+import gymnasium as gym
+import torch
+
+torch.manual_seed(0)
+environment = gym.make("CartPole-v1")
+model = torch.nn.Linear(4, 2)
+for episode in range(4):
+    state, _ = environment.reset()
+    model(torch.tensor(state)).sum().backward()
+"""
+
+
+def test_the_first_reset_of_an_environment_takes_a_seed_and_episodes_stay_different() -> None:
+    assert "state, _ = environment.reset(seed=0)\n" in mended(shown(ENVIRONMENT))
+    assert mended(shown(EPISODES)) == shown(EPISODES), "each episode would begin in the same way"
+    (wrong,) = found(shown(EPISODES))
+    assert (wrong.code, wrong.fix) == ("RC407", "Call `environment.reset(seed=0)` once before the loop.")
+
+
+PIPELINE = """
+import albumentations as A
+import torch
+
+torch.manual_seed(0)
+changed = A.Compose([A.HorizontalFlip(p=0.5)])
+model = torch.nn.Linear(4, 2)
+model(torch.tensor(changed(image=image)["image"])).sum().backward()
+"""
+
+
+def test_a_pipeline_with_a_generator_of_its_own_takes_a_seed() -> None:
+    assert "changed = A.Compose([A.HorizontalFlip(p=0.5)], seed=0)\n" in mended(shown(PIPELINE))

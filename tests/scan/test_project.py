@@ -34,6 +34,11 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "site-packages/c.py": "",
         "__pycache__/d.py": "",
         "data.txt": "",
+        "reports/train-1/record.json": "{}",
+        "reports/train-1/run-1/stdout.log": "",
+        "reports/train-1/arms/patched-files/train.py": "",
+        "runs/record.json": "{}",
+        "runs/by_hand.py": "",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -50,10 +55,10 @@ def names(root: Path, *paths: str) -> list[str]:
     return sorted(str(file.path.relative_to(root)) for file in found)
 
 
-def test_folders_are_searched_without_environments_and_caches(tree: Path) -> None:
+def test_folders_are_searched_without_environments_caches_and_reports(tree: Path) -> None:
     assert names(tree, "") == [
         *("book.ipynb", "models/__init__.py", "models/layers.py", "models/net.py"),
-        *("scripts/helper.py", "scripts/run.py", "src/tools/seeding.py", "torch/readme.py", "train.py"),
+        *("runs/by_hand.py", "scripts/helper.py", "scripts/run.py", "src/tools/seeding.py", "torch/readme.py", "train.py"),
     ]
     assert names(tree, ".hidden", "site-packages") == [".hidden/a.py", "site-packages/c.py"]
     assert names(tree, "data.txt") == ["data.txt"]
@@ -61,7 +66,7 @@ def test_folders_are_searched_without_environments_and_caches(tree: Path) -> Non
 
 def test_patterns_are_left_out(tree: Path) -> None:
     found, _ = find([tree], ["scripts", "*.ipynb", "net.py"])
-    assert sorted(file.path.name for file in found) == ["__init__.py", "layers.py", "readme.py", "seeding.py", "train.py"]
+    assert sorted(file.path.name for file in found) == ["__init__.py", "by_hand.py", "layers.py", "readme.py", "seeding.py", "train.py"]
 
 
 def test_imports_are_found_as_python_would(tree: Path) -> None:
@@ -86,7 +91,7 @@ def test_followed_imports_and_groups(tree: Path) -> None:
     ]
     assert len(groups(done)) == 1
     everything, _ = collected(find([tree])[0], Cache(None))
-    assert sorted(len(group) for group in groups(everything)) == [1, 1, 7]
+    assert sorted(len(group) for group in groups(everything)) == [1, 1, 1, 7]
 
 
 def test_installed_packages_are_not_followed(tmp_path: Path) -> None:
@@ -123,3 +128,116 @@ def test_what_is_a_program() -> None:
     assert entry("import mindspore as ms\nstep = ms.value_and_grad(f, None, w)\nfor _ in range(3):\n    step(x)\n")
     assert not entry("def train():\n    loss.backward()\n") and not entry("table.update(x)\n")
     assert entry("import torch\n", single=True) and not entry("x = 1\n", single=True, other="import main\n")
+
+
+ACTS = {
+    "its own main": "import torch\ndef main():\n    torch.nn.Linear(1, 1)(torch.ones(1)).backward()\nmain()\n",
+    "cross validation": (
+        "from sklearn.ensemble import RandomForestClassifier\nfrom sklearn.model_selection import cross_val_score\n"
+        "cross_val_score(RandomForestClassifier(), x, y)\n"
+    ),
+    "a study": "import optuna\nstudy = optuna.create_study()\nstudy.optimize(lambda trial: trial.suggest_float('x', 0, 1), 3)\n",
+    "a function of another module": "from helper import train\ntrain(3)\n",
+    "a clock as the seed of a main of its own": "import time, torch\ndef main():\n    torch.manual_seed(int(time.time()))\nmain()\n",
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scanned(name: str, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import torch\ndef train(size):\n    torch.nn.Linear(size, 1)(torch.ones(size)).backward()\n")
+    (tmp_path / "train.py").write_text(ACTS[name])
+    named, below = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings
+    assert len(named) == 1 and named == below
+
+
+def test_a_module_that_does_nothing_when_it_is_imported_is_no_program() -> None:
+    assert not entry("import logging, torch\nlog = logging.getLogger(__name__)\ndef main():\n    torch.rand(3)\n")
+    assert not entry("import torch\nx = torch.rand(3)\n", other="import main\n")
+    assert entry("import torch\nx = torch.rand(3)\n")
+
+
+NET = "import torch\nimport utils\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return utils.noise(x)\n"
+NOISE = "import torch\ndef noise(x):\n    return x + torch.randn(3)\n"
+STILL = "def noise(x):\n    return x\n"
+TRAIN = "from {model} import Net\nif __name__ == '__main__':\n    Net()(1).backward()\n"
+
+
+def written(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    forget()
+
+
+def places(root: Path, *paths: str) -> list[tuple[str, tuple[str, ...]]]:
+    found = scan([root / path for path in paths]).findings
+    return [(one.path.replace(f"{root}/", ""), tuple(step.replace(f"{root}/", "") for step in one.through)) for one in found]
+
+
+@pytest.mark.parametrize("top", [None, "pyproject.toml"])
+def test_projects_with_equal_file_names_are_kept_apart(top: str | None, tmp_path: Path) -> None:
+    """The first has no file of one name, the second a folder below, the third its modules in `src`."""
+    written(
+        tmp_path,
+        {
+            **({top: ""} if top else {}),
+            "one/train.py": TRAIN.format(model="model"),
+            "one/model.py": NET,
+            "two/train.py": "\n" * 10 + TRAIN.format(model="lib.model"),
+            "two/lib/model.py": NET,
+            "two/lib/utils.py": STILL,
+            "two/utils.py": NOISE,
+            "three/pyproject.toml": "",
+            "three/scripts/train.py": "\n" * 20 + TRAIN.format(model="model"),
+            "three/src/model.py": NET,
+            "three/src/utils.py": NOISE,
+        },
+    )
+    expected = [
+        ("three/src/utils.py", ("three/scripts/train.py:23", "three/src/model.py:5")),
+        ("two/utils.py", ("two/train.py:13", "two/lib/model.py:5")),
+    ]
+    assert places(tmp_path, "") == places(tmp_path, "one", "two", "three") == places(tmp_path, "three", "one", "two") == expected
+
+
+def test_an_import_is_looked_for_where_the_program_stands_and_not_beside_the_module(tmp_path: Path) -> None:
+    """As Python does: its own folder is on the path of a program alone."""
+    files = {"train.py": TRAIN.format(model="lib.model"), "lib/model.py": NET, "lib/utils.py": NOISE, "utils.py": STILL}
+    written(tmp_path, files)
+    assert places(tmp_path, "") == places(tmp_path, "train.py") == []
+    (tmp_path / "utils.py").write_text(NOISE)
+    (tmp_path / "lib/utils.py").write_text(STILL)
+    assert places(tmp_path, "train.py") == [("utils.py", ("train.py:3", "lib/model.py:5"))]
+
+
+def test_a_module_that_programs_of_two_folders_import_is_followed_from_the_outer_one(tmp_path: Path) -> None:
+    files = {
+        "train.py": TRAIN.format(model="lib.model"),
+        "lib/model.py": NET,
+        "lib/try_it.py": TRAIN.format(model="model"),
+        "utils.py": NOISE,
+    }
+    written(tmp_path, files)
+    assert [path for path, _ in places(tmp_path, "")] == ["utils.py"]
+
+
+def test_a_program_of_a_package_finds_what_lies_above_it_in_its_own_project(tmp_path: Path) -> None:
+    """`python -m tools.train` in the folder of the second project."""
+    written(
+        tmp_path,
+        {
+            ".git/config": "",
+            "one/utils.py": STILL,
+            "two/tools/train.py": TRAIN.format(model="model"),
+            "two/model.py": NET,
+            "two/utils.py": NOISE,
+        },
+    )
+    assert places(tmp_path, "") == [("two/utils.py", ("two/tools/train.py:3", "two/model.py:5"))]
+
+
+def test_a_file_that_is_no_longer_meant_is_not_scanned(tmp_path: Path) -> None:
+    files = {"train.py": TRAIN.format(model="lib.model"), "lib/model.py": NET, "lib/utils.py": STILL, "utils.py": NOISE}
+    written(tmp_path, files)
+    assert scan([tmp_path / "train.py"]).files == 3

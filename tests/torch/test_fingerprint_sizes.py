@@ -21,7 +21,7 @@ from tests.torch.test_fingerprints import PRINTS, generator, on_device  # noqa: 
 pytestmark = pytest.mark.torch
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     size=st.one_of(st.integers(200, 2000), st.integers(2000, 400_000), st.sampled_from([1024, 262_144, 262_145, 1_100_000])),
     relative=st.floats(-4, 0.5).map(lambda power: 10.0**power),

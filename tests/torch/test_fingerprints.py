@@ -77,7 +77,7 @@ def test_every_dtype(dtype: Any, shape: tuple[int, ...]) -> None:
     assert other.get("v") == found.get("v")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     size=st.integers(1, 5000),
     dtype=st.sampled_from([torch.float32, torch.bfloat16, torch.float64, torch.uint8, torch.int32, torch.complex64]),

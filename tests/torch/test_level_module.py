@@ -293,6 +293,9 @@ def test_structures_are_followed_and_generators_left_alone(tmp_path: Path) -> No
 def test_weights_changed_by_hand_and_inside_a_step_are_seen(tmp_path: Path) -> None:
     by_hand = seen(run(tmp_path, SCRIPT, "by_hand", level="module")[1])
     assert {event["p"] for event in by_hand if event["r"] == "update"} == {"weight", "bias", "scale"}
+    first = {kind: [event["i"] for event in by_hand if event["r"] == kind] for kind in ("gradient", "update")}
+    assert first["gradient"][:3] == [1, 1, 1], "the gradients of iteration 1 belong to it, though its loss has closed it"
+    assert first["update"][0] == 1
     (tmp_path / "closures").mkdir()
     closures = seen(run(tmp_path / "closures", SCRIPT, "closures", level="module", steps=2)[1])
     assert set(places(closures, "weights")) == {"weight", "bias"}

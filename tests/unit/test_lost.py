@@ -51,7 +51,7 @@ def test_ranks_that_stopped_early_did_not_end_early() -> None:
 
 def test_ranks_of_different_lengths() -> None:
     made = of("completed", rank(0, 10), rank(1, 8), rank(2, 10))
-    said = "Run 1: the ranks are not of the same length: ranks 0 and 2 recorded 10 iteration(s), rank 1 recorded 8 iteration(s)."
+    said = "Run 1: the ranks are not of the same length: ranks 0 and 2 recorded 10 iterations, rank 1 recorded 8 iterations."
     assert said in judge([made, made], Tolerance()).caveats
 
 

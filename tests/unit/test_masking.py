@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from reprocheck.child.reprocheck_child.masking import holds_names, identity, mask, mask_bytes, mask_stream
+from reprocheck.child.reprocheck_child.masking import identity, mask, mask_bytes, mask_stream
 
 ANNA = ("/home/anna", "anna", "gpu7.example.org")
 
@@ -64,9 +64,19 @@ def test_an_endless_line_is_masked_too() -> None:
     assert target.getvalue() == text.replace(b"/home/anna", b"~")
 
 
-def test_a_log_without_names_is_not_touched() -> None:
-    assert not holds_names(io.BytesIO(b"loss 0.5\n" * 1000), *ANNA)
-    assert holds_names(io.BytesIO(b"x" * ((1 << 22) - 5) + b"/home/anna"), *ANNA)
+def test_a_log_without_names_stays_as_it_is() -> None:
+    target = io.BytesIO()
+    text = b"loss 0.5\xff\n" * 1000
+    assert mask_stream(io.BytesIO(text), target, *ANNA) == 0
+    assert target.getvalue() == text
+
+
+def test_secrets_of_a_log_are_counted_across_its_blocks() -> None:
+    line = b"https://me:pass@example.org token=hf_0123456789abcdefghijABCDEFGHIJ\n"
+    text = line * 100_000
+    target = io.BytesIO()
+    assert mask_stream(io.BytesIO(text), target, *ANNA) == 200_000
+    assert b"hf_0" not in target.getvalue() and b"me:pass" not in target.getvalue()
 
 
 def test_the_identity_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

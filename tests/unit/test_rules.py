@@ -13,6 +13,8 @@ from reprocheck.rules.page import is_code, language, markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
+WITHOUT_NETS = {"python", "numpy", "sklearn"}
+"""What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}
 NEEDS_MORE = re.compile(r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy|keras|flash_attn|mamba")
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
@@ -28,9 +30,25 @@ def test_an_entry_is_complete(entry: Entry) -> None:
     assert entry.rung in RUNGS
     assert entry.title.startswith(("cuDNN", entry.title[0].upper())) and not entry.title.endswith(".") and len(entry.title) <= 100
     assert entry.why.endswith(".") and entry.shows.endswith((".", "`."))
-    assert entry.frameworks and set(entry.frameworks) <= FRAMEWORKS and set(entry.fixes) <= FRAMEWORKS
+    assert entry.frameworks and set(entry.frameworks) <= FRAMEWORKS
+    assert {word for key in entry.fixes for word in key.split()} <= FRAMEWORKS | WITHOUT_NETS | DEVICES
+    assert set(entry.titles) <= set(entry.fixes)
     assert entry.devices and set(entry.devices) <= DEVICES
     assert entry.bad != entry.good and entry.fix
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.code)
+def test_the_fix_for_all_names_no_framework_unless_the_entry_is_of_it(entry: Entry) -> None:
+    named = set(re.findall(r"torch|mindspore|tensorflow|keras|jax|numpy|sklearn", entry.fix))
+    assert named <= set(entry.frameworks)
+
+
+def test_a_fix_and_a_title_are_those_of_the_first_framework_that_has_one() -> None:
+    private = entry("RC601")
+    assert "torch.Generator" in private.fix_for(["torch", "numpy"]) and "torch" not in private.fix_for(["numpy", "python"])
+    assert private.fix_for(["python"]) == "import random\n\nrng = random.Random(0)"
+    assert private.fix_for(["paddle"]) == private.fix == "Give the generator that is drawn from a fixed seed."
+    assert private.title_for(["sklearn", "python"]) == private.titles["python"] != private.title == private.title_for(["torch"])
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.code)
@@ -64,7 +82,7 @@ def test_a_fix_is_that_of_the_framework() -> None:
     weights = entry("unseeded-weights")
     assert "mindspore.set_seed" in weights.fix_for(["mindspore"])
     assert "keras.utils.set_random_seed" in weights.fix_for(["tensorflow", "keras"])
-    assert weights.fix_for(["torch"]) == weights.fix_for([]) == weights.fix
+    assert "torch.manual_seed" in weights.fix_for(["torch"]) and weights.fix_for([]) == weights.fix
     assert weights.concerns(["torch"]) and weights.concerns([]) and not entry("parallel-map").concerns(["torch"])
 
 

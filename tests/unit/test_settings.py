@@ -86,6 +86,31 @@ def test_values_as_text(tmp_path: Path, name: str, value: str, expected: object)
     assert getattr(load({name: value}, tmp_path, {}), name) == expected
 
 
+ZEROS = [("atol", 0.0), ("rtol", 0.0), ("seed", 0)]
+
+
+@pytest.mark.parametrize(("name", "value"), ZEROS)
+@pytest.mark.parametrize("source", ["flag", "environment", "file", "python"])
+def test_zero_is_a_value_wherever_it_is_given(tmp_path: Path, name: str, value: object, source: str) -> None:
+    if source == "file":
+        (tmp_path / "reprocheck.toml").write_text(f"{name} = 0\n")
+    flags: dict[str, object] = {"flag": {name: "0"}, "python": {name: 0}}.get(source, {})
+    settings = load(flags, tmp_path, {f"REPROCHECK_{name.upper()}": "0"} if source == "environment" else {})
+    assert getattr(settings, name) == value
+    assert settings.controls == (("seed",) if name == "seed" else ())
+    assert next(setting.value for setting in settings.provenance if setting.name == name) == value
+
+
+def test_every_option_takes_zero_as_a_number_or_says_that_it_does_not(tmp_path: Path) -> None:
+    for option in OPTIONS:
+        if option.type not in ("integer", "number"):
+            continue
+        if option.name in dict(ZEROS):
+            continue
+        with pytest.raises(SettingsError, match=f"--{option.key} 0 is not allowed"):
+            load({option.name: 0}, tmp_path, {})
+
+
 def test_provenance_says_values_as_a_settings_file_would(tmp_path: Path) -> None:
     settings = load({"steps": "all"}, tmp_path, {})
     values = {setting.name: setting.value for setting in settings.provenance}

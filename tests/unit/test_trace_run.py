@@ -16,10 +16,12 @@ RECORD = RunRecord(
 )
 
 
-def process(
-    time: float, *events: dict[str, object], pid: int = 5, name: str = "MainProcess", rank: int | None = None, world: int | None = None
-) -> bytes:
-    first = {"e": "process", "v": 1, "pid": pid, "ppid": 1, "time": time, "argv": ["t.py"], "name": name, "rank": rank, "world": world}
+Event = dict[str, object]
+
+
+def process(time: float, *events: Event, pid: int = 5, rank: int | None = None, world: int | None = None, **keys: object) -> bytes:
+    first: Event = {"e": "process", "v": 1, "pid": pid, "ppid": 1, "time": time, "argv": ["t.py"], "name": "MainProcess"}
+    first |= {"rank": rank, "world": world, **keys}
     return b"".join(json.dumps(event).encode() + b"\n" for event in (first, *events))
 
 
@@ -61,15 +63,39 @@ def test_a_training_in_a_forked_child(tmp_path: Path) -> None:
     assert ranks(read(tmp_path, process(1.0), process(2.0, *losses(0.5), name="Process-1"))) == {0: 0.5}
 
 
-def test_two_trainings_one_after_the_other_are_both_kept_in_order_of_start(tmp_path: Path) -> None:
-    run = read(tmp_path, process(9.0, *losses(1.5), pid=3), process(2.0, *losses(0.5), pid=7))
-    assert ranks(run) == {0: 0.5, 1: 1.5}
-    assert len(run.caveats) == 1 and "reported as rank 1" in run.caveats[0]
+def test_two_trainings_one_after_the_other_are_told_apart_by_their_order(tmp_path: Path) -> None:
+    ended: Event = {"e": "exit", "time": 3.0}
+    run = read(tmp_path, process(9.0, *losses(0.5), pid=3), process(2.0, *losses(1.5), ended, pid=7))
+    assert ranks(run) == {0: 1.5, 1: 0.5}
+    assert [trace.process.origin[-1] for trace in run.traces] == ["start 1", "start 2"]
+    assert run.caveats == ("Several processes trained without saying their ranks; they are reported as ranks 0 and 1.",)
 
 
-def test_workers_are_ordered_by_name_before_start(tmp_path: Path) -> None:
-    files = [process(10.0 - number, *losses(float(number)), name=f"SpawnProcess-{number}") for number in (1, 2, 10)]
+def test_two_trainings_at_the_same_time_are_not(tmp_path: Path) -> None:
+    ended: Event = {"e": "exit", "time": 10.0}
+    run = read(tmp_path, process(9.0, *losses(0.5), pid=3), process(2.0, *losses(1.5), ended, pid=7))
+    assert ranks(run) == {0: 0.5, 1: 1.5}, "in the order of what they recorded: the start is a race"
+    assert len({trace.process.origin for trace in run.traces}) == 1
+
+
+def origin(*identity: int, task: str = "") -> Event:
+    return {"e": "origin", "identity": identity, "task": task, "time": 20.0}
+
+
+def test_processes_are_ordered_by_what_their_parent_gave_them_and_not_by_start(tmp_path: Path) -> None:
+    files = [process(10.0 - number, origin(number), *losses(float(number))) for number in (1, 2, 10)]
     assert ranks(read(tmp_path, *files)) == {0: 1.0, 1: 2.0, 2: 10.0}
+
+
+def test_forks_are_known_by_their_number_and_tasks_of_a_pool_by_theirs(tmp_path: Path) -> None:
+    parent = process(1.0, pid=50)
+    forks = [process(12.0 - n, *losses(float(n)), pid=60 + n, ppid=50, root=50, forks=[n], how="fork") for n in (2, 10)]
+    tasks = [
+        process(8.0 + n, origin(7 - n, task=f"0.{n}"), *losses(n + 20.0), pid=70, ppid=50, root=50, forks=[n], how="task") for n in (1, 2)
+    ]
+    run = read(tmp_path, parent, *forks, *tasks)
+    assert ranks(run) == {0: 2.0, 1: 10.0, 2: 21.0, 3: 22.0}
+    assert [trace.process.origin[-1] for trace in run.traces] == ["fork 2", "fork 10", "task 0.1", "task 0.2"]
 
 
 def test_two_processes_that_claim_one_rank(tmp_path: Path) -> None:

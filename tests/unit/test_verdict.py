@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from verdict_runs import BACKWARD, FAILED, FORWARD, GOOD, INCONCLUSIVE, INF, NAN, REPRODUCIBLE, TIMED_OUT, Losses, judged, pair, run, trace
+from verdict_runs import (
+    BACKWARD,
+    FAILED,
+    FORWARD,
+    GOOD,
+    INCONCLUSIVE,
+    INF,
+    NAN,
+    PROCESS,
+    REPRODUCIBLE,
+    TIMED_OUT,
+    Losses,
+    diverging,
+    judged,
+    pair,
+    run,
+    trace,
+)
 
 from reprocheck.model import Run, Tolerance
 from reprocheck.verdict import judge
@@ -17,14 +36,18 @@ from reprocheck.verdict import judge
         pytest.param([[1.1], [0.5], [0.25]], FORWARD, id="forward differs"),
         pytest.param([[1.0], [0.6], [0.25]], BACKWARD, id="backward differs"),
         pytest.param([[1.1], [0.6], [0.25]], FORWARD, id="both differ"),
-        pytest.param([[1.0], [0.5], [9.0]], REPRODUCIBLE, id="later than the checks"),
+        pytest.param([[1.0], [0.5], [9.0]], diverging("iteration 3 (0.25 against 9)"), id="later than the checks"),
         pytest.param([[NAN], [0.5], [0.25]], FORWARD, id="NaN in one run only"),
         pytest.param([[1.0], [INF], [0.25]], BACKWARD, id="infinite in one run only"),
         pytest.param([[1.0, 1.0], [0.5], [0.25]], INCONCLUSIVE, id="another number of losses in iteration 1"),
         pytest.param([[1.0], [0.5, 0.5], [0.25]], INCONCLUSIVE, id="another number of losses in iteration 2"),
-        pytest.param([[1.0], [0.5], [0.25, 0.1]], REPRODUCIBLE, id="another number of losses later"),
+        pytest.param(
+            [[1.0], [0.5], [0.25, 0.1]],
+            diverging("iteration 3 (iteration 3 holds 2 losses in run 2 and 1 in run 1)"),
+            id="another number of losses later",
+        ),
         pytest.param([[1.0]], INCONCLUSIVE, id="one iteration"),
-        pytest.param([[1.0], [0.5]], REPRODUCIBLE, id="shorter, with both checks"),
+        pytest.param([[1.0], [0.5]], diverging("iteration 3 (one run is longer: 3 against 2 iterations)"), id="shorter, with both checks"),
         pytest.param([[1.1], [0.5, 0.5]], FORWARD, id="a forward difference stands before inconclusive"),
         pytest.param([[1.1]], FORWARD, id="a forward difference stands in one iteration"),
     ],
@@ -40,7 +63,9 @@ def test_two_runs(second: Losses, expected: tuple[str, int]) -> None:
         pytest.param([[INF], [1.0]], [[INF], [1.0]], INCONCLUSIVE, id="infinite in both"),
         pytest.param([[INF], [1.0]], [[-INF], [1.0]], INCONCLUSIVE, id="infinite in both, of other sign"),
         pytest.param([[1.0], [NAN]], [[1.0], [NAN]], INCONCLUSIVE, id="NaN in both in iteration 2"),
-        pytest.param([[NAN], [1.0]], [[NAN], [2.0]], INCONCLUSIVE, id="inconclusive before backward"),
+        pytest.param(
+            [[NAN], [1.0]], [[NAN], [2.0]], BACKWARD, id="a difference that was seen stands beside a check that could not be made"
+        ),
         pytest.param([[1.0, NAN], [1.0]], [[2.0, NAN], [1.0]], FORWARD, id="a difference beside NaN"),
         pytest.param([[1.0], [1.0], [NAN]], [[1.0], [1.0], [NAN]], REPRODUCIBLE, id="NaN after the checks"),
         pytest.param([[0.0005], [0.0001]], [[0.0], [0.0]], REPRODUCIBLE, id="losses below atol always pass"),
@@ -142,14 +167,14 @@ def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
             id="a forward difference of an open iteration stands",
         ),
         pytest.param(
-            run(1, trace(GOOD)), run(2, trace([[1.0], [0.9]], unfinished=True), ended="failed"), FAILED, id="in the checked iteration"
+            run(1, trace(GOOD)), run(2, trace([[1.0], [0.9]], unfinished=True), ended="failed"), BACKWARD, id="with a difference before"
         ),
         pytest.param(
-            run(1, trace(GOOD)), run(2, trace([[1.0], [0.5], [0.2]], unfinished=True), ended="failed"), REPRODUCIBLE, id="after the checks"
+            run(1, trace(GOOD)), run(2, trace([[1.0], [0.5], [0.2]], unfinished=True), ended="failed"), FAILED, id="after the checks"
         ),
         pytest.param(run(1, trace(GOOD)), run(2, trace([[1.0], [0.9]]), ended="failed"), BACKWARD, id="after the checks, which differ"),
         pytest.param(
-            run(1, trace(GOOD)), run(2, trace([[1.0, 1.0], [0.5]]), ended="failed"), INCONCLUSIVE, id="after the checks, which do not fit"
+            run(1, trace(GOOD)), run(2, trace([[1.0, 1.0], [0.5]]), ended="failed"), FAILED, id="after the checks, which do not fit"
         ),
         pytest.param(
             run(1, trace([[1, 1], [2]])),
@@ -163,7 +188,7 @@ def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
         pytest.param(
             run(1, trace(GOOD)),
             run(2, trace([[1.0], [0.5]], unfinished=True)),
-            REPRODUCIBLE,
+            diverging("iteration 3 (one run is longer: 3 against 2 iterations)"),
             id="an open iteration of a run that completed",
         ),
         pytest.param(run(1, trace(GOOD)), run(2, trace([[1.0]]), ended="interrupted"), INCONCLUSIVE, id="interrupted"),
@@ -175,28 +200,86 @@ def test_runs_that_ended_otherwise(first: Run, second: Run, expected: tuple[str,
     assert judged([first, second]) == expected
 
 
-def test_the_reason_of_a_failure_names_run_status_and_error() -> None:
+def test_the_reason_of_a_failure_names_run_place_and_error() -> None:
     stderr = "Traceback (most recent call last):\n  File\nRuntimeError: out of patience\n\n====\n"
-    runs = [run(1, trace([[1.0]]), ended="failed", status=1, stderr=stderr), run(2, trace([[1.0]]), ended="failed", status=1)]
-    assert (
-        judge(runs, Tolerance()).reason
-        == "Run 1 ended with exit status 1 (RuntimeError: out of patience) before both checks could be made."
-    )
+    runs = [
+        run(1, trace([[1.0]]), ended="failed", status=1, stderr=stderr),
+        run(2, trace([[1.0]]), ended="failed", status=1, stderr=stderr),
+    ]
+    ending = "ended after iteration 1 with RuntimeError: out of patience, before both checks could be made."
+    assert judge(runs, Tolerance()).reason == f"Both runs {ending}"
+    assert judge([runs[0], run(2, trace(GOOD))], Tolerance()).reason == f"Run 1 {ending}"
     killed = [run(1, trace([[1.0]]), ended="failed", status=-9), run(2)]
-    assert "Run 1 was ended by SIGKILL before" in judge(killed, Tolerance()).reason
-    late = [run(1, trace([[1.0]]), ended="timed_out", status=-15), run(2)]
-    assert "stopped by --timeout after 15 s" in judge(late, Tolerance()).reason
+    assert "Run 1 was ended after iteration 1 by SIGKILL, before" in judge(killed, Tolerance()).reason
+    late = [run(1, trace([[1.0]], unfinished=True), ended="timed_out", status=-15), run(2)]
+    assert "Run 1 was stopped in iteration 1 by --timeout after 15 s, before" in judge(late, Tolerance()).reason
 
 
-def test_a_failure_after_the_checks_is_a_caveat() -> None:
-    verdict = judge([run(1, trace(GOOD)), run(2, trace([[1.0], [0.5]]), ended="failed", status=3, stderr="ValueError: x\n")], Tolerance())
-    assert verdict.caveats[1:] == (
-        "Run 2 ended with exit status 3 (ValueError: x), after 2 recorded iteration(s).",
-        "Run 2 recorded 2 iteration(s) of rank 0, run 1 recorded 3.",
-    )
-    assert verdict.first_divergence is not None and verdict.first_divergence.iteration == 3
-    assert verdict.first_divergence.detail == "run 2 recorded 2 iteration(s), run 1 recorded 3"
-    assert verdict.bitwise.equal is False and verdict.bitwise.first_iteration == 3 and verdict.bitwise.ulp is None
+def test_several_runs_that_took_too_long() -> None:
+    late = [run(number, trace(GOOD), ended="timed_out", status=-15) for number in (1, 2)]
+    reason = "Both runs were stopped after iteration 3 by --timeout after 15 s; until then both checks pass, bit for bit."
+    assert judge(late, Tolerance()).reason == reason
+
+
+def test_an_error_that_the_script_caught_did_not_end_it() -> None:
+    ended = replace(PROCESS, ended=True)
+    exits = run(2, trace([[1.0], [0.5]]), ended="failed", status=3, stderr="ValueError: caught\n", processes=(ended,))
+    reason = judge([run(1, trace(GOOD)), exits], Tolerance()).reason
+    assert reason == "Run 2 ended after iteration 2 with exit status 3; until then both checks pass, bit for bit."
+    raises = replace(exits, processes=(ended, replace(ended, error="KeyError: 'x'")))
+    assert "ended after iteration 2 with KeyError: 'x'; until then" in judge([run(1, trace(GOOD)), raises], Tolerance()).reason
+
+
+@pytest.mark.parametrize("fail_on", ["checks", "any-iteration", "bitwise"])
+def test_a_failure_after_the_checks_is_no_pass_and_no_difference(fail_on: str) -> None:
+    failed = run(2, trace([[1.0], [0.5]]), ended="failed", status=3, stderr="ValueError: x\n")
+    verdict = judge([run(1, trace(GOOD)), failed], Tolerance(), fail_on)
+    assert (verdict.title, verdict.exit_code) == FAILED
+    assert verdict.reason == "Run 2 ended after iteration 2 with ValueError: x; until then both checks pass, bit for bit."
+    assert verdict.first_divergence is None and verdict.bitwise.equal is True
+    equal = "As far as both runs go, their losses are equal, bit for bit"
+    assert verdict.outcomes.statement == f"{equal}; run 2 was ended in between (3 against 2 iterations)."
+
+
+def test_what_differed_before_a_failure_is_said() -> None:
+    failed = run(2, trace([[1.0], [0.5], [9.0]]), ended="timed_out", status=-15)
+    verdict = judge([run(1, trace([*GOOD, [0.1]])), failed], Tolerance())
+    assert (verdict.title, verdict.exit_code) == TIMED_OUT
+    assert verdict.reason.endswith("; until then both checks pass and the losses leave the tolerance in iteration 3.")
+    close = run(2, trace([[1.0], [0.5], [0.2500001]]), ended="failed", status=1)
+    assert judge([run(1, trace([*GOOD, [0.1]])), close], Tolerance()).reason.endswith("both checks pass within the tolerance.")
+
+
+def test_equal_losses_of_two_lengths_are_told_as_one_run_that_is_longer() -> None:
+    verdict = judge(pair([[1.0]] * 468, [[1.0]] * 572), Tolerance())
+    longer = "one run is longer: 468 against 572 iterations"
+    assert verdict.title == f"REPRODUCIBLE in the checks, DIVERGES from iteration 469 ({longer})"
+    assert verdict.reason == f"Both checks pass in 2 runs of 468 iterations, and then the runs diverge: {longer}."
+    assert verdict.bitwise.one_is_longer and verdict.bitwise.first_iteration == 469
+    equal = "As far as both runs go, their losses are equal, bit for bit"
+    assert verdict.outcomes.statement == f"{equal}. One run is longer: 468 against 572 iterations."
+    assert not any("not equal in every bit" in caveat for caveat in verdict.caveats)
+
+
+def test_a_rank_that_never_reports_is_no_pass() -> None:
+    runs = [run(number, trace(GOOD), trace(GOOD, rank=2), world=3, absent=(1,)) for number in (1, 2)]
+    verdict = judge(runs, Tolerance())
+    assert (verdict.title, verdict.exit_code) == INCONCLUSIVE
+    assert verdict.reason == "Rank 1 of 3 reported no loss and no update in run 1, so nothing is known of what it does."
+    differs = replace(runs[1], traces=(trace([[9.0], [0.5]]), trace(GOOD, rank=2)))
+    assert judge([runs[0], differs], Tolerance()).title == FORWARD[0], "a difference that was seen stands"
+
+
+def test_trainings_that_were_never_seen_side_by_side_are_no_pass() -> None:
+    def both(number: int, *, began: float) -> Run:
+        stopped = replace(PROCESS, rank=0, origin=("a",), started=1.0, began=2.0, left=5.0)
+        late = replace(PROCESS, rank=1, origin=("b",), started=1.0, began=began, left=9.0)
+        return run(number, replace(trace(GOOD), process=stopped), replace(trace(GOOD, rank=1), process=late))
+
+    verdict = judge([both(1, began=4.0), both(2, began=6.0)], Tolerance())
+    assert (verdict.title, verdict.exit_code) == INCONCLUSIVE
+    assert "in run 2 rank 1 had been started and had not begun to train when reprocheck ended rank 0" in verdict.reason.lower()
+    assert judged([both(1, began=4.0), both(2, began=4.5)]) == REPRODUCIBLE
 
 
 # -------------------------------------------------------------------------------------------------- checks that cannot be
@@ -221,9 +304,9 @@ def test_a_failure_after_the_checks_is_a_caveat() -> None:
         ([run(1, trace([[], [1.0]])), run(2, trace([[], [1.0]]))], "before the first update in run 1"),
         (
             [run(1, trace(GOOD)), run(2, trace([[1, 1], [0.5]]))],
-            "iteration 1 holds 1 loss(es) before the first update in run 1 and 2 in run 2",
+            "iteration 1 holds 1 loss before the first update in run 1 and 2 in run 2",
         ),
-        ([run(1, trace(GOOD)), run(2, trace([[1], [0.5, 0.5]]))], "iteration 2 holds 1 loss(es) in run 1 and 2 in run 2"),
+        ([run(1, trace(GOOD)), run(2, trace([[1], [0.5, 0.5]]))], "iteration 2 holds 1 loss in run 1 and 2 in run 2"),
         ([run(1, trace([[NAN], [1]])), run(2, trace([[INF], [1]]))], "is NaN in run 1 and infinite in run 2"),
         ([run(1, trace(GOOD))], "only one run was recorded"),
         ([run(1, trace(GOOD), trace(GOOD, rank=1)), run(2, trace(GOOD))], "rank 1 was recorded in run 1 and not in run 2"),

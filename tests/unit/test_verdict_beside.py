@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from verdict_runs import BACKWARD, FAILED, FORWARD, GOOD, INCONCLUSIVE, REPRODUCIBLE, Losses, judged, pair, run, trace
+from verdict_runs import BACKWARD, FAILED, FORWARD, GOOD, INCONCLUSIVE, Losses, diverging, judged, pair, run, trace
 
 from reprocheck.model import Tolerance
 from reprocheck.verdict import judge
@@ -15,8 +15,8 @@ def test_the_second_check_moves_to_the_iteration_after_the_first_real_change() -
     first, second = [[1], [1], [0.5]], [[1], [1], [0.7]]
     verdict = judge(pair(first, second, moved_in=2), Tolerance())
     assert verdict.title == BACKWARD[0] and "iteration 3" in verdict.reason
-    assert any("first 1 update(s) did not change the weights" in caveat and "iteration 3" in caveat for caveat in verdict.caveats)
-    assert judged(pair(first, [[1], [9], [0.5]], moved_in=2)) == REPRODUCIBLE  # a later iteration, not a check
+    assert any("first update did not change the weights" in caveat and "iteration 3" in caveat for caveat in verdict.caveats)
+    assert judged(pair(first, [[1], [9], [0.5]], moved_in=2)) == diverging("iteration 2 (1 against 9)")
 
 
 def test_the_iteration_of_run_1_rules() -> None:
@@ -93,7 +93,9 @@ def test_a_pass_that_leaves_the_tolerance_later_says_so() -> None:
     assert verdict.verdict == "reproducible"
     assert verdict.first_divergence is not None
     assert (verdict.first_divergence.iteration, verdict.first_divergence.reference, verdict.first_divergence.value) == (3, 0.25, 0.75)
-    assert "After the checks the losses leave the tolerance: in iteration 3 run 2 has 0.75 where run 1 has 0.25." in verdict.caveats
+    assert verdict.title == "REPRODUCIBLE in the checks, DIVERGES from iteration 3 (0.25 against 0.75)" and verdict.exit_code == 0
+    later = "from iteration 3 on the runs diverge: run 2 has loss 0.75 where run 1 has 0.25"
+    assert verdict.reason == f"Both checks pass in 2 runs of 3 iterations, and {later}."
 
 
 def test_a_tolerance_that_is_wide_for_the_losses_says_so() -> None:

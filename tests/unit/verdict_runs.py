@@ -61,4 +61,11 @@ def judged(runs: Sequence[Run], **keys: object) -> tuple[str, int]:
 
 FORWARD, BACKWARD = ("NOT REPRODUCIBLE (forward)", 1), ("NOT REPRODUCIBLE (backward)", 1)
 REPRODUCIBLE, INCONCLUSIVE, FAILED, TIMED_OUT = ("REPRODUCIBLE", 0), ("INCONCLUSIVE", 3), ("SCRIPT FAILED", 4), ("TIMED OUT", 5)
+
+
+def diverging(place: str, exit_code: int = 0) -> tuple[str, int]:
+    """Both checks pass, and a later iteration differs."""
+    return f"REPRODUCIBLE in the checks, DIVERGES from {place}", exit_code
+
+
 GOOD: Losses = [[1.0], [0.5], [0.25]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import events, files, import_hook, jsontext
+from . import events, files, import_hook, jsontext, loaders, savers
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ def start(folder: str) -> None:
     recorder = events.Recorder(folder, settings)
     events.CURRENT = recorder
     recorder.hello("start")
-    os.register_at_fork(after_in_child=recorder.forked)
+    os.register_at_fork(before=recorder.forking, after_in_child=recorder.forked)
     if settings.get("portable"):
         from . import hashing
 
         hashing.take_portable()
+    if settings.get("patched"):
+        _start_patched(recorder, settings["patched"])
     if settings.get("controls"):
         _start_controls(recorder, settings)
     for trigger, adapter in FRAMEWORKS.items():
@@ -54,7 +56,19 @@ def start(folder: str) -> None:
     import_hook.provide("reprocheck", STAND_IN)
     import_hook.install()
     files.watch(recorder, settings)
+    loaders.install(recorder)
+    savers.install(recorder)
     atexit.register(recorder.ended)
+
+
+def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
+    """A patch that is tried takes the place of files before the script is read."""
+    try:
+        from . import patched
+
+        patched.start(recorder, files)
+    except Exception as error:
+        recorder.problem("putting the patch in place", error)
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:

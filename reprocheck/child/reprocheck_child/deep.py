@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from _thread import RLock, get_ident
 
-from . import hashing, import_hook, jsontext
+from . import hashing, import_hook, jsontext, users
 from .reached import Reached
 from .states import NumpyState, PythonState
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 _VALUES = ("in", "out")
 _LOSS = '{"e":"loss"'
+_BEHIND_THE_LOSS = ("outgrad", "gradient", "reduced", "update", "op")
+"""Facts of a backward pass, and of an update by hand. Without an optimizer, the loss before them has closed their iteration."""
 _GATHERED = 256
 """Facts that are written together at most."""
 
@@ -40,16 +41,24 @@ class Deep:
         self.grouping = recorder.grouping
         self.generators: dict[str, Callable[[], bytes]] = {"python": PythonState(), "numpy": NumpyState()}
         """State of each default generator as bytes, b"" while there is none. Adapters add theirs."""
-        self.foreign: list[str] = _foreign_folders()
+        self.foreign: list[str] = users.foreign_folders()
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
         self.fingerprints: Any = None
         """The fingerprints of the framework's tensors: one cache for all who record them. Set by the adapter."""
         self.finish: Callable[[], None] = _nothing
         """Completes the fingerprints that were given so far; set by the adapter."""
+        self.named: Callable[[Any, str], str] = lambda holder, attribute: ""
+        """The name that the framework on top of this one has for a module, or for the tensor that it holds as an attribute."""
         self.module_path: Callable[[], str] = str
         """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
         self.thread = 0
         """The thread that trains: the first that calls a module or starts a backward pass. What other threads do has no order."""
+        self.seeds = 0
+        """Seeds that were set so far: each has its number, and what is made says how many were set before it."""
+        self.marks: dict[str, bytes] = {}
+        """Generator -> its state when it was seeded, or a weight was made, last: who has moved since has drawn since."""
+        self.loss_first = False
+        """Whether a loss is written before the gradients that follow from it. Set by the adapter."""
         self.loaders = False
         """Whether a loader has handed out a batch: then the inputs of a module are not taken for one."""
         self._inside = os.path.join(str(recorder.workdir), "") if recorder.workdir else ""
@@ -59,6 +68,7 @@ class Deep:
         self._unrecorded: set[tuple[str, str]] = set()
         self._digests: dict[str, tuple[str, bytes]] = {}  # of each generator, the state that was hashed last
         self._gathered: list[dict[str, Any] | str] = []
+        self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
         self._reached: Reached | None = Reached(self._name_of, self._names)
         recorder.before_line = self.before_line
@@ -74,6 +84,10 @@ class Deep:
             event = self._event(r, place, call, keys)
             if r == "batch" and not place.startswith("inputs of "):
                 self.loaders = True
+            elif r == "seed":
+                event["sn"] = self.seeds
+                self.seeds += 1
+                self._last_seeds[place] = event
             for name in _VALUES:
                 if name in keys:
                     for leaf in keys[name]:
@@ -165,10 +179,11 @@ class Deep:
         self.grouping = self.recorder.grouping
         self._counts.clear()
         self._unrecorded.clear()
-        self._gathered, self._lock = [], RLock()
+        # its generators stand where those of its parent stood: what seeded them belongs to its trace, too
+        self._gathered, self._lock = [{**event, "i": 1} for event in self._last_seeds.values()], RLock()
 
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
-        iteration = len(self.grouping.ends) + 1
+        iteration = self._iteration_of(r, keys)
         self._reach(r, iteration)
         if iteration != self._iteration:
             self._counts.clear()
@@ -181,6 +196,15 @@ class Deep:
                 event["c"] = index
         event.update(keys)
         return event
+
+    def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:
+        """The iteration that a fact belongs to."""
+        closed = len(self.grouping.ends)
+        if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
+            return closed + 1
+        if r == "op" and "bw" not in keys:
+            return closed + 1
+        return closed if self.grouping.closed_by_loss else closed + 1
 
     def _reach(self, r: str, iteration: int) -> None:
         """Before a fact: which code of the user's has run since the last one."""
@@ -288,6 +312,19 @@ class Deep:
             frame = frame.f_back
         return None
 
+    def is_own(self, frame: Any) -> bool:
+        """Whether the user's code runs in a frame."""
+        return bool(self._name_of(frame.f_code.co_filename))
+
+    def library(self, frame: Any, own: str) -> str:
+        """The package whose code called a function of the package `own` in a frame; "" where that is the user's code."""
+        while frame is not None:
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if package != own:
+                return "" if self.is_own(frame) else package
+            frame = frame.f_back
+        return ""
+
     def _name_of(self, file: str) -> str:
         """The name of a file in the trace, "" where it is not the user's."""
         name = self._names.get(file)
@@ -296,14 +333,7 @@ class Deep:
         return name
 
     def _user_file(self, file: str) -> str:
-        if file.startswith("<"):
-            return ""
-        path = os.path.abspath(file)
-        if "/site-packages/" in path or "/dist-packages/" in path or any(path.startswith(folder) for folder in self.foreign):
-            return ""
-        if self._inside and path.startswith(self._inside):
-            return path[len(self._inside) :]
-        return str(self.recorder.masked(path))
+        return users.name_of(file, self._inside, self.foreign, self.recorder.masked)
 
 
 def of(recorder: Any) -> Deep:
@@ -316,11 +346,3 @@ def of(recorder: Any) -> Deep:
 
 def _nothing() -> None:
     """There is nothing to complete."""
-
-
-def _foreign_folders() -> list[str]:
-    """The standard library and the recorder itself."""
-    folders = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
-    folders += [path for name in ("stdlib", "platstdlib") for path in [sysconfig.get_path(name)] if path]
-    folders.append(os.path.dirname(os.path.abspath(os.__file__)))
-    return [os.path.join(folder, "") for folder in dict.fromkeys(folders)]

@@ -47,7 +47,12 @@ def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] |
         module = loaded.get(name)
         if module is not None:
             found.update(_tolerant(look(module)))
-    return {key: hide(value) if isinstance(value, str) else value for key, value in sorted(found.items()) if value is not None}
+    shown = {key: hide(value) if isinstance(value, str) else value for key, value in sorted(found.items()) if value is not None}
+    for name in os.environ:
+        key = f"variable.{name}"
+        if key in shown:
+            shown[key] = variables.shown(name, str(shown[key]))
+    return shown
 
 
 # ------------------------------------------------------------------------------------------------------------------ parts
@@ -202,7 +207,10 @@ def _packages() -> Iterator[Fact]:
 
 
 def _variables() -> Iterator[Fact]:
+    temporary = os.environ.get("TMPDIR")
     for name, value in os.environ.items():
+        if temporary and value.startswith(temporary):
+            continue  # a cache that a library keeps there, in a folder that each run has anew
         if variables.allowed(name, value):
             yield f"variable.{name}", value
 

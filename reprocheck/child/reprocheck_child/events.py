@@ -11,15 +11,16 @@ import sys
 from _thread import RLock, get_ident
 from time import time_ns
 
-from . import jsontext, launchers, stop
+from . import company, jsontext, launchers, origin, stop
 from .iterations import BACKWARD, LOG, Grouping
-from .lines import loss_line, update_line
+from .lines import exact_text, loss_line, update_line
 from .regular import Column, Regular
 from .trace_file import TraceFile
 from .writer import Writer
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable, Mapping
 
     Reading = tuple[list[float], str | list[str]]
@@ -72,6 +73,14 @@ class Recorder(Writer):
         self._watching = True
         self._training = False
         self._finished = False
+        self._in_session = bool(settings.get("session"))  # nothing else is in the session that this process is in
+        self._enough = False  # it has come to its stop, records nothing further, and goes on
+        self._company: company.Company | None = None
+        self._start_pid = _getpid()
+        self._forks: list[int] = []
+        self._forked = 0
+        self._worker: FrameType | None = None  # the loop of a worker in a pool
+        self._task = ""
 
     # ------------------------------------------------------------------------------------------------ what adapters call
 
@@ -79,6 +88,7 @@ class Recorder(Writer):
         """An optimizer of class `name` was built: returns its index in this process."""
         with self._lock:
             self._leave_regular()
+            self._look_at_task()
             index = len(self._names)
             self._names.append(name)
             self.grouping.optimizer(index)
@@ -115,6 +125,9 @@ class Recorder(Writer):
         """Optimizer `index` has stepped. `changed`: whether its weights did, None if not looked at, or a reading. May stop the process."""
         if self.regular is not None and changed is None and self.regular.update(index):
             return
+        if self._enough:
+            self._go_on()
+            return
         with self._lock:
             self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
@@ -129,7 +142,7 @@ class Recorder(Writer):
         pattern, self._pattern = self._pattern, None
         self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
         self._last_pattern = pattern
-        alike = self.level == "loss" and self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
+        alike = self.level == "loss" and self._worker is None and self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
         if alike and not self._queue and not self._watching and self.grouping.regular(index):
             self._begin_regular(index, pattern or (), closed)
 
@@ -217,7 +230,10 @@ class Recorder(Writer):
         if reader is None or not reader(value):
             item = value.item() if hasattr(value, "item") else value
             dtype = str(getattr(value, "dtype", "float64")).rsplit(".", 1)[-1].lower()
-            self.loss([float(item)], dtype, LOG)
+            float(item)  # what is no number is not recorded
+            if type(item) is int and exact_text(item):
+                dtype = "int"
+            self.loss([item], dtype, LOG)
 
     # ------------------------------------------------------------------------------------------------ life of the process
 
@@ -227,25 +243,28 @@ class Recorder(Writer):
         self._file, self._column, self._in_column = TraceFile(path + ".jsonl"), Column(path + ".losses"), 0
         processes = sys.modules.get("multiprocessing.process")
         name = processes.current_process().name if processes else "MainProcess"
-        argv = [self.masked(str(argument)[:500]) for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
+        words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
+        argv = [word[:500] for word in self.arguments(words)]
         facts = {"e": "process", "v": FORMAT_VERSION, "pid": _getpid(), "ppid": _getppid(), "time": time_ns() / 1e9, "argv": argv}
         facts.update(executable=self.masked(sys.executable or ""), python="%d.%d.%d" % sys.version_info[:3], name=name, how=how)
         facts.update(rank=self.world[0], world=self.world[1] if self.world[0] is not None else None)
+        facts.update(root=self._start_pid, forks=self._forks)
         self._greeting = jsontext.dumps(facts) + "\n"
         if how == "start":
             self._flush_greeting()
+
+    def forking(self) -> None:
+        """This process is about to be forked: the fork knows by it how many there were before."""
+        self._forked += 1
 
     def forked(self) -> None:
         """This process is a fork: a trace of its own, iterations of its own; optimizers that exist are known to it."""
         try:
             self._lock = RLock()
             self._main = get_ident()
-            self._queue.clear()
-            self._said.clear()
-            self._watching, self._training, self._finished = True, False, False
-            self.regular = self._pattern = None
-            self.grouping = Grouping()
-            self.hello("fork")
+            self._forks, self._forked = [*self._forks, self._forked], 0
+            self._worker, self._task = None, ""
+            self._begin_trace("fork")
             for index, name in enumerate(self._names):
                 self.grouping.optimizer(index)
                 self._greeting = (self._greeting or "") + jsontext.dumps({"e": "optimizer", "o": index, "class": name}) + "\n"
@@ -254,17 +273,58 @@ class Recorder(Writer):
         except Exception as error:
             self.problem("after a fork", error)
 
+    def _begin_trace(self, how: str) -> None:
+        """A trace of its own, iterations of its own."""
+        self._queue.clear()
+        self._said.clear()
+        self._watching, self._training, self._finished, self._enough = True, False, False, False
+        self._muted, self._company = False, None
+        self.regular = self._pattern = None
+        self.grouping = Grouping()
+        self.hello(how)
+
+    def _look_at_task(self) -> None:
+        """In a worker of a pool: each task has a trace of its own, since which worker gets it is a race."""
+        if self._worker is None or get_ident() != self._main:
+            return
+        task = origin.task(self._worker)
+        if not task or task == self._task:
+            return
+        self._end_trace()
+        self._task = task
+        self._begin_trace("task")
+        for callback in self.on_fork:
+            callback()
+
+    def _end_trace(self) -> None:
+        """What this process records from now on belongs to another trace."""
+        if not self._enough:
+            self._close_regular()
+            self._drain(None)
+            self._account()
+        self._unmute()
+        self.emit({"e": "exit", "time": time_ns() / 1e9})
+        self._file.close()
+
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other ranks not to wait for this one."""
         if self._finished or self._greeting is not None:
             return
         self._finished = True
+        try:
+            self._end()
+        except Exception as error:
+            self.problem("the end of the process", error)
+
+    def _end(self) -> None:
         with self._lock:
-            self._close_regular()
-            self._drain(None)
-            self._account()
-            error = self.masked(stop.last_error())
-            self.emit({"e": "exit", "error": error} if error else {"e": "exit"})
+            if not self._enough:
+                self._close_regular()
+                self._drain(None)
+                self._account()
+            self._unmute()
+            error = self.redacted(stop.last_error())
+            self.emit({"e": "exit", "time": time_ns() / 1e9, **({"error": error} if error else {})})
             self._file.close()
         if self._training:
             stop.mark(self.folder, self.world[0])
@@ -277,19 +337,39 @@ class Recorder(Writer):
             if found:
                 self.rank(*found)
         stop.trains(self.folder, self.world)
-        from . import environment
+        if self.world[0] is None:
+            company.began(self.folder)
+        self._say_origin()
+        from . import environment, users
 
+        self.emit({"e": "program", "f": users.program(self, sys._getframe(1))})
         self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
         for code, text in environment.trackers():
             self.caveat(code, text)
         if self.level == "loss":  # at the deeper levels many facts are written at once: a system call costs less than new pages
             self._file.map()
 
+    def _say_origin(self) -> None:
+        if self._worker is None and get_ident() == self._main:
+            self._worker = origin.worker_frame()
+            self._task = origin.task(self._worker) if self._worker is not None else ""
+        event = {"e": "origin", "identity": origin.identity(), "task": self._task, "time": time_ns() / 1e9}
+        shared = origin.executor(self._worker) if self._worker is not None else ""
+        if shared:
+            event["executor"] = shared
+        self.emit(event)
+
     # ------------------------------------------------------------------------------------------------ losses
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
+        if self._enough and self._worker is None:
+            self._go_on()
+            return
         with self._lock:
             self._leave_regular()
+            self._look_at_task()
+            if self._enough:
+                return
             self._pattern = ()
             if not self._training:
                 try:
@@ -305,14 +385,45 @@ class Recorder(Writer):
             self._stop()
 
     def _stop(self) -> None:
-        if not self._finished:
-            self._finished = True
-            with self._lock:
+        """The last iteration that is recorded has closed."""
+        if self._finished or self._enough:
+            return
+        if (self.world[0] is not None or not self._in_session) and self._worker is None:
+            self._leave()
+            return
+        company.reached(self.folder)
+        others = company.Company(self.folder, self.stop_wait)
+        if self._worker is None and others.left_behind(at_once=True):
+            self._leave()
+            return
+        with self._lock:
+            self._close_regular()
+            self._drain(None)
+            self._account()
+            self.emit({"e": "enough", "i": self.grouping.closed})
+            self._enough = self._muted = True
+            self._company = others
+
+    def _go_on(self) -> None:
+        """Nothing further is recorded: end once the others have come to their stop, too.
+
+        A worker of a pool never ends here: the pool would wait for its task for ever.
+        """
+        if self._worker is None and self._company is not None and self._company.left_behind():
+            self._unmute()
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._finished:
+            return
+        self._finished = True
+        with self._lock:
+            if not self._enough:
                 self._drain(None)
                 self._account()
-                self.emit({"e": "stop", "i": self.grouping.closed})
-                self._file.close()
-            stop.leave(self.folder, self.world, self.stop_wait)
+            self.emit({"e": "stop", "i": self.grouping.closed, "time": time_ns() / 1e9})
+            self._file.close()
+        stop.leave(self.folder, self.world, self.stop_wait)
 
     def _account(self) -> None:
         for callback in self.on_end:

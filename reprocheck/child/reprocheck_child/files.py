@@ -1,7 +1,10 @@
-"""Which files of the working directory a process opens, from the interpreter's own audit events.
+"""Which files a process opens, and what it writes, from the interpreter's own audit events.
 
 An audit hook sees every opening through Python, whoever imported `open` before and whatever a script replaces it with; it changes
-neither. Files that C++ code opens by itself are not seen.
+neither. Files that C++ code opens by itself are not seen, unless an adapter tells of them.
+
+Every file of the working directory that is read is told of. Of files elsewhere (and of modules) those alone that somebody changed
+since the first run of the pair began: the data and libraries that a training reads are no state that a run can leave.
 """
 
 from __future__ import annotations
@@ -10,59 +13,246 @@ import os
 import sys
 from time import time_ns
 
+from .inputs import CODE, Inputs
+
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
+_listdir, _readlink = os.listdir, os.readlink
+"""Ours: a script may replace them before the end of its process."""
 LIMIT = 10_000
-_ignored_names = ("__pycache__", ".git")
+IGNORED_NAMES = ("__pycache__", ".git")
+NO_FILES = ("/dev/", "/proc/", "/sys/")
+LATE = 0.05
+"""Seconds by which the clock of a file system may be late."""
+NOWHERE = -1
+"""The place of a descriptor that an event does not have: its path starts from the working directory of the process."""
+WRITES = {
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, NOWHERE),),
+    "os.utime": ((0, 3),),
+}
+"""Events that change what stands in a folder: where the paths stand in their arguments, and the folders that these start from."""
+SQLITE_FILES = ("", "-journal", "-wal", "-shm")
+"""What SQLite, which opens files by itself, writes to beside a database: the ends of their names."""
+
+WATCHED: Files | None = None
 
 
 def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
-    """Emit `open` for the first opening of each file below `settings["workdir"]` in each mode, up to LIMIT files."""
+    """Emit `open` for the first opening of each file in each mode and `wrote` for each path that is first written to, up to LIMIT."""
+    global WATCHED
     workdir = settings.get("workdir")
     if workdir:
-        sys.addaudithook(_hook(recorder, str(workdir), str(settings.get("output") or recorder.folder)))
+        WATCHED = Files(recorder, str(workdir), str(settings.get("output") or recorder.folder), float(settings.get("since") or 0))
+        WATCHED.held_open()
+        recorder.on_end.append(WATCHED.held_open)
+        sys.addaudithook(_hook(WATCHED))
 
 
-def _hook(recorder: Any, workdir: str, output: str) -> Any:
-    inside, own = os.path.join(workdir, ""), os.path.join(output, "")
-    seen: dict[tuple[str, str], None] = {}
-    busy: set[int] = set()
-    now = time_ns
-    getcwd, join, normalise, fspath, thread = os.getcwd, os.path.join, os.path.normpath, os.fspath, recorder.thread
+def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
+    """An adapter tells of a path that C++ code is about to write; `new` where it has written it already. Never raises."""
+    if WATCHED is not None:
+        WATCHED.quietly(WATCHED.written, path, how, -1, new)
 
-    def record(path: Any, mode: Any, flags: Any) -> None:
+
+def opened(path: Any, mode: str) -> None:
+    """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it. Never raises."""
+    if WATCHED is None:
+        return
+    if mode == "r+":
+        WATCHED.quietly(WATCHED.opened, path, "r", 0)
+    WATCHED.quietly(WATCHED.opened, path, mode, 0)
+
+
+class Files:
+    """What a process has told of its files. `since`: the start of the first run of the pair, in Unix seconds."""
+
+    def __init__(self, recorder: Any, workdir: str, output: str, since: float) -> None:
+        self.recorder = recorder
+        self.inside, self.own = os.path.join(workdir, ""), os.path.join(output, "")
+        self.no_files: tuple[str, ...] = NO_FILES
+        if os.environ.get("TMPDIR"):  # emptied between the runs
+            self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)
+        self.since = since - LATE if since else 0.0
+        self.told_read: dict[tuple[str, str], None] = {}
+        self.told_written: dict[tuple[str, str], None] = {}
+        self.busy: set[int] = set()
+        self.thread = recorder.thread
+        self.inputs = Inputs(recorder)
+
+    def quietly(self, take: Any, *arguments: Any) -> None:
+        """Calls `take`, in which no event counts; an error of ours is told of and goes no further."""
+        me = self.thread()
+        if me in self.busy:
+            return
+        self.busy.add(me)
+        try:
+            take(*arguments)
+        except Exception as error:
+            self.recorder.problem("watching files", error)
+        finally:
+            self.busy.discard(me)
+
+    def held_open(self) -> None:
+        """Files that the process holds open for writing: at its start those that it was given.
+
+        `python train.py > log` in a script of the shell gives one. At its end: those that a library opened by itself, too.
+        """
+        try:
+            import fcntl
+
+            for number in map(int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()):
+                try:
+                    path = _readlink("/proc/self/fd/%d" % number)
+                    writes = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+                except OSError:
+                    continue
+                if writes and path.startswith("/") and os.path.lexists(path):
+                    self.written(path)
+        except Exception as error:
+            self.recorder.problem("looking at open files", error)
+
+    def written(self, path: Any, how: str = "open", folder: Any = -1, new: bool | None = None) -> None:
+        """`path`, which starts from the folder with the descriptor `folder`, is about to be written to, made, moved or removed.
+
+        `new`: whether nothing stood there. None: it is looked up.
+        """
+        path = _absolute(path, folder)
+        if path is None or not _first(self.told_written, path, how):
+            return
+        path = _without_links(path)
+        told = self._name(path)
+        if told is not None:
+            event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+            if not os.path.lexists(path) if new is None else new:
+                event["new"] = True
+            self.recorder.emit(event)
+
+    def opened(self, path: Any, mode: Any, flags: Any) -> None:
+        """An `open` event."""
+        path = _absolute(path)
+        if path is not None and path.endswith(".pyc"):
+            path = _source(path)
+            mode = "r"  # that the interpreter keeps what it compiled is nothing that the script writes
+        if path is None:
+            return
+        if writes(mode, flags):
+            self.written(path)
+        inside = path.startswith(self.inside)
+        kind = _mode(mode, flags)
+        if kind == "r" and not path.endswith(CODE) and (name := self._name(path)) is not None:
+            self.inputs.read(path, name)
+        if not inside or path.endswith(".py"):
+            if kind == "r" and not self._recent(path):
+                return
+            path = _without_links(path)
+        told = self._name(path)
+        if told is not None and _first(self.told_read, told, kind):
+            self.recorder.emit({"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9})
+
+    def changed(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An event of `WRITES`."""
+        how = "rename" if event == "os.rename" else "change"
+        for place, start in WRITES[event]:
+            self.written(arguments[place], how, -1 if start == NOWHERE else arguments[start])
+
+    def database(self, path: Any) -> None:
+        """A database that is opened is read, and may be written to."""
+        path = os.fspath(path)
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        if not isinstance(path, str) or path.endswith((".py", ".pyc")):
+        if path.startswith("file:"):
+            path = path[len("file:") :].partition("?")[0]
+        if not path or ":memory:" in path:
             return
-        path = normalise(path if path.startswith("/") else join(getcwd(), fspath(path)))
-        if not path.startswith(inside) or path.startswith(own):
-            return
-        kind = _mode(mode, flags)
-        if (path, kind) in seen or len(seen) >= LIMIT:
-            return
-        seen[(path, kind)] = None
-        relative = path[len(inside) :]
-        if not any(part in _ignored_names for part in relative.split("/")):
-            recorder.emit({"e": "open", "p": relative, "m": kind, "time": now() / 1e9})
+        self.opened(path, "r", 0)
+        for end in SQLITE_FILES:
+            self.written(path + end)
+
+    def _name(self, path: str) -> str | None:
+        """As a trace says it: from the working directory on, or the whole path, masked; None for what no run can find again."""
+        inside = path.startswith(self.inside)
+        if path.startswith(self.own) or (not inside and path.startswith(self.no_files)):
+            return None
+        name = path[len(self.inside) :] if inside else path
+        if any(part in IGNORED_NAMES for part in name.split("/")):
+            return None
+        return name if inside else str(self.recorder.masked(path))
+
+    def _recent(self, path: str) -> bool:
+        """Whether somebody changed a file since the first run began."""
+        try:
+            return os.stat(path).st_ctime >= self.since > 0
+        except OSError:
+            return False
+
+
+def _hook(files: Files) -> Any:
+    """The audit hook. It is called for each `id()` of the script, too: what is of no interest costs one look into a table."""
+
+    def changed(event: str) -> Any:
+        return lambda *arguments: files.changed(event, arguments)
+
+    takers = {"open": files.opened, "sqlite3.connect": files.database, **{event: changed(event) for event in WRITES}}
+    find, quietly = takers.get, files.quietly
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event != "open":
-            return
-        me = thread()
-        if me in busy:
-            return
-        busy.add(me)
-        try:
-            record(*arguments)
-        except Exception as error:
-            recorder.problem("watching files", error)
-        finally:
-            busy.discard(me)
+        take = find(event)
+        if take is not None:
+            quietly(take, *arguments)
 
     return hook
+
+
+def _first(told: dict[tuple[str, str], None], path: str, kind: str) -> bool:
+    if (path, kind) in told or len(told) >= LIMIT:
+        return False
+    told[(path, kind)] = None
+    return True
+
+
+def _without_links(path: str) -> str:
+    """A path whose folders are no links: that of the file itself, which may be one."""
+    parent, name = os.path.split(path)
+    return os.path.join(os.path.realpath(parent), name)
+
+
+def _source(path: str) -> str | None:
+    """The module that a file of bytecode was compiled from: who imports the one reads what the other held."""
+    folder, name = os.path.split(path)
+    parent, cache = os.path.split(folder)
+    return os.path.join(parent, name.partition(".")[0] + ".py") if cache == "__pycache__" else None
+
+
+def writes(mode: Any, flags: Any) -> bool:
+    """Whether a file is opened so that it can be written to, from the arguments of an `open` audit event."""
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wxa+")
+    return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+
+
+def _absolute(path: Any, folder: Any = -1) -> str | None:
+    """A path of an audit event in full; None where it is none."""
+    if isinstance(path, int):
+        path = os.readlink("/proc/self/fd/%d" % path)
+    path = os.fspath(path)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if not isinstance(path, str) or not path:
+        return None
+    if path.startswith("/"):
+        return os.path.normpath(path)
+    start = os.readlink("/proc/self/fd/%d" % folder) if isinstance(folder, int) and folder >= 0 else os.getcwd()
+    return os.path.normpath(os.path.join(start, path))
 
 
 def _mode(mode: Any, flags: Any) -> str:

@@ -2,6 +2,9 @@
 
 One finder stands first in `sys.meta_path`. It asks the other finders for the real spec and wraps `exec_module` of that one loader
 instance; the wrapper removes itself before it calls the real one.
+
+A script may empty `sys.modules`. The recorder's own modules are then put back with the next import: a second copy of them would
+know nothing of the recorder that is under way, and what the script logs would go nowhere.
 """
 
 from __future__ import annotations
@@ -13,6 +16,11 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
     Callback = Callable[[object], None]
+
+_OURS = __name__.rpartition(".")[0]
+_package = sys.modules[_OURS]
+_Module = type(sys)
+_Spec = type(__spec__)  # `importlib.machinery` may be gone, too, when it is needed
 
 _waiting: dict[str, list[Callback]] = {}
 _provided: dict[str, str] = {}
@@ -42,6 +50,10 @@ class _Finder:
         self._busy: set[str] = set()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if _OURS not in sys.modules:
+            _put_back(_package)
+        if name.partition(".")[0] == _OURS:
+            return _spec_of_loaded(name)
         if (name not in _waiting and name not in _provided) or name in self._busy:
             return None
         self._busy.add(name)
@@ -64,6 +76,36 @@ class _Finder:
             if spec is not None:
                 return spec
         return None
+
+
+class _Loaded:
+    """Loads a module that is loaded already: the same object again."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def create_module(self, spec: Any) -> Any:
+        return self._module
+
+    def exec_module(self, module: Any) -> None:
+        pass
+
+
+def _put_back(module: Any) -> None:
+    """Enter a module of the recorder and those below it into `sys.modules`."""
+    sys.modules[module.__name__] = module
+    prefix = module.__name__ + "."
+    for name, below in list(vars(module).items()):
+        if isinstance(below, _Module) and below.__name__ == prefix + name:
+            _put_back(below)
+
+
+def _spec_of_loaded(name: str) -> Any:
+    """The spec of a module of the recorder that is loaded; None for one that is to be loaded from its file."""
+    module = sys.modules.get(name)
+    if module is None:
+        return None
+    return _Spec(name, _Loaded(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
 
 
 def _wrap(loader: Any, name: str) -> None:

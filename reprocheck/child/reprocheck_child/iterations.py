@@ -63,6 +63,11 @@ class Grouping:
         """Number of closed iterations."""
         return len(self.ends)
 
+    @property
+    def closed_by_loss(self) -> bool:
+        """Whether there is no optimizer: then the loss of an iteration closes it, before its gradients and its update."""
+        return not self._optimizers
+
     def optimizer(self, index: int) -> None:
         """An optimizer was built."""
         self._release()

@@ -17,7 +17,15 @@ BLOCK = 1 << 16
 _PAGE = 4096
 _READ_WRITE, _SHARED = 3, 1
 
-_open, _close, _allocate = os.open, os.close, os.posix_fallocate
+_open, _close, _allocate, _truncate = os.open, os.close, os.posix_fallocate, os.truncate
+
+
+def cut_off(path: str, length: int) -> None:
+    """Cut a file to its first `length` bytes. Where the script removed it there is nothing to cut, and readers stop at zero bytes."""
+    try:
+        _truncate(path, length)
+    except OSError:
+        pass
 
 
 class Block:

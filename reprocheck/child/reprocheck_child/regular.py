@@ -6,11 +6,10 @@ is implied. Formatting a number, a lock, a second line would cost several times 
 
 from __future__ import annotations
 
-import os
 from _thread import get_ident
 from array import array
 
-from .mapping import BLOCK, Block
+from .mapping import BLOCK, Block, cut_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ WIDTH = 8
 """Bytes of a loss: a double in the machine's byte order."""
 UNUSED = b"\xff" * WIDTH
 """Stands where no loss was stored yet: a NaN that no computation yields. Losses that are NaN are lines of the trace, they end a stretch."""
-
-_truncate = os.truncate
 
 
 def stored(data: bytes) -> array[float]:
@@ -50,7 +47,7 @@ class Column:
         """Cut off what was allocated and not used."""
         if self._block is not None:
             self._release()
-            _truncate(self.path, used * WIDTH)
+            cut_off(self.path, used * WIDTH)
 
     def _release(self) -> None:
         if self._block is not None:

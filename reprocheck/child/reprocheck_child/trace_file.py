@@ -10,12 +10,12 @@ from __future__ import annotations
 import fcntl
 import os
 
-from .mapping import BLOCK, Block
+from .mapping import BLOCK, Block, cut_off
 
 DESCRIPTOR_FROM = 700
 """File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""
 
-_open, _write, _close, _fstat, _truncate = os.open, os.write, os.close, os.fstat, os.truncate
+_open, _write, _close, _fstat = os.open, os.write, os.close, os.fstat
 _control = fcntl.fcntl
 
 
@@ -69,7 +69,7 @@ class TraceFile:
             self._block.release()
             self._block, self._used = None, 0
         if self._length:
-            _truncate(self.path, self._length)
+            cut_off(self.path, self._length)
 
     def _descriptor(self) -> int:
         """The descriptor for writing; opened again where a daemon closed it or its number now names another file."""

@@ -5,6 +5,8 @@ No error here reaches the script.
 
 from __future__ import annotations
 
+import os
+import sys
 from _collections import deque
 from _thread import RLock
 
@@ -14,7 +16,7 @@ from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
+    from typing import Any, Callable, Mapping, Sequence
 
     Deferred = Callable[[bool], str | None]
     # called with `wait`; returns the line of an event, or None while its value is not there and `wait` is False
@@ -36,6 +38,7 @@ class Writer:
         self._greeting: str | None = None
         self._queue: deque[tuple[int, Deferred]] = deque()
         self._said: set[str] = set()
+        self._muted = False  # enough was recorded: what is written from now on is left out
 
     def emit(self, event: Mapping[str, Any]) -> None:
         """Write one event, behind those that wait for a device."""
@@ -51,6 +54,24 @@ class Writer:
 
             return mask(text, **self._mask)
         return text
+
+    def redacted(self, text: str) -> str:
+        """`text` without names and without secrets: for what a script, not the recorder, has put into words."""
+        from .redaction import Redactor, known_secrets
+
+        known = known_secrets(sys.argv, os.environ)
+        return Redactor(known).text(self.masked(text))
+
+    def arguments(self, words: Sequence[str]) -> list[str]:
+        """The words of a command line, without names and without the values of secret options."""
+        from .masking import may_hold_secret
+
+        masked = [self.masked(word) for word in words]
+        if not any(may_hold_secret(word) for word in masked):
+            return masked
+        from .redaction import Redactor
+
+        return Redactor().arguments(masked)
 
     def later_line(self, read: Deferred) -> None:
         """Write the line that `read(wait)` returns once it has arrived from a device; events behind it wait."""
@@ -70,26 +91,36 @@ class Writer:
         said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
         if "problem" + where + said[:40] not in self._said:
             self._said.add("problem" + where + said[:40])
-            self.emit({"e": "problem", "where": where, "error": self.masked(said[:2000])})
+            self.emit({"e": "problem", "where": where, "error": self.redacted(said)[:2000]})
 
     def lines(self, take: Callable[[], str]) -> None:
         """Write the lines that `take` returns, behind those that wait for a device, and none of another thread between."""
         with self._lock:
             lines = take()
+            if self._muted:
+                return
             if self._queue:
                 self._queue.append((self.grouping.closed, lambda wait: lines))
             else:
                 self._write(lines)
 
     def _line(self, line: str) -> None:
-        if self.before_line is not None and self.before_line(line):
+        if self._muted or (self.before_line is not None and self.before_line(line)):
             return
         if self._queue:
             self._put(lambda wait: line)
         else:
             self._write(line)
 
+    def _unmute(self) -> None:
+        """Write again. What the deeper levels have gathered meanwhile is asked for first, and left out."""
+        if self._muted and self.before_line is not None:
+            self.before_line("")
+        self._muted = False
+
     def _put(self, line: Deferred) -> None:
+        if self._muted:
+            return
         if self.before_line is not None:
             self.before_line("")
         self._queue.append((self.grouping.closed, line))

@@ -1,7 +1,7 @@
 """From the first differing rung to entries of the catalogue: one function a rung, best first.
 
-What the ladder shows is `observed`; what only fits, or rests on a line of the source, is `suspected`. A list of operators alone yields
-nothing.
+Each names the recorded facts that show it; `explain.evidence` decides by them what is observed. What only fits, or rests on a line of the
+source, is suspected. A list of operators alone yields nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from reprocheck.explain.suspects.data import batch
 from reprocheck.explain.suspects.environment import environment
 from reprocheck.explain.suspects.forward import forward
 from reprocheck.explain.suspects.generators import generators
+from reprocheck.explain.suspects.given import of_given
 from reprocheck.explain.suspects.look import Look, Suspect, line
 from reprocheck.explain.suspects.start import files, hyper_parameters, weights
 from reprocheck.model import RungName
@@ -26,28 +27,36 @@ def suspects(look: Look) -> Iterator[Suspect]:
     if look.check.record.compared:
         yield from _of_sides(look)
         return
-    if not look.ladder.came_back:
-        yield Suspect(name="intermittent-difference", evidence=("The runs that were recorded again agreed.",))
+    if not look.ladder.came_back and look.rung.rung != "files and arguments":
+        shown = look.recorded("agrees when repeated")
+        yield Suspect(name="intermittent-difference", shown=shown, evidence=("The runs that were recorded again agreed.",))
     yield from _OF_RUNG[look.rung.rung](look)
     if look.rung.rung != "environment":
         yield from _beside(look)
 
 
 def _of_sides(look: Look) -> Iterator[Suspect]:
-    """Of two recordings that were made apart: their environments, and what makes runs differ anyhow unless each side agrees with itself."""
+    """Of two recordings that were made apart: what they were given, their environments, and what makes runs differ anyhow.
+
+    The last only where a side may not agree with itself, and never for a value that another text computes.
+    """
+    if look.rung.rung == "files and arguments":
+        yield from of_given(look)
+        return
     yield from _beside(look)
-    noise = look.check.between.noise if look.check.between else ()
-    if len(noise) < 2 or not all(side.equal for side in noise):
-        yield from (replace(suspect, confidence="suspected") for suspect in _OF_RUNG[look.rung.rung](look))
+    given = look.ladder.rung("files and arguments").status == "differs"
+    if look.quiet or (given and look.rung.rung == "hyper-parameters"):
+        return
+    yield from (replace(suspect, shown=()) for suspect in _OF_RUNG[look.rung.rung](look))
 
 
 def _beside(look: Look) -> Iterator[Suspect]:
     """Differences of the environment explain only a rounding-level difference."""
     if look.rung.size == "rounding":
         for suspect in environment(look):
-            yield Suspect(name=suspect.name, confidence="suspected", evidence=suspect.evidence)
+            yield replace(suspect, shown=())
         if compiled := look.hint("compile"):
-            yield Suspect(name="compile-cache", confidence="suspected", evidence=(line(compiled, "compiles"),), source=compiled.source)
+            yield Suspect(name="compile-cache", evidence=(line(compiled, "compiles"),), source=compiled.source)
 
 
 _OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.explain.drift import classes
+from reprocheck.explain.evidence import Recorded
 from reprocheck.explain.suspects.look import Look, Suspect
 from reprocheck.rules import drift_class
 
@@ -21,4 +22,5 @@ def environment(look: Look) -> Iterator[Suspect]:
             kinds.setdefault(drift_class(difference.key).cause, []).append(said)
     for name in _ORDER:
         if name in kinds:
-            yield Suspect(name=name, evidence=tuple(kinds[name][:5]))
+            shown = (Recorded(kind="environment differs", of=name),)
+            yield Suspect(name=name, shown=shown, evidence=tuple(kinds[name][:5]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reprocheck.explain.evidence import Recorded
 from reprocheck.explain.suspects.data import origins
 from reprocheck.explain.suspects.generators import by_seeds
 from reprocheck.explain.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, of_hint
+from reprocheck.explain.suspects.path import by_clock, other_path
 
 _DRAWS = re.compile(r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\.")
 _FEEDS = ("private", "entropy", "identity", "memory")
@@ -18,9 +20,10 @@ _DRAWING = re.compile(r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|
 def forward(look: Look) -> Iterator[Suspect]:
     """A module or the loss: culprit or victim, a private draw or another order of additions."""
     if look.fact("structural"):
-        yield Suspect(name="different-path", evidence=of_hint(look.hint("entropy", "clock"), "reads the system or the clock"))
-    elif look.fact("private_generator"):
-        yield by_hint("private-draw", look.hint("entropy"), PRIVATE)
+        yield other_path(look)
+    elif given := look.given_generator():
+        yield from _seeded_by_clock(look)
+        yield by_hint("private-draw", look.hint("entropy"), PRIVATE, given)
     elif look.fact("victim") or look.fact("only_labels"):
         yield from _unrecorded(look)
     elif look.names("generators"):
@@ -28,9 +31,10 @@ def forward(look: Look) -> Iterator[Suspect]:
     elif _draws_unseen(look):
         yield Suspect(name="unseeded-layer", evidence=(f"{look.fact('class')} draws random numbers, and its kernel shows no state.",))
     elif look.fact("uninitialised"):
-        yield Suspect(name="uninitialised-memory", evidence=of_hint(look.hint("memory"), "makes a tensor without filling it"))
+        memory = of_hint(look.hint("memory"), "makes a tensor without filling it")
+        yield Suspect(name="uninitialised-memory", shown=look.recorded("memory not filled"), evidence=memory)
     elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
-        yield by_hint("threads-share-weights", threads, "runs beside the training", "suspected")
+        yield by_hint("threads-share-weights", threads, "runs beside the training")
         yield from _unrecorded(look)
     elif _from_elsewhere(look):
         yield from _unrecorded(look)
@@ -38,6 +42,12 @@ def forward(look: Look) -> Iterator[Suspect]:
         yield from noisy(look, "noisy-forward-kernel", backward=False)
     else:
         yield from _gross(look)
+
+
+def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
+    """A clock that feeds what differs: it seeds the generator that is drawn from there, or makes the values."""
+    if clock := look.feeding("clock"):
+        yield by_hint("clock-seed", clock, "reads the clock, and what differs is made of it")
 
 
 def _from_elsewhere(look: Look) -> bool:
@@ -64,14 +74,16 @@ def _kernel(look: Look) -> bool:
 def _gross(look: Look) -> Iterator[Suspect]:
     private, memory = look.hint("entropy"), look.hint("memory")
     odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
-    unfilled = by_hint("uninitialised-memory", memory, "makes a tensor without filling it", "suspected")
+    unfilled = by_hint("uninitialised-memory", memory, "makes a tensor without filling it")
     if odd and memory:
         yield unfilled
-    drawing = [name for name in look.operators if _DRAWS.match(name)]
-    said = tuple(f"`{name}` draws random numbers, and the default generators agree." for name in drawing[:1])
-    yield by_hint("private-draw", private, PRIVATE, "observed" if look.rung.size else "suspected", said)
+    yield from _seeded_by_clock(look)
+    drawing = [name for name in look.operators if _DRAWS.match(name)][:1]
+    said = tuple(f"`{name}` draws random numbers, and the default generators agree." for name in drawing)
+    shown = tuple(Recorded(kind="private generator given", of=name) for name in drawing)
+    yield by_hint("private-draw", private, PRIVATE, shown, said)
     if listed := look.listed(backward=False):
-        yield Suspect(name="noisy-forward-kernel", confidence="suspected", evidence=tuple(operator.sentence for operator in listed[:3]))
+        yield Suspect(name="noisy-forward-kernel", evidence=tuple(operator.sentence for operator in listed[:3]))
     if memory and not odd:
         yield unfilled
 
@@ -82,13 +94,14 @@ def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
     rounding = "From equal inputs the result differs by rounding alone, as another order of additions makes it."
     kernel = "From equal inputs an operator that draws no numbers gives another result."
     said = (rounding if look.rung.size == "rounding" else kernel, *listed)
+    shown = look.recorded("operation differs")
     if look.device == "npu":
-        yield Suspect(name="ascend-kernel", evidence=said)
-        yield Suspect(name=name, confidence="suspected")
+        yield Suspect(name="ascend-kernel", shown=shown, evidence=said)
+        yield Suspect(name=name)
     elif "jax" in look.frameworks and look.device == "cuda":
-        yield Suspect(name="xla-kernels", evidence=said)
+        yield Suspect(name="xla-kernels", shown=shown, evidence=said)
     else:
-        yield Suspect(name=name, evidence=said)
+        yield Suspect(name=name, shown=shown, evidence=said)
 
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
@@ -101,11 +114,13 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     found = list(origins(look))
     yield from found
     private, memory = look.hint("entropy"), look.hint("memory")
-    yield Suspect(name="unrecorded-input", evidence=of_hint(look.feeding("clock"), "reads the clock, and what differs is made of it"))
+    clock = of_hint(look.feeding("clock"), "reads the clock, and what differs is made of it")
+    yield Suspect(name="unrecorded-input", shown=look.recorded("no producer differs"), evidence=clock)
+    yield from by_clock(look.code, near=look.rung.source)
     if not found and not look.hash_is_fixed and str(look.fact("dtype") or "int").startswith(("int", "uint")):
         said = "What differs are whole numbers, as labels and token ids are; string hashes were not fixed (PYTHONHASHSEED)."
-        yield Suspect(name="hash-order", confidence="suspected", evidence=(said,))
+        yield Suspect(name="hash-order", evidence=(said,))
     if private:
-        yield by_hint("private-draw", private, PRIVATE, "suspected")
+        yield by_hint("private-draw", private, PRIVATE)
     if memory:
-        yield by_hint("uninitialised-memory", memory, "makes a tensor without filling it", "suspected")
+        yield by_hint("uninitialised-memory", memory, "makes a tensor without filling it")

@@ -2,82 +2,113 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from reprocheck.explain import words
 from reprocheck.explain.batches import CONTENT, ORDER
-from reprocheck.explain.suspects.look import Look, Suspect, capital, follows, line, of_hint
-from reprocheck.model import Rung, SourceLine
+from reprocheck.explain.evidence import SEEDED_EQUALLY, Recorded
+from reprocheck.explain.suspects.look import SHUFFLES, Look, Suspect, of_hint
+from reprocheck.model import Rung
+from reprocheck.model.letters import capital
 
 _SEED: Mapping[str, str] = {
     "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
     "numpy": "import numpy\n\nnumpy.random.seed(0)  # at the start, before anything is drawn",
 }
 """What seeds a generator that is not the framework's own."""
-
-
-_SHUFFLES = ("shuffle", "permutation", "sample")
-"""Functions of `random` and `numpy.random` that draw an order."""
+_SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
+"""Generators that the seed of a framework reaches as well, since it draws from them itself: its own fix is the one that suffices."""
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
     """A generator whose state differs: never seeded, seeded with another number, or seeded equally and moved since."""
     drawn = look.names("generators")
-    names = " and ".join(drawn) or "its generator"
-    seeds = look.fact("seeds")
-    if isinstance(seeds, Mapping) and seeds:
-        yield from _other_seed(look, unseeded, {str(name): value for name, value in seeds.items()})
-    elif look.fact("seeds_equal") is True:
-        said = f"{capital(names)} was seeded with the same number in both runs, and stands elsewhere when it is drawn from."
-        yield Suspect(name="shifted-stream", evidence=(said,), source=_seed_line(look))
-    elif look.fact("seeds_equal") is False and set(drawn) & set(look.names("seeded_by")):
-        yield Suspect(name="clock-seed", evidence=(f"The script seeds {names} with another number in each run.",), source=_seed_line(look))
-        yield Suspect(name=unseeded, confidence="suspected")
+    shown = look.generator_facts()
+    kinds = {fact.kind for fact in shown}
+    if "seeded unequally" in kinds or "seeded by the system" in kinds:
+        yield from _other_seed(look, unseeded, shown)
+    elif kinds & SEEDED_EQUALLY and "never seeded" not in kinds:
+        said = _moved(look, drawn)
+        yield Suspect(name="shifted-stream", shown=shown, evidence=(said,), source=look.seed_line())
     else:
-        seed = look.hint("seed") if late else None
-        after = seed is not None and look.rung.source is not None and follows(seed.source, look.rung.source)
-        if seed and after:
-            yield Suspect(name=late, evidence=(line(seed, "seeds, below the line that draws"),), source=look.rung.source)
-        said = f"Nothing seeded {names} before the first draw."
-        draw = look.draw_from(drawn) if look.rung.source is None else None
-        yield Suspect(
-            name=unseeded,
-            confidence="suspected" if after else "observed",
-            evidence=(said, *of_hint(draw, "draws from it")),
-            source=draw.source if draw else look.rung.source,
-            fix="\n".join(_SEED[name] for name in drawn) if drawn and set(drawn) <= set(_SEED) else "",
-        )
+        yield from _never_seeded(look, unseeded, late, shown)
     if look.ranks > 1:
-        yield Suspect(name="seed-per-process", confidence="suspected", evidence=(f"The run has {look.ranks} ranks.",))
+        yield Suspect(name="seed-per-process", evidence=(f"The run has {look.ranks} ranks.",))
 
 
-def _other_seed(look: Look, unseeded: str, seeds: Mapping[str, object]) -> Iterator[Suspect]:
-    """`torch.seed()` and its like seed from the operating system: as good as unseeded. A computed number is a seed of its own."""
-    line = _seed_line(look)
+def _moved(look: Look, names: Sequence[str]) -> str:
+    """What was recorded of generators that were seeded equally, and stand otherwise."""
+    who = capital(words.generators(names) if names else "its generator")
+    if look.names("keys"):
+        return f"{who} was made from the same number in both runs, and is another key when it is drawn from."
+    if len(names) > 1:
+        return f"{who} were seeded with the same numbers in both runs, and stand elsewhere when they are drawn from."
+    return f"{who} was seeded with the same number in both runs, and stands elsewhere when it is drawn from."
+
+
+def _never_seeded(look: Look, unseeded: str, late: str, shown: tuple[Recorded, ...]) -> Iterator[Suspect]:
+    """Nothing seeded a generator before it was drawn from; `late` is the entry for one that was seeded afterwards."""
+    drawn = look.names("generators")
+    said = f"Nothing seeded {' and '.join(drawn)} before the first draw." if drawn else "No seed was recorded before the first draw."
+    later = look.mapping("seeded_later")
+    if late and later:
+        yield Suspect(name=late, shown=shown, evidence=(said, *_afterwards(later)), source=look.rung.source)
+    draw = look.draw_from(drawn) if look.rung.source is None else None
+    yield Suspect(
+        name=unseeded,
+        shown=() if late and later else shown,
+        evidence=(said, *of_hint(draw, "draws from it")),
+        source=draw.source if draw else look.rung.source,
+        fix=_seeding(look, drawn),
+    )
+
+
+def _seeding(look: Look, drawn: Sequence[str]) -> str:
+    """What seeds these generators, if the framework's own fix does not; empty where it does."""
+    reached = _SEEDED_BY.get(look.frameworks[0], frozenset()) if look.frameworks else frozenset()
+    if not drawn or not set(drawn) <= set(_SEED) or set(drawn) <= reached:
+        return ""
+    return "\n".join(_SEED[name] for name in drawn)
+
+
+def _afterwards(later: Mapping[str, object]) -> tuple[str, ...]:
+    """Who seeded generators after they had been drawn from, and with which number."""
+    known = {name: one for name, one in later.items() if isinstance(one, Mapping)}
+    return tuple(f"{capital(str(one['who']))} seeds {name} afterwards, with {one['seed']}." for name, one in known.items())
+
+
+def _other_seed(look: Look, unseeded: str, shown: tuple[Recorded, ...]) -> Iterator[Suspect]:
+    """`torch.seed()` and its like seed from the operating system: as good as unseeded. A number that the script gives is a seed."""
+    folded = look.names("folded")
     said = tuple(
-        f"{capital(name)} was seeded with {both[0]} in run 1 and {both[1]} in run 2."
-        for name, both in seeds.items()
+        f"{capital(words.generators([name]))} {'had folded in' if name in folded else 'was seeded with'} "
+        f"{both[0]} in run 1 and {both[1]} in run 2."
+        for name, both in look.mapping("seeds").items()
         if isinstance(both, list | tuple) and len(both) == 2
     )
-    bare = line is not None and re.search(r"\bseed\(\s*\)", line.text) is not None
-    by_system = Suspect(name=unseeded, confidence="observed" if bare else "suspected", evidence=said, source=line)
-    computed = Suspect(name="clock-seed", confidence="suspected" if bare else "observed", evidence=said, source=line)
-    yield from (by_system, computed) if bare else (computed, by_system)
-
-
-def _seed_line(look: Look) -> SourceLine | None:
-    """The line that seeded, with its text."""
-    file, _, line = str(look.fact("seed_line") or "").rpartition(":")
-    return look.code.with_text(SourceLine(file=file, line=int(line))) if file and line.isdigit() else look.rung.source
+    by_system = any(fact.kind == "seeded by the system" for fact in shown)
+    yield Suspect(name=unseeded if by_system else "clock-seed", shown=shown, evidence=said, source=look.seed_line())
 
 
 def _made_of(look: Look, batch: Rung) -> str:
     """What the script drew before a loader handed it out: which samples a subset takes, their order, or anything else."""
-    draw = look.draw_from(look.names("generators"))
-    if batch.facts.get("subset"):
+    drawn = look.names("generators")
+    draw = look.draw_from(drawn)
+    splits = draw is None and "numpy" in drawn and look.hint("split") is not None
+    if splits or batch.facts.get("subset"):
         return "unseeded-split"
-    shuffled = batch.facts.get("order") == ORDER or (draw is not None and draw.name.rpartition(".")[2] in _SHUFFLES)
+    shuffled = batch.facts.get("order") == ORDER or (draw is not None and draw.name.rpartition(".")[2] in SHUFFLES)
     return "unseeded-shuffle" if shuffled else "unseeded-draw"
+
+
+def _drawn_by_loader(look: Look, batch: Rung) -> str:
+    """What a loader drew: the order of its samples, or what they hold."""
+    order = batch.facts.get("order")
+    if order == CONTENT:
+        return "worker-seed" if batch.facts.get("worker") is not None else "unseeded-augmentation"
+    if order == ORDER or batch.facts.get("by_indices") or look.fact("kind") == "epoch":
+        return "unseeded-shuffle"
+    return "unseeded-shuffle" if look.draws_an_order(look.names("generators")) else "unseeded-augmentation"
 
 
 def generators(look: Look) -> Iterator[Suspect]:
@@ -92,8 +123,11 @@ def generators(look: Look) -> Iterator[Suspect]:
     if batch.status == "equal":  # the loader draws without need of it: what differs is made by the next that draws
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
-    order, worker = batch.facts.get("order"), batch.facts.get("worker")
-    name = "unseeded-shuffle" if order != CONTENT else "worker-seed" if worker is not None else "unseeded-augmentation"
-    yield from by_seeds(look, unseeded=name)
-    if order not in (ORDER, CONTENT):
-        yield Suspect(name="unseeded-augmentation", confidence="suspected")
+    order = batch.facts.get("order")
+    if batch.facts.get("plain") and order not in (ORDER, CONTENT):  # nothing shows that samples were put into another order
+        yield from by_seeds(look, unseeded=_made_of(look, batch))
+        return
+    yield from by_seeds(look, unseeded=_drawn_by_loader(look, batch))
+    never = any(fact.kind == "never seeded" for fact in look.generator_facts())
+    if never and order not in (ORDER, CONTENT):
+        yield Suspect(name="unseeded-augmentation")

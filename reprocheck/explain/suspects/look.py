@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reprocheck.explain.sources import numbered
+from reprocheck.explain.device import kind as kind_of_device
+from reprocheck.explain.evidence import Kind, Recorded
 from reprocheck.explain.usercode import Hint, UserCode
-from reprocheck.model import Check, Confidence, Ladder, Rung, SourceLine
+from reprocheck.model import Check, Ladder, Rung, SourceLine
 from reprocheck.rules import Operator, known
 
 PRIVATE = "makes a generator without a seed, or draws from the system"
@@ -15,6 +16,8 @@ PRIVATE = "makes a generator without a seed, or draws from the system"
 DRAWS = "draws from a generator without a seed, or from the system, and what differs is made of it"
 """What a line does that feeds the one that the ladder names."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
+SHUFFLES = ("shuffle", "permutation", "permuted", "sample", "choice", "choices")
+"""Functions of `random` and `numpy.random` that draw an order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +25,8 @@ class Suspect:
     """An entry of the catalogue by its name, and what speaks for it beside the detail of the rung."""
 
     name: str
-    confidence: Confidence = "observed"
+    shown: tuple[Recorded, ...] = ()
+    """What was recorded of the thing that the entry blames. `explain.evidence` decides by it how sure the cause is."""
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
@@ -50,10 +54,65 @@ class Look:
             [value] if isinstance(value, str) and value else [str(one) for one in value if one] if isinstance(value, list | tuple) else []
         )
 
+    def recorded(self, kind: Kind) -> tuple[Recorded, ...]:
+        """The fact that the place of the rung is of this kind."""
+        return (Recorded(kind=kind, of=self.rung.place or self.rung.rung),)
+
+    def generator_facts(self) -> tuple[Recorded, ...]:
+        """What was recorded of the generators that the rung names: their states differ, and how each of them was seeded."""
+        found: list[Recorded] = []
+        for name in self.names("generators"):
+            found += [Recorded(kind="state differs", of=name), Recorded(kind=self._seeding(name), of=name)]
+            if name in self.mapping("seeded_later"):
+                found.append(Recorded(kind="seeded later", of=name))
+        return tuple(found)
+
+    def _seeding(self, generator: str) -> Kind:
+        """How a generator was seeded before it was drawn from."""
+        if generator in self.names("seeded_by_system"):
+            return "seeded by the system"
+        if generator in self.mapping("seeds"):
+            return "seeded unequally"
+        if generator not in self.names("seeded_by"):
+            return "never seeded"
+        return "key made equally" if generator in self.names("keys") else "seeded equally"
+
+    def seed_line(self) -> SourceLine | None:
+        """The line that seeded, with its text; that of the rung where none was recorded."""
+        return self.line_of("seed_line")
+
+    def line_of(self, fact: str) -> SourceLine | None:
+        """A fact that is a line (`file:line`), with its text; that of the rung where there is none."""
+        return self.line_at(str(self.fact(fact) or ""))
+
+    def line_at(self, place: str) -> SourceLine | None:
+        """As `line_of`, for the line itself."""
+        file, _, line = place.rpartition(":")
+        if not file or not line.isdigit():
+            return self.rung.source
+        return self.code.with_text(SourceLine(file=file, line=int(line)))
+
+    def mapping(self, fact: str) -> dict[str, object]:
+        """A fact that is a table by name; empty where there is none."""
+        value = self.fact(fact)
+        return {str(name): one for name, one in value.items()} if isinstance(value, Mapping) else {}
+
+    def given_generator(self) -> tuple[Recorded, ...]:
+        """That the operator which differs first was given a generator of its own; nothing where none was recorded or was not."""
+        if not self.fact("private_generator"):
+            return ()
+        return (Recorded(kind="private generator given", of=str(self.fact("operator") or self.rung.place)),)
+
     @property
     def device(self) -> str:
         """Kind of device: `cpu`, `cuda`, `npu`…"""
-        return (str(self.fact("device") or "cpu").lower().partition(":")[0]).replace("ascend", "npu").replace("gpu", "cuda")
+        return kind_of_device(self.fact("device"))
+
+    @property
+    def quiet(self) -> bool:
+        """Of two recordings: whether the runs of each side agree among themselves."""
+        noise = self.check.between.noise if self.check.between else ()
+        return len(noise) == 2 and all(side.equal for side in noise)
 
     @property
     def ranks(self) -> int:
@@ -88,6 +147,12 @@ class Look:
         modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
         return next((hint for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)), None) if modules else None
 
+    def draws_an_order(self, generators: Sequence[str]) -> bool:
+        """Whether a line puts things into an order that it draws from one of these generators, or no line that draws from them is known."""
+        modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
+        names = [hint.name for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)] if modules else []
+        return not names or any(name.rpartition(".")[2] in SHUFFLES for name in names)
+
     def feeding(self, *kinds: str) -> Hint | None:
         """A line that makes what the rung's own line reads."""
         return self.code.feeding(self.rung.source, *kinds)
@@ -107,23 +172,12 @@ def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
     return (line(hint, what),) if hint else ()
 
 
-def by_hint(name: str, hint: Hint | None, what: str, confidence: Confidence = "observed", said: tuple[str, ...] = ()) -> Suspect:
-    """Entry `name`, with what is `said` for it and, where there is a hint, its line as evidence and source."""
-    return Suspect(name=name, confidence=confidence, evidence=(*said, *of_hint(hint, what)), source=hint.source if hint else None)
+def by_hint(name: str, hint: Hint | None, what: str, shown: tuple[Recorded, ...] = (), said: tuple[str, ...] = ()) -> Suspect:
+    """Entry `name` with what was recorded and `said` for it; a hint adds its line as evidence and source, and no certainty."""
+    return Suspect(name=name, shown=shown, evidence=(*said, *of_hint(hint, what)), source=hint.source if hint else None)
 
 
 def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
     """Entry `name` for a line that draws from a generator of which nothing else is known; nothing without one."""
     what = "draws from a generator that nothing seeded: its state is not the same in both runs"
-    return (by_hint(name, draw, what, "suspected"),) if draw else ()
-
-
-def capital(text: str) -> str:
-    """With a capital letter."""
-    return text[:1].upper() + text[1:]
-
-
-def follows(one: SourceLine, other: SourceLine) -> bool:
-    """Whether a line stands below another in the same file, or in a later cell of the same notebook."""
-    (file, cell), (other_file, other_cell) = numbered(one.file), numbered(other.file)
-    return file == other_file and (cell, one.line) > (other_cell, other.line)
+    return (by_hint(name, draw, what),) if draw else ()

@@ -37,6 +37,7 @@
     stroke: () => colour(`--run-${series.colour}`) + (series.run === 1 ? "99" : ""),
     width: series.run === 1 ? 4 : 1.75,
     dash: DASH[series.dash] || undefined,
+    class: series.dash ? `dash-${series.dash}` : undefined,
     points: { show: few, size: series.run === 1 ? 9 : 5, fill: () => colour(`--run-${series.colour}`), stroke: () => colour(`--run-${series.colour}`) },
     value: (_, shown) => value(shown),
   });
@@ -72,7 +73,7 @@
       const x = plot.valToPos(iteration, "x", true);
       const y = bbox.top + (26 + 10 * ((run - 1) % 4)) * scale;
       const r = 3.5 * scale;
-      ctx.strokeStyle = colour(`--run-${((run - 1) % 8) + 1}`);
+      ctx.strokeStyle = colour(`--run-${((run - 1) % 6) + 1}`);
       ctx.beginPath();
       ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r);
       ctx.moveTo(x - r, y + r); ctx.lineTo(x + r, y - r);
@@ -136,7 +137,7 @@
     const value = (shown) => (shown === floor ? "0" : short(shown));
     allowed.forEach((values, index) => {
       columns.push(values);
-      list.push({ label: "allowed", class: index ? "unlisted" : undefined, stroke: () => colour("--limit"), width: 2, dash: [7, 4], points: { show: false }, value: (_, shown) => value(shown) });
+      list.push({ label: "allowed", class: index ? "unlisted" : "dash-1", stroke: () => colour("--limit"), width: 2, dash: [7, 4], points: { show: false }, value: (_, shown) => value(shown) });
     });
     for (const one of series) { columns.push(one.values); list.push({ ...curve(one, value), width: 1.75 }); }
     const all = extent(columns) || [floor, 1];
@@ -158,4 +159,31 @@
     for (const plot of plots.splice(0)) plot.destroy();
     all();
   });
+})();
+
+// What is there to be pasted can be copied with a button, where the browser lets a page do that.
+(() => {
+  "use strict";
+  const selected = (pre) => {
+    const range = document.createRange();
+    range.selectNodeContents(pre);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    return document.execCommand("copy");
+  };
+  const copied = async (pre) => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent.replace(/\n$/, ""));
+      return true;
+    } catch {
+      return selected(pre);
+    }
+  };
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      button.textContent = (await copied(button.parentElement.querySelector("pre"))) ? "Copied" : "Press Ctrl-C";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+  }
 })();

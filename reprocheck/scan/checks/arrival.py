@@ -101,7 +101,7 @@ def parallel_map(module: Module, project: Project) -> Iterator[Hit]:
             parallel = call.keywords.get("num_parallel_calls")
             if is_none(parallel) or (isinstance(parallel, Constant) and parallel.value == 1):
                 continue
-            drawn = f"{short(drawing.call.name)} ({at(drawing.call, call.module)})"
+            drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
             message = f"{drawn} draws inside of a parallel map: threads decide which call gets which number"
             yield hit("RC509", call, message, node=_argument(call.node))
 
@@ -116,7 +116,7 @@ def _in_threads(order: Order) -> Iterator[Hit]:
         if call.method != "map" or not call.name.startswith("mindspore.dataset.") or not _has_threads(order, call):
             continue
         told.add(id(call))
-        drawn = f"{short(drawing.call.name)} ({at(drawing.call, call.module)})"
+        drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
         message = f"{drawn} draws in the threads of this `map`: which sample gets which number is left to them, with a seed as well"
         yield hit("RC509", call, message)
 

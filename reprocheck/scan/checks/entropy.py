@@ -36,8 +36,8 @@ def source(call: Call) -> str | None:
 
 
 def described(call: Call) -> str:
-    """`the clock (time.time)`."""
-    return f"{WORDS[source(call) or 'system']} ({call.name.replace('builtins.', '')})"
+    """The clock (`time.time`)."""
+    return f"{WORDS[source(call) or 'system']} (`{call.name.replace('builtins.', '')}`)"
 
 
 def inside(value: Value) -> Call | None:

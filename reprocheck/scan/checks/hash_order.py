@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import entropy, sequences
+from reprocheck.scan.checks import entropy, seed_values, sequences
 from reprocheck.scan.checks.streams import every
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -28,6 +29,10 @@ _NUMBERS = (
     "builtins.ord",
     "numpy.arange",
 )
+UNSURE = {"unsure": "the text does not show what the set holds, and `sorted` takes only what can be compared"}
+"""Evidence of a finding whose patch must be tried before it is offered."""
+_LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
+"""Layers hash by their address."""
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
 _MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
@@ -50,9 +55,11 @@ def hash_numbers(module: Module, project: Project) -> Iterator[Hit]:
     """`hash(name) % n` of a string."""
     for order in module.orders:
         for call in order.calls("builtins.hash"):
-            if call.arguments and entropy.is_text(call.arguments[0]) and _is_reckoned_with(call):
-                message = "`hash()` of a string is another number in each process; take `zlib.crc32` or `hashlib` of its bytes"
-                yield hit("RC505", call, message, patchable=False)
+            if not call.arguments or not entropy.is_text(call.arguments[0]) or not _is_reckoned_with(call):
+                continue
+            if not seed_values.feeds_seed(order, call):
+                message = "`hash()` of a string is another number in each process"
+                yield hit("RC505", call, message, by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.")
 
 
 @check("RC507")
@@ -138,7 +145,7 @@ def _element(part: Value) -> str:
                 if option.of.find("__hash__") is None and option.of.find("__eq__") is None and not option.of.external_bases()
                 else "unknown"
             )
-        elif isinstance(option, Made) and option.call.name == "builtins.object":
+        elif isinstance(option, Made) and (option.call.name == "builtins.object" or _LAYER.match(option.call.name)):
             kinds.add("object")
         elif (isinstance(option, Made) and option.call.name in _NUMBERS) or (
             isinstance(option, Part) and option.key is None and isinstance(option.whole, Made) and option.whole.call.name in _NUMBERS
@@ -193,19 +200,26 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     if kind == "number":
         return
     use = sequences.decided(order, value)
-    if use is None or (not use.strong and (not order.whole or kind == "unknown")) or (not order.whole and kind == "unknown"):
+    if use is None or (kind == "unknown" and not (use.strong and order.whole)):
+        return
+    elsewhere = not use.strong and not order.whole
+    if elsewhere and kind != "text":
         return
     if kind == "object":
         yield hit("RC507", use.step, f"a set of objects goes by memory address here, and {use.how}")
         return
     of = "strings" if kind == "text" else "what may be strings"
     severity: Severity | None = None if kind == "text" and use.strong else "warning"
+    if elsewhere:
+        severity = "note"
     yield hit(
         "RC505",
         use.step,
         f"the order of a set of {of} differs in each process, and {use.how}",
         node=_node(use.step, value),
         severity=severity,
+        patchable=kind == "text",
+        more={} if kind == "text" else UNSURE,
     )
 
 

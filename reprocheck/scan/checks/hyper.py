@@ -53,7 +53,7 @@ def changing(module: Module, project: Project) -> Iterator[Hit]:
         for call, value, word in _given(order):
             found = entropy.inside(value)
             if found is not None:
-                yield hit("RC201", call, f"{word} of {call.method} comes from {entropy.described(found)}", source=found.name)
+                yield hit("RC201", call, f"{word} of `{call.method}` comes from {entropy.described(found)}", source=found.name)
         for call in every(order):
             if call.by is not None and _SCHEDULE.search(call.by.name) and entropy.kind(call.name) is not None:
                 message = f"the learning rate follows {entropy.described(call)} ({at(call, call.by.module)})"

@@ -132,7 +132,9 @@ def ascend(module: Module, project: Project) -> Iterator[Hit]:
         if calls:
             names = list(dict.fromkeys(name for _, name in calls))
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            message = f"{', '.join(names[:_MOST_NAMED])}{more} carry a little noise of their own on Ascend, and deterministic mode is off"
+            shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+            noise = "carries a little noise of its own" if len(names) == 1 else "carry a little noise of their own"
+            message = f"{shown}{more} {noise} on Ascend, and deterministic mode is off"
             yield hit("RC603", calls[0][0], message)
 
 
@@ -202,7 +204,8 @@ def _noisy(code: str, calls: list[tuple[Call, Operator]], cuda: bool) -> Hit:
 
 
 def _shown(call: Call) -> str:
-    return call.method if "()" in call.name or call.name.startswith("?") else short(call.name)
+    name = call.method if "()" in call.name or call.name.startswith("?") else short(call.name)
+    return f"`{name}`"
 
 
 def _upsamples(order: Order) -> Iterator[Hit]:

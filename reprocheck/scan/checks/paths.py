@@ -29,7 +29,8 @@ def shifted(module: Module, project: Project) -> Iterator[Hit]:
             turns = next(loop.value.calls("builtins.range"), None)
             found = entropy.inside(turns.arguments[-1]) if turns is not None and turns.arguments else None
             if found is not None and (draw := _draw_in(loop)) is not None:
-                yield hit("RC403", loop, f"{ast.unparse(draw.func)} is called as often as {entropy.described(found)} says", node=draw)
+                message = f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
+                yield hit("RC403", loop, message, node=draw, by_hand=_apart(module, draw))
 
 
 @check("RC604")
@@ -68,8 +69,16 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
                 (name for part in ast.walk(node.test) if isinstance(part, ast.Call) and (name := module.names.of(part.func))), None
             )
             if clock is not None and entropy.kind(clock) == "clock" and (draw := _draw(module, node.body)) is not None:
-                message = f"{ast.unparse(draw.func)} is called as often as the clock ({clock}) allows"
-                yield Hit(code="RC403", module=module, node=draw, message=message)
+                message = f"`{ast.unparse(draw.func)}` is called as often as the clock (`{clock}`) allows"
+                evidence = {"by_hand": _apart(module, draw)}
+                yield Hit(code="RC403", module=module, node=draw, message=message, evidence=evidence)
+
+
+def _apart(module: Module, draw: ast.Call) -> str:
+    """How a draw moves no generator of the rest."""
+    if (module.names.of(draw.func) or "").startswith("torch."):
+        return "Draw it within `with torch.random.fork_rng():`, which moves nothing outside."
+    return "Draw it from a generator of its own, which has a seed and moves no other."
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from reprocheck.scan.checks import beside, hyper, streams
+from reprocheck.scan.checks import beside, entropy, hyper, seed_values
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -72,29 +72,13 @@ def unseeded_generators(module: Module, project: Project) -> Iterator[Hit]:
                 or _is_fallback(order, call)
                 or _is_reseeded(order, call, value)
                 or _is_for_others(order, value)
+                or _is_for_seeds(order, value)
             ):
                 continue
             code = _purpose(order, call, value)
             said = WORDS[code]
             where = "always draws from the operating system" if "System" in call.name else "starts from the operating system"
             yield hit(code, call, f"`{_shown(call)}` {where}{', and ' + said if said else ''}")
-
-
-@check("RC407")
-def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
-    """Environments of reinforcement learning that are reset without a seed."""
-    for order in module.orders:
-        resets = list(order.calls("gymnasium.make().reset", "gym.make().reset")) if order.whole else []
-        if not (streams.trains(order) or next(order.methods("learn", "train"), None)):
-            continue
-        if resets and not any(reset.open or "seed" in reset.keywords for reset in resets) and not _has_seed(order, resets[0]):
-            yield hit(
-                "RC407", resets[0], "the environment has a generator of its own, which starts from the operating system", patchable=False
-            )
-
-
-def _has_seed(order: Order, reset: Call) -> bool:
-    return reset.receiver is not None and any(True for _ in order.on(reset.receiver, "seed"))
 
 
 @check("RC504")
@@ -107,7 +91,8 @@ def unseeded_libraries(module: Module, project: Project) -> Iterator[Hit]:
                     message = (
                         "this pipeline has a generator of its own; recent versions of albumentations take no global seed, only `seed=`"
                     )
-                    yield hit("RC504", call, message, severity="warning", patchable=False)
+                    said = "Give the pipeline a seed of its own: `Compose(…, seed=0)`."
+                    yield hit("RC504", call, message, severity="warning", seed_keyword="seed", by_hand=said)
 
 
 def _unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
@@ -165,6 +150,12 @@ def _is_for_others(order: Order, value: Value) -> bool:
     """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
     draws = list(order.on(value))
     return bool(draws) and all(_is_pause(draw) or hyper.is_for_others(draw) or beside.is_for_show(draw) for draw in draws)
+
+
+def _is_for_seeds(order: Order, value: Value) -> bool:
+    """Whether all that is drawn from it become seeds that are found to come from the operating system."""
+    draws = list(order.on(value))
+    return bool(draws) and all(entropy.source(draw) is not None and seed_values.feeds_seed(order, draw) for draw in draws)
 
 
 def _is_pause(draw: Call) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, streams, tables
-from reprocheck.scan.checks.streams import at, every, given, is_none, short, title
+from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
@@ -38,7 +39,18 @@ MAKERS = {
 }
 """Calls that are given the number of a generator of their own, and its keyword."""
 
+_MADE_HERE = "Make it a fixed number here."
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
+_FIXED = "Give `{name}` a fixed seed."
+_BY_RANK = "Give `{name}` a fixed seed; where ranks shall differ, add the rank."
+_BY_WORKER = "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
+"""What to do where no patch is made."""
+_TAKES_NUMBER = {
+    "torch.seed": "torch.manual_seed",
+    "torch.random.seed": "torch.manual_seed",
+    "torch.cuda.seed": "torch.cuda.manual_seed",
+    "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
+}
 _KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
 _ZERO = {
     "StandardNormal": (0, 1),
@@ -59,17 +71,76 @@ _ZERO = {
 """MindSpore's random primitives that no global seed reaches, and where their two seeds stand."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Changing:
+    """A seed that is another number in each run.
+
+    call    what is given the number, or takes one from the operating system
+    made    what makes the number; None where `call` does, or is what is to be changed
+    """
+
+    code: str
+    call: Call
+    message: str
+    made: Call | None = None
+    severity: Severity | None = None
+    by_hand: str = ""
+    base_seed: str = ""
+
+    @property
+    def key(self) -> object:
+        """The same for all seeds of one number."""
+        return id(self) if self.made is None else (self.made.name, self.made.line, self.made.module.shown)
+
+
 @check("RC402", "RC404", "RC503")
 def changing_seed(module: Module, project: Project) -> Iterator[Hit]:
     """A seed from the clock, the process, the operating system, or an unseeded draw."""
     for order in module.orders:
-        told: set[tuple[str, str]] = set()
+        origins: dict[object, list[_Changing]] = {}
         for call in every(order):
             for found in _seed(order, call):
-                key = (found.evidence.get("source", str(id(found))), found.evidence.get("drawn_in", ""))
-                if key not in told:
-                    told.add(key)
-                    yield found
+                origins.setdefault(found.key, []).append(found)
+        for same in origins.values():
+            yield _at_origin(order, same)
+
+
+def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
+    """At the call that is given the seed; at the one that makes the number, where that stands in another file."""
+    first = seeds[0]
+    made = first.made
+    if made is None:
+        own = {"base_seed": first.base_seed} if first.code == "RC503" else {}
+        return hit(first.code, first.call, first.message, severity=first.severity, by_hand=first.by_hand, more=own)
+    if _statement(made) is _statement(first.call):
+        facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
+        return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
+    in_sight = made.module is first.call.module
+    where = f"the number is made in line {place(made)}" if in_sight else f"it is set in {at(first.call, made.module)}"
+    return hit(
+        first.code,
+        first.call if in_sight else made,
+        f"{first.message}; {where}",
+        severity=first.severity,
+        source=made.name,
+        drawn_in=str(made.line),
+        by_hand=first.by_hand if in_sight else _MADE_HERE,
+        made=":".join(map(str, made.module.source.span(made.node))),
+        used="\n".join(dict.fromkeys(f"{one.call.module.shown}:{one.call.line}" for one in seeds)),
+        in_sight="yes" if in_sight else "no",
+        once="yes" if _is_made_once(order, made) else "no",
+    )
+
+
+def _statement(call: Call) -> ast.AST | None:
+    return call.module.statement_of(call.node)
+
+
+def _is_made_once(order: Order, made: Call) -> bool:
+    """Whether a program makes the number once: one constant for several would make them equal."""
+    if not order.whole or made.loops or made.by is not None:
+        return False
+    return sum(1 for call in every(order) if call.node is made.node and call.name == made.name and call.by is None) == 1
 
 
 @check("RC408")
@@ -123,24 +194,29 @@ def _is_simple(store: Store) -> bool:
     return isinstance(statement.value.value, int) and not isinstance(statement.value.value, bool)
 
 
-def _seed(order: Order, call: Call) -> Iterator[Hit]:
+def _seed(order: Order, call: Call) -> Iterator[_Changing]:
     known = tables.seeds().get(call.name)
     if known is not None and known.without == "system" and is_none(call.argument(0, known.keyword or "seed")):
         if not _restores(call):
-            yield _from_system(call)
+            yield _from_system(order, call)
         return
     for number in _numbers(call, known):
         found = entropy.inside(number)
         if found is not None and entropy.source(found) != "load":
-            yield _from_entropy(call, number, found)
+            yield _from_entropy(order, call, number, found)
             return
         draw = _unseeded_draw(order, number)
         if draw is not None:
             name = title(frozenset({draw.draws.stream}))
-            drawn = f"{short(draw.call.name)} ({at(draw.call, call.module)})"
-            severity: Severity | None = "warning" if entropy.is_one_of_several(number) else None
-            yield hit("RC402", call, f"the seed is drawn by {drawn}, and nothing seeds {name} before", severity=severity, source=drawn)
+            message = f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
+            by_hand = _FIXED.format(name=_seeding_name(call))
+            yield _Changing(code="RC402", call=call, message=message, made=draw.call, severity=_unsure(number), by_hand=by_hand)
             return
+
+
+def _unsure(number: Value) -> Severity | None:
+    """Less than an error where the number may also be another one."""
+    return "warning" if entropy.is_one_of_several(number) else None
 
 
 def feeds_seed(order: Order, draw: Call) -> bool:
@@ -161,22 +237,35 @@ def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
         yield from (call.keywords[word] for word in _KEYWORDS if word in call.keywords)
 
 
-def _from_system(call: Call) -> Hit:
+def _from_system(order: Order, call: Call) -> _Changing:
     if _by_loader(call):
-        return hit("RC503", call, f"`{call.name}()` seeds each data worker from the operating system")
+        message = f"`{call.name}()` seeds each data worker from the operating system"
+        return _Changing(code="RC503", call=call, message=message, base_seed=_base_seed(order, call), by_hand=_BY_WORKER)
     without = "`None`" if call.arguments or call.keywords else "no number"
-    return hit("RC402", call, f"`{call.name}` with {without} seeds from the operating system" if "seed" in call.name else call.name)
+    message = f"`{call.name}` with {without} seeds from the operating system" if "seed" in call.name else call.name
+    return _Changing(code="RC402", call=call, message=message, by_hand=_FIXED.format(name=_seeding_name(call)))
 
 
-def _from_entropy(call: Call, number: Value, found: Call) -> Hit:
-    kind = entropy.source(found)
+def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Changing:
     if _by_loader(call):
-        return hit("RC503", call, f"each data worker is seeded from {entropy.described(found)}")
-    severity: Severity | None = "warning" if entropy.is_one_of_several(number) else None
-    code = "RC404" if kind == "process" else "RC402"
-    return hit(
-        code, call, f"the seed comes from {entropy.described(found)}", severity=severity, source=found.name, drawn_in=str(found.line)
-    )
+        message = f"each data worker is seeded from {entropy.described(found)}"
+        return _Changing(code="RC503", call=call, message=message, base_seed=_base_seed(order, call), by_hand=_BY_WORKER)
+    code, by_hand = ("RC404", _BY_RANK) if entropy.source(found) == "process" else ("RC402", _FIXED)
+    by_hand = by_hand.format(name=_seeding_name(call))
+    message = f"the seed comes from {entropy.described(found)}"
+    return _Changing(code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand)
+
+
+def _seeding_name(call: Call) -> str:
+    """The function that takes a number: `torch.seed` and its like take none."""
+    return _TAKES_NUMBER.get(call.name, short(call.name))
+
+
+def _base_seed(order: Order, call: Call) -> str:
+    """Whether torch, from which a loader without a generator takes the seeds of its workers, is `seeded` before the loader is made."""
+    torch = frozenset({"torch"})
+    loader = call.by
+    return "seeded" if loader is not None and streams.seeded_before(order, loader, torch) is not None else ""
 
 
 def _by_loader(call: Call) -> bool:

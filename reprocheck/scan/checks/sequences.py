@@ -11,7 +11,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step, Store
-from reprocheck.scan.values import Items, Value
+from reprocheck.scan.values import Function, Items, Value
 
 _BLIND = frozenset(
     {
@@ -100,7 +100,11 @@ _ASKS = frozenset(
     }
 )
 _LOGS = re.compile(r"^(print|debug|info|warn|warning|error|log|write|exception)$")
+_FILLS = re.compile(r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$")
+"""Methods by which something is put into an object that keeps it in the order in which it came."""
 _DEEPEST = 4
+_MOST_FUNCTIONS = 20
+"""Functions that are looked into from the body of one loop."""
 
 
 HANDED_ON = "its elements are handed on in that order"
@@ -267,9 +271,13 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
         return Use(loop, True, f"each turn draws a random number ({ast.unparse(draw.func)})")
     if any(isinstance(part, ast.Call) and _name(part) in _TRAINS for part in parts):
         return Use(loop, True, "each turn trains on one")
+    if (own := _in_own_functions(order, loop, parts)) is not None:
+        return own
     for part in parts:
         if isinstance(part, ast.Yield | ast.YieldFrom):
             return _handed_on(order, loop, depth)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and _FILLS.match(part.func.attr):
+            return Use(loop, False, "its elements are put somewhere in that order")
         if isinstance(part, ast.Call) and _name(part) in _GROWS and isinstance(part.func, ast.Attribute):
             grown = order.value_of(part.func.value)
             if (
@@ -279,6 +287,52 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
             ):
                 return Use(loop, False, "its elements are collected in that order")
     return None
+
+
+def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | None:
+    """What the user's own functions do that the body of a loop calls: number an element, draw for it, or keep it in an object."""
+    for function in _called(order, parts):
+        inner = [part for statement in function.node.body for part in ast.walk(statement)]
+        if any(isinstance(part, ast.Call) and _name(part) in _SORTS for part in inner):
+            continue
+        if _numbers(inner):
+            return Use(loop, True, f"`{function.node.name}` numbers its elements in that order")
+        for part in inner:
+            if isinstance(part, ast.Call) and _keeps_in_object(order, function, part):
+                return Use(loop, False, f"`{function.node.name}` collects its elements in that order")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A function of the user's, and its module."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    module: Module
+
+
+def _called(order: Order, parts: list[ast.AST]) -> list[Own]:
+    """The user's functions that are called in a body, and those that they call."""
+    found: dict[int, Own] = {}
+    waiting = list(parts)
+    while waiting and len(found) < _MOST_FUNCTIONS:
+        part = waiting.pop(0)
+        if not isinstance(part, ast.Call):
+            continue
+        for option in order.value_of(part.func).options():
+            if not isinstance(option, Function) or isinstance(option.node, ast.Lambda) or id(option.node) in found:
+                continue
+            found[id(option.node)] = Own(option.node, option.module)
+            waiting += [inner for statement in option.node.body for inner in ast.walk(statement)]
+    return list(found.values())
+
+
+def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
+    """`self.words.append(word)`, where nothing sorts the words."""
+    target = call.func.value if isinstance(call.func, ast.Attribute) and _name(call) in _GROWS else None
+    if not isinstance(target, ast.Attribute):
+        return False
+    return not is_sorted_later(order, order.value_of(target)) and not _is_sorted_around(function.module.tree, target)
 
 
 def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
@@ -295,11 +349,13 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
-    """Whether the same function, or class for attributes, sorts what has this name."""
-    wanted = ast.unparse(target)
+    """Whether the same function, or module for attributes, sorts what has this name."""
     around: ast.AST = loop.module.function_of(node) or loop.module.tree
-    if isinstance(target, ast.Attribute):
-        around = loop.module.tree
+    return _is_sorted_around(loop.module.tree if isinstance(target, ast.Attribute) else around, target)
+
+
+def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
+    wanted = ast.unparse(target)
     for part in ast.walk(around):
         if isinstance(part, ast.Call):
             if isinstance(part.func, ast.Attribute) and part.func.attr == "sort" and ast.unparse(part.func.value) == wanted:
@@ -337,7 +393,9 @@ def _numbers(parts: list[ast.AST]) -> bool:
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
     name = loop.module.names.of(node.func)
     known = tables.draws().get(name) if name else None
-    return known is not None and known.when == "call" and known.stream in ("python", "numpy", "torch") and known.kind != "weights"
+    if known is None or known.when != "call" or known.stream not in ("python", "numpy", "torch"):
+        return False
+    return known.kind != "weights" or (name or "").startswith("torch.nn.init.")
 
 
 def _name(node: ast.Call) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from reprocheck.scan.checks import tables
+from reprocheck.scan.checks import called, tables
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
@@ -67,6 +67,10 @@ _TRAINERS = (
     "mindspore.nn.Adam",
     "mindspore.nn.Momentum",
     "optax.*",
+    "optuna.create_study().optimize",
+    "sklearn.model_selection.cross_val_score",
+    "sklearn.model_selection.cross_val_predict",
+    "sklearn.model_selection.cross_validate",
     "torch.func.grad",
 )
 
@@ -87,6 +91,14 @@ class Drawing:
     call: Call
     draws: tables.Draws
     streams: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A function of a program that seeds and is never called."""
+
+    module: Module
+    function: ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @lru_cache(maxsize=4)
@@ -127,7 +139,19 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
     """Whether one of the streams is seeded in the order, or may be in a part of the program that the order does not show."""
     if order.cut or any(_seeds(one, streams) for one in seedings(order)):
         return True
-    return any(_seeds_in_text(module, streams) for module in closure(order))
+    modules = closure(order)
+    return any(called.may_run(order, modules, module, call) for module in modules for call in _seeding_in_text(module, streams))
+
+
+def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
+    """A function that would seed one of the streams, and that the program never calls."""
+    modules = closure(order)
+    for module in modules:
+        for call in _seeding_in_text(module, streams):
+            function = module.function_of(call)
+            if function is not None and not called.may_run(order, modules, module, call):
+                return Unused(module, function)
+    return None
 
 
 @lru_cache(maxsize=16)
@@ -146,7 +170,12 @@ def closure(order: Order) -> tuple[Module, ...]:
 @lru_cache(maxsize=16)
 def trains(order: Order) -> bool:
     """Whether it is the program of a training, and not a listing of shapes, an export or a test."""
-    return next(order.methods(*_TRAINS), None) is not None or next(order.calls(*_TRAINERS), None) is not None
+    return any(is_training(call) for call in every(order))
+
+
+def is_training(call: Call) -> bool:
+    """Whether a call is a part of a training."""
+    return call.method in _TRAINS or call.named(*_TRAINERS)
 
 
 @lru_cache(maxsize=16)
@@ -176,12 +205,22 @@ def short(name: str) -> str:
 
 def at(step: Step, here: Module) -> str:
     """`line 12`, with the file where it is another."""
-    return f"line {place(step)}" if step.module is here else f"line {place(step)} of {step.module.shown}"
+    return line_at(step.module, step.line, here)
+
+
+def line_at(module: Module, line: int, here: Module) -> str:
+    """A line of a module, seen from another one: with the file where it is another."""
+    shown = _shown_line(module, line)
+    return f"line {shown}" if module is here else f"line {shown} of {module.shown}"
 
 
 def place(step: Step) -> str:
     """The line of a step as an editor shows it, with its cell in a notebook."""
-    cell, line = step.module.source.place(step.line)
+    return _shown_line(step.module, step.line)
+
+
+def _shown_line(module: Module, joined_line: int) -> str:
+    cell, line = module.source.place(joined_line)
     return str(line) if cell is None else f"{line} of cell {cell}"
 
 
@@ -191,14 +230,22 @@ def is_none(value: Value | None) -> bool:
 
 
 def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:
-    """Whether `NAME` is given and not None, or `NAME=VALUE` with this literal. The unknown counts as given, unless it must be sure."""
+    """Whether `NAME` is given and not None or False, or `NAME=VALUE` with this literal.
+
+    The unknown counts as given, unless it must be sure.
+    """
     keyword, _, wanted = condition.partition("=")
     value = call.argument(position, keyword)
     if not wanted:
-        return not is_none(value)
+        return not (is_none(value) or _is_false(value))
     if value is None:
         return False
     return any(spelt(option) == wanted or (not sure and _is_unknown(option)) for option in value.options())
+
+
+def _is_false(value: Value | None) -> bool:
+    """`pretrained=False`."""
+    return isinstance(value, Constant) and value.value is False
 
 
 def _is_unknown(value: Value) -> bool:
@@ -238,14 +285,14 @@ def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
     return one.everything or bool(one.streams & streams)
 
 
-def _seeds_in_text(module: Module, streams: frozenset[str]) -> bool:
+def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Call]:
+    """The calls in the text of a module that seed one of the streams, executed or not."""
     if "seed" not in module.source.text and "determin" not in module.source.text:
-        return False
+        return
     for node in _seeding_calls(module):
         known = tables.seeds().get(module.names.of(node.func) or "")
         if known is not None and streams & set(known.streams):
-            return True
-    return False
+            yield node
 
 
 @lru_cache(maxsize=256)

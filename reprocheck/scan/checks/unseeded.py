@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import beside, hyper, seed_values, streams, unread
+from reprocheck.scan.checks import beside, hyper, seed_values, seeding, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -17,13 +17,13 @@ from reprocheck.scan.values import UNKNOWN, Part, Value
 
 CODES = {"weights": "RC301", "layer": "RC401", "order": "RC501", "augmentation": "RC511", "split": "RC512", "number": "RC406"}
 WORDS = {
-    "weights": "the weights of {name} are drawn here",
-    "layer": "{name} draws here",
-    "order": "{name} draws an order here",
-    "augmentation": "{name} changes samples at random",
-    "split": "{name} chooses samples at random",
-    "number": "{name} draws here",
-    "hyper-parameter": "{name} draws a hyper-parameter here",
+    "weights": "the weights of `{name}` are drawn here",
+    "layer": "`{name}` draws here",
+    "order": "`{name}` draws an order here",
+    "augmentation": "`{name}` changes samples at random",
+    "split": "`{name}` chooses samples at random",
+    "number": "`{name}` draws here",
+    "hyper-parameter": "`{name}` draws a hyper-parameter here",
 }
 _LOADS = (
     "load_state_dict",
@@ -37,6 +37,7 @@ _LOADS = (
 _FILLS = frozenset({"fill_", "zero_", "copy_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "set_data", "set_value", "set_", "assign"})
 _PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable", "torch.autograd.Variable")
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
+_STUDY_FIX = "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
 _MOST = 60
 _MOST_DRAWS = 2_000
 """Draws of a program that are looked at. Of each kind only the first is reported."""
@@ -194,15 +195,17 @@ def _is_bias(value: Value) -> bool:
 
 
 def _optional_hit(drawing: Drawing, kind: str, seeding: Call) -> Hit:
-    drawn = f"{short(drawing.call.name)} ({at(drawing.call, seeding.module)})"
-    message = f"{title(drawing.streams)} is seeded only where an option is given that is `None` by default, and {drawn} draws from it"
-    return hit(CODES.get(kind, "RC202"), seeding, message, severity="note")
+    drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
+    name = title(drawing.streams)
+    message = f"this seeds {name} only where an option is given that is `None` by default, and {drawn} draws from it"
+    return hit(CODES.get(kind, "RC202"), seeding, message, severity="note", patchable=False)
 
 
 def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     call = drawing.call
     name = title(drawing.streams)
-    top = call.module is order.root
+    seed_place = seeding.argument(drawing) if _takes_a_seed(drawing) else seeding.place(order, call)
+    patchable = bool(seed_place)
     said = WORDS[kind].format(name=short(call.name))
     if call.name.endswith("from_pretrained"):
         said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
@@ -211,8 +214,11 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     severity: Severity | None = None if sure else "warning"
     if kind == "hyper-parameter":
         private = drawing.draws.stream == "private"
-        why = "from a generator without a seed" if private else f"and nothing seeds {name} in this program"
-        return hit("RC202", call, f"{said}, {why}")
+        if private:
+            by_hand = _STUDY_FIX if call.name.startswith("optuna.") else ""
+            return hit("RC202", call, f"{said}, from a generator without a seed", patchable=False, by_hand=by_hand)
+        message = f"{said}, and nothing seeds {name} in this program"
+        return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
     if late is not None:
         code = "RC302" if kind == "weights" else CODES[kind]
         return hit(
@@ -220,29 +226,58 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
             call,
             f"{said}, before {name} is seeded in {at(late.call, call.module)}",
             severity=severity,
-            patchable=_is_mended(call, kind, top=top),
+            patchable=patchable,
             stream=name,
+            more={**seeding.number(late.call), **seed_place},
         )
     code = CODES[kind]
+    unused = streams.never_called(order, drawing.streams)
+    if unused is not None:
+        return _unused_hit(drawing, code, said, unused, severity=severity, patchable=patchable, seed_place=seed_place)
     if drawing.streams == {"tensorflow"} and _op_determinism(order, call):
         return hit(
-            "RC009", call, f"{short(call.name)} draws without a seed while deterministic operators are on: TensorFlow raises an error"
+            "RC009", call, f"`{short(call.name)}` draws without a seed while deterministic operators are on: TensorFlow raises an error"
         )
     return hit(
         code,
         call,
         f"{said}, and nothing seeds {name} in this program{_hint(order, drawing)}",
         severity=severity,
-        patchable=_is_mended(call, kind, top=top),
+        patchable=patchable,
         stream=name,
+        more=seed_place,
     )
 
 
-def _is_mended(call: Call, kind: str, *, top: bool) -> bool:
-    """A seed can be put at the top of the program, and into a call that takes one."""
-    if kind == "split":
-        return call.name.startswith("sklearn.") or call.name == "torch.utils.data.random_split"
-    return call.name == "torch.utils.data.DataLoader" if kind == "order" and not top else top
+def _unused_hit(
+    drawing: Drawing,
+    code: str,
+    said: str,
+    unused: streams.Unused,
+    *,
+    severity: Severity | None,
+    patchable: bool,
+    seed_place: Mapping[str, str],
+) -> Hit:
+    """A draw from a generator for which the program has a function that seeds, and does not call it."""
+    module, function = unused.module, unused.function
+    place = streams.line_at(module, function.lineno, drawing.call.module)
+    message = f"{said}, and nothing seeds {title(drawing.streams)} in this program: `{function.name}` ({place}) would, and is never called"
+    return hit(
+        code,
+        drawing.call,
+        message,
+        severity=severity,
+        patchable=patchable,
+        stream=title(drawing.streams),
+        fix=f"Call `{function.name}` at the start of the program.",
+        more=seed_place,
+    )
+
+
+def _takes_a_seed(drawing: Drawing) -> bool:
+    """Whether the call itself can be given a seed or a seeded generator."""
+    return drawing.call.name == "torch.utils.data.random_split" or seeding.STATE in drawing.draws.unless
 
 
 def _hint(order: Order, drawing: Drawing) -> str:

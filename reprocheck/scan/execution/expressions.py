@@ -34,6 +34,7 @@ from reprocheck.scan.values import (
 
 def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     """What an expression stands for."""
+    machine.spend()
     value = _EXPRESSIONS.get(type(node), _unknown)(machine, frame, node)
     machine.values[id(node)] = value
     return value
@@ -127,14 +128,22 @@ def _boolean(machine: Machine, frame: Frame, node: ast.BoolOp) -> Value:
         if known is stop:
             values.append(value)
             break
-        if known is None or part is node.values[-1]:
+        if part is node.values[-1]:
             values.append(value)
+        elif known is None:
+            values.append(_where_true(value) if stop else value)
         if known is None:
             machine.conditions = (*machine.conditions, Condition(part, not stop))
     machine.conditions = before
     if len(values) == 1:
         return values[0]
     return either(values) if stop else Derived("And", tuple(values))
+
+
+def _where_true(value: Value) -> Value:
+    """What a part of an `or` can be where the whole is that part: no option of it that is false, and so never None."""
+    options = [option for option in value.options() if truth(option) is not False]
+    return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])
 
 
 def _compare(machine: Machine, frame: Frame, node: ast.Compare) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.execution.assign import bind
@@ -11,6 +12,9 @@ from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.names import absolute
 from reprocheck.scan.values import UNKNOWN, External, Package, Part, Value
+
+if TYPE_CHECKING:
+    from reprocheck.scan.project import Module
 
 
 def whole(machine: Machine, frame: Frame, node: ast.Import) -> None:
@@ -39,11 +43,14 @@ def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
         value: Value | None = None
         if own is not None:
             value = attribute(machine, frame, node, own, alias.name)
-            if value is UNKNOWN or isinstance(value, Part):
-                value = _load(machine, frame, node, f"{origin}.{alias.name}") or value
-        elif inner := frame.module.project.module(f"{origin}.{alias.name}", frame.module):
-            value = _load(machine, frame, node, inner.name if not node.level else f"{origin}.{alias.name}")
+        inner = frame.module.project.module(f"{origin}.{alias.name}", frame.module)
+        if inner is not None and (value is None or value is UNKNOWN or isinstance(value, Part) or _is(value, inner)):
+            value = _load(machine, frame, node, f"{origin}.{alias.name}")
         bind(machine, frame, alias.asname or alias.name, value or External(canonical(f"{origin}.{alias.name}" if origin else alias.name)))
+
+
+def _is(value: Value, module: Module) -> bool:
+    return isinstance(value, Package) and value.module is module
 
 
 def _load(machine: Machine, frame: Frame, node: ast.stmt, name: str) -> Package | None:

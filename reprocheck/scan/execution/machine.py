@@ -24,6 +24,12 @@ SAME_FUNCTION = 5
 """How often one function is followed; after that its last result stands for the others."""
 DEEPEST = 30
 """Calls of the user's functions inside of one another."""
+MOST_EXPRESSIONS = 1_000_000
+"""Expressions that are evaluated from one beginning. A count, and no time: findings must not depend on how fast a machine is."""
+
+
+class TooMuchError(Exception):
+    """More was to be evaluated than is allowed: the execution ends where it is."""
 
 
 class Machine:
@@ -54,6 +60,13 @@ class Machine:
         self.silent = False
         self._times: dict[int, int] = {}
         self._calls = 0
+        self._evaluated = 0
+
+    def spend(self) -> None:
+        """Counts an expression that is evaluated. Raises TooMuchError where that was the last one allowed."""
+        self._evaluated += 1
+        if self._evaluated > MOST_EXPRESSIONS:
+            raise TooMuchError
 
     # ------------------------------------------------------------------------------------------------ steps
 

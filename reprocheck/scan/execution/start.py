@@ -13,7 +13,7 @@ from reprocheck.scan.entry import is_guard
 from reprocheck.scan.execution import pending
 from reprocheck.scan.execution.calls import inline, instantiated
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.machine import Machine
+from reprocheck.scan.execution.machine import Machine, TooMuchError
 from reprocheck.scan.execution.statements import block
 from reprocheck.scan.order import Order
 from reprocheck.scan.values import Class, Constant, Function, Value
@@ -146,12 +146,14 @@ def _order(module: Module, machine: Machine, *, whole: bool, function: str = "")
 
 
 def _executed(machine: Machine, run: Callable[[], object]) -> None:
-    """Runs, with room for deep expressions; what is deeper than that cuts the order."""
+    """Runs, with room for deep expressions; what is deeper or more than that cuts the order."""
     with _deep():
         try:
             run()
         except RecursionError:
             machine.cut = machine.deep = True
+        except TooMuchError:
+            machine.cut = True
 
 
 @contextmanager

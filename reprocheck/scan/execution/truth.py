@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from reprocheck.scan.values import Class, Constant, Derived, External, Function, Instance, Items, Made, Package, Value
+from reprocheck.scan.values import Class, Constant, Derived, Either, External, Function, Instance, Items, Made, Package, Value
 
 LARGEST = 10**18
 
@@ -34,6 +34,18 @@ _COMPUTED: dict[str, Callable[..., object]] = {
     "RShift": operator.rshift,
 }
 _NO_CONSTANTS = (Class, Function, Instance, Items, Package)
+_MAY_BE_NONE = frozenset({"And", "item", "Await"})
+"""Kinds of derived values that are one of their parts. All others are results of operators, or text that was put together."""
+_SOMETHING = frozenset(
+    f"builtins.{name}"
+    for name in (
+        *("abs", "bin", "bool", "bytes", "chr", "complex", "dict", "divmod", "enumerate", "filter"),
+        *("float", "format", "frozenset", "hash", "hex", "id", "int", "isinstance", "len", "list"),
+        *("map", "max", "min", "oct", "open", "ord", "range", "repr", "reversed", "round", "set"),
+        *("slice", "sorted", "str", "sum", "tuple", "type", "zip"),
+    )
+)
+"""Builtins that never give back None."""
 
 
 def truth(value: Value) -> bool | None:
@@ -73,7 +85,13 @@ def _is_something(value: Value) -> bool:
     """Whether a value cannot be None."""
     if isinstance(value, _NO_CONSTANTS):
         return True
-    return isinstance(value, Made) and value.call.method[:1].isupper()
+    if isinstance(value, Constant):
+        return value.value is not None
+    if isinstance(value, Derived):
+        return value.kind not in _MAY_BE_NONE
+    if isinstance(value, Either):
+        return all(_is_something(choice) for choice in value.choices)
+    return isinstance(value, Made) and (value.call.method[:1].isupper() or value.call.name in _SOMETHING)
 
 
 def computed(kind: str, one: Value, other: Value) -> Value:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from reprocheck.model.letters import capital
+
 if TYPE_CHECKING:
-    from reprocheck.scan.finding import Result
+    from reprocheck.scan.finding import Finding, Result
 
 NAMES = ("text", "json", "sarif", "github", "markdown")
 SUFFIXES = {".json": "json", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "text"}
@@ -22,6 +24,11 @@ def render(result: Result, name: str) -> str:
 def counted(number: int, word: str) -> str:
     """`1 finding`, `2 findings`."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def sentence(finding: Finding) -> str:
+    """What is wrong, as a sentence."""
+    return f"{capital(finding.message)}."
 
 
 def summary(result: Result) -> str:

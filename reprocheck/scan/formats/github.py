@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reprocheck.scan.finding import Finding, Result
-from reprocheck.scan.formats import summary
+from reprocheck.scan.finding import Finding, Result, Unreadable
+from reprocheck.scan.formats import sentence, summary
 
 LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -11,11 +11,13 @@ LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 def render(result: Result) -> str:
     """A command a finding and one for each file that was left out, then the sentence that counts them."""
     rows = [_finding(finding) for finding in result.findings]
-    rows += [
-        f"::warning file={_property(one.path)},line={one.line or 1},title=reprocheck scan::{_data(f'left out: {one.reason}')}"
-        for one in result.unreadable
-    ]
+    rows += [_left_out(one) for one in result.unreadable]
     return "\n".join([*rows, summary(result)]) + "\n"
+
+
+def _left_out(one: Unreadable) -> str:
+    level = "notice" if one.partly else "warning"
+    return f"::{level} file={_property(one.path)},line={one.line or 1},title=reprocheck scan::{_data(one.said)}"
 
 
 def _finding(finding: Finding) -> str:
@@ -27,7 +29,7 @@ def _finding(finding: Finding) -> str:
             properties[3:3] = [f"col={finding.column}", f"endColumn={finding.end_column}"]
     else:
         cell = f"cell {finding.cell}, line {finding.line}: "
-    message = f"{cell}{finding.message[:1].upper()}{finding.message[1:]}." + (f"\nfix: {finding.fix}" if finding.fix else "")
+    message = f"{cell}{sentence(finding)}" + (f"\nfix: {finding.fix}" if finding.fix else "")
     return f"::{LEVELS[finding.severity]} {','.join(properties)}::{_data(message)}"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from reprocheck.scan.finding import Finding, Result
-from reprocheck.scan.formats import mended, summary
+from reprocheck.scan.finding import Finding, Result, Unreadable
+from reprocheck.scan.formats import mended, sentence, summary
 
 
 def render(result: Result) -> str:
@@ -18,19 +18,23 @@ def render(result: Result) -> str:
     for path, found in groupby(result.findings, key=lambda finding: finding.path):
         rows += ["", f"## `{path}`", "", "| line | severity | rule | what is wrong | fix |", "|---|---|---|---|---|"]
         rows += [_row(finding) for finding in found]
-    if result.unreadable:
-        rows += ["", "## Left out", "", *_left_out(result)]
+    left_out = [one for one in result.unreadable if not one.partly]
+    partly = [one for one in result.unreadable if one.partly]
+    if left_out:
+        rows += ["", "## Left out", "", *_reasons(left_out)]
+    if partly:
+        rows += ["", "## Scanned in part", "", *_reasons(partly)]
     return "\n".join(rows) + "\n"
 
 
 def _row(finding: Finding) -> str:
     line = f"{finding.line}" if finding.cell is None else f"cell {finding.cell}, {finding.line}"
-    message = finding.message[:1].upper() + finding.message[1:] + "."
+    message = sentence(finding)
     return f"| {line} | {finding.severity} | {finding.code} {finding.name} | {_cell(message)} | {_code(finding.fix)} |"
 
 
-def _left_out(result: Result) -> Iterator[str]:
-    for one in result.unreadable:
+def _reasons(files: Iterable[Unreadable]) -> Iterator[str]:
+    for one in files:
         yield f"- `{one.path}`" + (f", line {one.line}" if one.line is not None else "") + f": {_cell(one.reason)}"
 
 

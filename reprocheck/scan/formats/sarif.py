@@ -14,6 +14,7 @@ from reprocheck import __version__
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code, language
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+from reprocheck.scan.formats import sentence
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://reprocheck.readthedocs.io"
@@ -101,7 +102,7 @@ def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
 
 
 def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
-    message = f"{finding.message[:1].upper()}{finding.message[1:]}."
+    message = sentence(finding)
     if finding.cell is not None:
         message = f"Cell {finding.cell}, line {finding.line}: {message}"
     if finding.fix:
@@ -144,4 +145,5 @@ def _notification(one: Unreadable) -> Table:
     physical: Table = {"artifactLocation": _artifact(one.path)}
     if one.line is not None and one.line > 0:
         physical["region"] = {"startLine": one.line}
-    return {"level": "warning", "message": {"text": f"left out: {one.reason}"}, "locations": [{"physicalLocation": physical}]}
+    level = "note" if one.partly else "warning"
+    return {"level": level, "message": {"text": one.said}, "locations": [{"physicalLocation": physical}]}

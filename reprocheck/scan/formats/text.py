@@ -6,10 +6,12 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 from reprocheck.scan.finding import Finding, Result, Unreadable
-from reprocheck.scan.formats import mended, summary
+from reprocheck.scan.formats import counted, mended, sentence, summary
 
 WIDTH = 80
 COLORS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+MOST_NAMED = 3
+"""Files of one reason that are named."""
 
 Style = Callable[[str, str], str]
 """Puts a text into a style such as `bold red`."""
@@ -20,8 +22,8 @@ def render(result: Result, *, style: Style = lambda text, style: text, width: in
     rows: list[str] = []
     for finding in result.findings:
         rows += [*_finding(finding, style, width), ""]
-    for one in result.unreadable:
-        rows += _wrapped(left_out(one), width, "")
+    for said in left_out(result):
+        rows += _wrapped(said, width, "")
     if result.unreadable:
         rows.append("")
     rows += _wrapped(summary(result), width, "")
@@ -32,10 +34,20 @@ def render(result: Result, *, style: Style = lambda text, style: text, width: in
     return "\n".join(rows) + "\n"
 
 
-def left_out(one: Unreadable) -> str:
-    """Which file was left out, and why."""
-    place = one.path + (f":{one.line}" if one.line is not None else "")
-    return f"{place}: left out: {one.reason}"
+def left_out(result: Result) -> Iterator[str]:
+    """Which files were left out or scanned in part, and why. Many that were scanned in part, for one reason, are one sentence."""
+    by_reason: dict[str, list[Unreadable]] = {}
+    for one in result.unreadable:
+        if one.partly:
+            by_reason.setdefault(one.said, []).append(one)
+        else:
+            place = one.path + (f":{one.line}" if one.line is not None else "")
+            yield f"{place}: {one.said}"
+    for said, files in by_reason.items():
+        named = ", ".join(one.path for one in files[:MOST_NAMED])
+        rest = len(files) - MOST_NAMED
+        more = f" and {counted(rest, 'more file')} (`--format json` names them)" if rest > 0 else ""
+        yield f"{named}{more}: {said}"
 
 
 def _finding(finding: Finding, style: Style, width: int) -> Iterator[str]:
@@ -43,7 +55,7 @@ def _finding(finding: Finding, style: Style, width: int) -> Iterator[str]:
     place = f"{finding.place}:"
     severity = style(finding.severity, COLORS[finding.severity])
     yield f"{style(place, 'bold')} {severity} {style(finding.code, 'cyan')} {finding.name}{fixable}"
-    yield from _wrapped(finding.message[:1].upper() + finding.message[1:] + ".", width, "  ")
+    yield from _wrapped(sentence(finding), width, "  ")
     yield from _excerpt(finding, style, width)
     if finding.through and not finding.through[0].startswith(f"{finding.path}:"):
         yield from _wrapped(f"reached through {' → '.join(finding.through)}", width, "  ", "    ")

@@ -8,21 +8,25 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from reprocheck.model.letters import small
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.attributes import made_deterministic, seed_called, spelt_right, switched_off
+from reprocheck.scan.patches.described import described
 from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.scan.patches.memory import zeroed
-from reprocheck.scan.patches.order import in_order, sorted_files, sorted_set
-from reprocheck.scan.patches.seeding import headed, place, seeded
+from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
+from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
 from reprocheck.scan.patches.tree import Edit, Mender, Tree, changed
 from reprocheck.scan.patches.values import fixed_seed, worker_seed
 
 _MENDERS: dict[str, Mender] = {
     "RC010": spelt_right,
     "RC104": sorted_files,
+    "RC202": seeded,
     "RC301": seeded,
     "RC302": seeded,
     "RC303": zeroed,
@@ -40,6 +44,7 @@ _MENDERS: dict[str, Mender] = {
     "RC504": seeded_generator,
     "RC505": sorted_set,
     "RC508": in_order,
+    "RC509": one_at_a_time,
     "RC511": seeded,
     "RC512": fixed_split,
     "RC601": seeded_generator,
@@ -55,43 +60,95 @@ CODES = frozenset(_MENDERS)
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
     """The text with these findings mended. As it was where it cannot be parsed."""
+    found = _read(text, findings)
+    return _patched(found.tree, list(found.edits.values())) if found is not None and found.edits else text
+
+
+def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
+    """Those of the findings that a patch mends, each with what it does; that is empty where it takes more than a line to say."""
+    found = _read(text, findings)
+    if found is None:
+        return []
+    done = []
+    for number, edit in sorted(found.edits.items()):
+        finding = found.wanted[number]
+        elsewhere = file_of(finding) != finding.path
+        line = 0 if elsewhere else finding.line
+        said = described(text, _patched(found.tree, [edit]), line) or ""
+        done.append((finding, f"In {file_of(finding)}: {small(said)}" if said and elsewhere else said))
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text as a tree, the findings that patches are known for, and what mends each, by its number."""
+
+    tree: Tree
+    wanted: list[Finding]
+    edits: dict[int, Edit]
+
+
+def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
+    """None where there is nothing to mend or the text cannot be parsed."""
     wanted = [one for one in findings if one.code in CODES and one.cell is None]
     if not wanted:
-        return text
+        return None
     try:
         tree = Tree(text)
-        return _patched(tree, wanted)
+        return _Read(tree, wanted, _edits(tree, wanted))
     except (cst.ParserSyntaxError, RecursionError):
-        return text
+        return None
 
 
-def _patched(tree: Tree, findings: Sequence[Finding]) -> str:
-    counts: Counter[Mender] = Counter()
-    edits: list[Edit] = []
-    lines: list[int] = []
-    for finding in sorted(findings, key=lambda one: (one.line, one.column)):
-        mend = _MENDERS[finding.code]
-        edit = mend(tree, finding, counts[mend])
-        if edit is not None:
-            counts[mend] += 1
-            edits.append(edit)
-            lines.append(finding.line)
-    module, edits = _applied(tree, edits)
-    seeds = {stream for edit in edits for stream in edit.seeds}
+def file_of(finding: Finding) -> str:
+    """The file that the patch of a finding changes: that of the finding, or the one in which the program is seeded."""
+    return finding.evidence.get("seed_path", finding.path)
+
+
+def _patched(tree: Tree, edits: Sequence[Edit]) -> str:
+    module = changed(tree, edits)
     imports = sorted({name for edit in edits for name in edit.imports})
-    if seeds or imports:
-        module = headed(module, place(tree, min(lines)), imports, sorted(seeds))
+    heads = _heads(edits)
+    if heads or imports:
+        module = headed(module, place(tree, min(edit.line for edit in edits)), imports, heads)
     return module.code
 
 
-def _applied(tree: Tree, edits: list[Edit]) -> tuple[cst.Module, list[Edit]]:
-    """The module with the edits, and those that it has: one that does not fit in what is around it is left out."""
-    if not _fits(tree, edits):
-        edits = [edit for edit in edits if _fits(tree, [edit])]
-    return changed(tree, edits), edits
+def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    """The lines for the top of the program: one for each function that seeds, with the first number that is asked for."""
+    heads: dict[tuple[str, str], str] = {}
+    for edit in edits:
+        for module, call in edit.heads:
+            function = call.partition("(")[0]
+            heads.setdefault((module, function), call)
+    order = {(one.module, one.function): number for number, one in enumerate(SEEDERS.values())}
+    known = sorted(heads, key=lambda head: order.get(head, len(order)))
+    return [(module, heads[module, function]) for module, function in known]
 
 
-def _fits(tree: Tree, edits: list[Edit]) -> bool:
+def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
+    """What mends each finding, by its number: those left out that no patch fits."""
+    counts: Counter[Mender] = Counter()
+    edits: dict[int, Edit] = {}
+    ordered = sorted(range(len(findings)), key=lambda number: (findings[number].line, findings[number].column))
+    settled: set[str] = set()
+    for number in ordered:
+        finding = findings[number]
+        mend = _MENDERS[finding.code]
+        if mend is seeded and finding.evidence.get("stream") in settled:
+            edits[number] = Edit(line=finding.line)
+            continue
+        edit = mend(tree, finding, counts[mend])
+        if edit is not None:
+            counts[mend] += 1
+            settled |= edit.settles
+            edits[number] = edit if edit.line else replace(edit, line=finding.line)
+    if _fits(tree, list(edits.values())):
+        return edits
+    return {number: edit for number, edit in edits.items() if _fits(tree, [edit])}
+
+
+def _fits(tree: Tree, edits: Sequence[Edit]) -> bool:
     try:
         ast.parse(changed(tree, edits).code)
     except (cst.CSTValidationError, SyntaxError):

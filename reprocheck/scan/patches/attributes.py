@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.scan.aliases import canonical
+from reprocheck.scan.checks import tables
+from reprocheck.scan.checks.streams import TITLES
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tree import Edit, Tree, is_open, keyword, with_keyword
 
@@ -29,11 +32,24 @@ def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
     assign = _assignment(tree, finding)
     if assign is not None and isinstance(assign.value, cst.Integer):
         called = cst.Call(func=assign.targets[0].target, args=[cst.Arg(assign.value)])
-        return Edit(changes=((assign, lambda _: cst.Expr(called)),))
+        return Edit(changes=((assign, lambda _: cst.Expr(called)),), settles=_settled(tree, assign.targets[0].target))
     alone = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
     if alone is None or not isinstance(tree.parent(alone), cst.Expr):
         return None
-    return Edit(changes=((alone, lambda node: cst.Call(func=cst.ensure_type(node, type(alone)), args=[cst.Arg(cst.Integer("0"))])),))
+    return Edit(changes=((alone, _with_zero),), settles=_settled(tree, alone))
+
+
+def _with_zero(function: cst.CSTNode) -> cst.CSTNode:
+    return cst.Call(func=cst.ensure_type(function, cst.BaseExpression), args=[cst.Arg(cst.Integer("0"))])  # type: ignore[type-abstract]
+
+
+def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
+    """The streams, by their titles, that a function seeds from here on, where it is called at the top level of the program."""
+    known = tables.seeds().get(canonical(tree.name(function)))
+    line = next((one for one in tree.around(function) if isinstance(one, cst.SimpleStatementLine)), None)
+    if known is None or line is None or tree.parent(line) is not tree.module:
+        return frozenset()
+    return frozenset(TITLES[stream] for stream in known.streams if stream in TITLES)
 
 
 def made_deterministic(tree: Tree, finding: Finding, number: int) -> Edit | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator
+from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, with_seed
 from reprocheck.scan.patches.tree import Edit, Tree, called, is_none, is_open, keyword, last, positional, with_keyword, with_value
 
 _TAKE_A_SEED = {
@@ -33,11 +33,13 @@ def seeded_generator(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None or is_open(call) or not tree.once(call):
         return None
+    if finding.evidence.get("seed_keyword") == "seed":
+        return with_seed(tree, finding, "seed")
     name = tree.name(call.func)
     if last(name) == "SystemRandom":
         return _random(tree, call, number)
     if last(name) in _TAKE_A_SEED:
-        return _numbered(call, _TAKE_A_SEED[last(name)], number)
+        return _numbered(tree, call, _TAKE_A_SEED[last(name)], number)
     if not isinstance(call.func, cst.Attribute) or call.args:
         return None
     if call.func.attr.value == "seed" and isinstance(tree.parent(call), cst.Expr):
@@ -54,12 +56,7 @@ def fixed_split(tree: Tree, finding: Finding, number: int) -> Edit | None:
         return None
     if tree.name(call.func).startswith("torch."):
         return with_generator(tree, call)
-    if not tree.name(call.func).startswith("sklearn."):
-        return seeded(tree, finding, number)
-    given = keyword(call, "random_state")
-    if given is not None:
-        return Edit(changes=(with_value(given, "0"),)) if is_none(given.value) else None
-    return Edit(changes=((call, lambda node: with_keyword(node, "random_state", "0")),))
+    return seeded(tree, finding, number)
 
 
 def own_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -76,13 +73,24 @@ def own_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     return Edit(changes=(with_value(given, value),)) if zero else None
 
 
-def _numbered(call: cst.Call, word: str, number: int) -> Edit | None:
+def _numbered(tree: Tree, call: cst.Call, word: str, number: int) -> Edit | None:
     given = keyword(call, word, "seed") or next(iter(positional(call)), None)
+    if given is not None and not is_none(given.value):
+        return _as_default(tree, given.value, number)
     if given is not None:
-        return Edit(changes=(with_value(given, str(number)),)) if is_none(given.value) else None
+        return Edit(changes=(with_value(given, str(number)),))
     if call.args:
         return Edit(changes=((call, lambda node: with_keyword(node, word, str(number))),))
     return Edit(changes=((call, lambda node: _with_number(node, number)),))
+
+
+def _as_default(tree: Tree, value: cst.BaseExpression, number: int) -> Edit | None:
+    """A number in place of None as the default of the parameter that gives the seed, where it is the only thing of its name."""
+    bound = tree.binds(value.value) if isinstance(value, cst.Name) else ()
+    parameter = tree.parent(bound[0]) if len(bound) == 1 else None
+    if not isinstance(parameter, cst.Param) or parameter.default is None or not is_none(parameter.default):
+        return None
+    return Edit(changes=((parameter.default, lambda _: cst.Integer(str(number))),), line=tree.line(parameter))
 
 
 def _random(tree: Tree, call: cst.Call, number: int) -> Edit | None:

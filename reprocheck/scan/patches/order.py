@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Change, Edit, Tree, called, is_open, keyword, last, positional, with_value
+from reprocheck.scan.patches.seeding import bound_as, can_bind
+from reprocheck.scan.patches.tree import Edit, Tree, called, is_open, keyword, last, positional, with_keyword, with_value
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _TAKERS = frozenset({f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")})
@@ -30,12 +31,26 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
 def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`enumerate(set(names))` as `enumerate(sorted(set(names)))`, and the same for loops over sets."""
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
-    change = _sorted if "set of strings" in finding.message else _sorted_as_text
+    if isinstance(node, cst.Call) and tree.name(node.func) == "builtins.hash":
+        return _checksum(tree, node)
     if node is None or tree.binds("sorted"):
         return None
     if _is_gone_over(tree, node) and not _is_taker(tree, node) and not _is_call_of(tree, node, "builtins.zip", "builtins.map"):
-        return Edit(changes=((node, change),))
-    return _of_call(tree, node, change)
+        return Edit(changes=((node, _sorted),))
+    return _of_call(tree, node)
+
+
+def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
+    """`hash(name)` as `zlib.crc32(name.encode())`, which is the same number in each process."""
+    if is_open(call) or len(call.args) != 1 or not can_bind(tree, "zlib"):
+        return None
+    hashed = call.args[0].value
+    text = tree.module.code_for_node(hashed)
+    plain = isinstance(hashed, cst.Name | cst.Attribute | cst.SimpleString)
+    given = f"{text}.encode()" if plain else f"str({text}).encode()"
+    root = bound_as(tree.module.body, "zlib") or "zlib"
+    number = cst.parse_expression(f"{root}.crc32({given})")
+    return Edit(changes=((call, lambda _: number),), imports=("zlib",))
 
 
 def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -50,6 +65,27 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "imap_unordered":
         return Edit(changes=((call, lambda node: called(node, "imap")),))
     return _without_waiting(tree, call) if tree.name(call.func) == "concurrent.futures.as_completed" else None
+
+
+def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    """A parallel `map` as one that calls its function for one sample after the other."""
+    call = tree.at(finding, cst.Call)
+    if call is not None and tree.name(call.func).rpartition(".")[2] == "map":
+        return _with_one(call, "num_parallel_workers")
+    given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
+    arg = tree.parent(given) if given is not None else None
+    if not isinstance(arg, cst.Arg) or arg.keyword is None or arg.keyword.value != "num_parallel_calls":
+        return None
+    return Edit(changes=(with_value(arg, "1"),))
+
+
+def _with_one(call: cst.Call, word: str) -> Edit | None:
+    if is_open(call):
+        return None
+    given = keyword(call, word)
+    if given is not None:
+        return Edit(changes=(with_value(given, "1"),))
+    return Edit(changes=((call, lambda node: with_keyword(node, word, "1")),))
 
 
 def _option(tree: Tree, finding: Finding) -> Edit | None:
@@ -72,7 +108,7 @@ def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
     return Edit(changes=((call, lambda node: cst.ensure_type(node, cst.Call).args[0].value),))
 
 
-def _of_call(tree: Tree, node: cst.BaseExpression, change: Change) -> Edit | None:
+def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
     """The set among the arguments of a call; a list of it is sorted where it is made."""
     if not isinstance(node, cst.Call) or is_open(node):
         return None
@@ -81,11 +117,11 @@ def _of_call(tree: Tree, node: cst.BaseExpression, change: Change) -> Edit | Non
     if not sets and given and (_is_taker(tree, node) or last(tree.name(node.func)) == "join"):
         sets = given[:1]
     if len(sets) == 1:
-        if tree.name(node.func) == "builtins.list" and len(node.args) == 1 and change is _sorted:
+        if tree.name(node.func) == "builtins.list" and len(node.args) == 1:
             return Edit(changes=((node.func, lambda _: cst.Name("sorted")),))
-        return Edit(changes=((sets[0], change),))
+        return Edit(changes=((sets[0], _sorted),))
     lists = [held for one in given if isinstance(held := tree.value_of(one), cst.Call) and _is_list_of_set(tree, held)]
-    return _of_call(tree, lists[0], change) if not sets and len(lists) == 1 else None
+    return _of_call(tree, lists[0]) if not sets and len(lists) == 1 else None
 
 
 def _is_list_of_set(tree: Tree, call: cst.Call) -> bool:
@@ -139,13 +175,6 @@ def _is_next(tree: Tree, node: cst.CSTNode) -> bool:
 
 def _sorted(node: cst.CSTNode) -> cst.CSTNode:
     return cst.Call(func=cst.Name("sorted"), args=[_bare(node)])
-
-
-def _sorted_as_text(node: cst.CSTNode) -> cst.CSTNode:
-    """Sorted by what is shown of each: the elements may be of several types."""
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    given = _bare(node).with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-    return cst.Call(func=cst.Name("sorted"), args=[given, cst.Arg(keyword=cst.Name("key"), value=cst.Name("str"), equal=equal)])
 
 
 def _iterated(node: cst.CSTNode) -> cst.CSTNode:

@@ -1,38 +1,121 @@
-"""Seeding lines below the imports at the top, for draws that no seed reaches."""
+"""Seeding lines for draws that no seed reaches: beside the program's own seed, else below the imports at the top."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import libcst as cst
 
+from reprocheck.scan.aliases import canonical
+from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, is_open, keyword, with_keyword, with_value, written
+from reprocheck.scan.patches.tree import Edit, Tree, inside, is_none, is_open, keyword, positional, with_keyword, with_value, written
 
-SEEDS = {
-    "Python's random": ("random", "random.seed(0)"),
-    "NumPy": ("numpy", "numpy.random.seed(0)"),
-    "torch": ("torch", "torch.manual_seed(0)"),
-    "the accelerator's generator": ("torch", "torch.manual_seed(0)"),
-    "MindSpore": ("mindspore", "mindspore.set_seed(1)"),
-    "MindSpore's data pipeline": ("mindspore", "mindspore.set_seed(1)"),
-    "TensorFlow": ("tensorflow", "tensorflow.random.set_seed(0)"),
-    "Keras": ("keras", "keras.utils.set_random_seed(0)"),
+
+@dataclass(frozen=True, slots=True)
+class Seeder:
+    """What seeds a stream: the module that must be imported, the function in it, and the number to take where the program has none."""
+
+    module: str
+    function: str
+    number: str = "0"
+
+
+SEEDERS = {
+    "Python's random": Seeder("random", "seed"),
+    "NumPy": Seeder("numpy", "random.seed"),
+    "torch": Seeder("torch", "manual_seed"),
+    "the accelerator's generator": Seeder("torch", "manual_seed"),
+    "MindSpore": Seeder("mindspore", "set_seed", "1"),
+    "MindSpore's data pipeline": Seeder("mindspore", "set_seed", "1"),
+    "TensorFlow": Seeder("tensorflow", "random.set_seed"),
+    "Keras": Seeder("keras", "utils.set_random_seed"),
 }
-"""By the title of a stream: the module that must be imported, and the line that seeds it."""
+"""By the title of a stream."""
+_ENVIRONMENT = frozenset({"environ", "putenv"})
+PLAIN_KEYWORDS = ("random_state", "seed")
+"""Keywords of calls that take a number as their seed."""
+_OF_TENSORFLOW = Seeder("tensorflow", "keras.utils.set_random_seed")
+"""What seeds Keras in a program that has it from TensorFlow, which may be another one than the package `keras`."""
+_CHANGING = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
+"""What an expression must not hold that is written down a second time."""
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """A seed at the top of the program; in a module that is imported, a generator for a loader."""
-    call = tree.at(finding, cst.Call)
-    stream = finding.evidence.get("stream", "")
-    if call is None or stream not in SEEDS:
+    """A seed for a stream: below the call by which the program seeds another one, with the same number, else at its top."""
+    word = finding.evidence.get("seed_keyword")
+    if word in PLAIN_KEYWORDS:
+        return with_seed(tree, finding, word)
+    known = SEEDERS.get(finding.evidence.get("stream", ""))
+    if known is None:
         return None
-    if not _is_elsewhere(finding):
-        return Edit(seeds=(stream,)) if can_bind(tree, SEEDS[stream][0]) else None
-    if tree.name(call.func).endswith("DataLoader") and not tree.is_repeated(call):
-        return with_generator(tree, call)
-    return None
+    seeder = _OF_TENSORFLOW if known.module == "keras" and _has_keras_from_tensorflow(tree) else known
+    if not can_bind(tree, seeder.module):
+        return None
+    beside, above = finding.evidence.get("seed_beside"), finding.evidence.get("seed_above")
+    line = int(beside or above or 0)
+    if not 0 < line <= len(tree.lines) or tree.lines[line - 1] != finding.evidence.get("seed_text"):
+        return None
+    if beside:
+        return _beside(tree, line, seeder)
+    value = finding.evidence.get("seed_number", seeder.number)
+    if seeder.module == "mindspore" and value == "0":
+        value = seeder.number
+    return Edit(heads=((seeder.module, f"{seeder.function}({value})"),), line=line)
+
+
+def with_seed(tree: Tree, finding: Finding, word: str) -> Edit | None:
+    """`random_state=0` for a call that takes one under this keyword."""
+    call = tree.at(finding, cst.Call)
+    if call is None or is_open(call):
+        return None
+    given = keyword(call, word)
+    if given is not None:
+        return Edit(changes=(with_value(given, "0"),)) if is_none(given.value) else None
+    return Edit(changes=((call, lambda node: with_keyword(node, word, "0")),))
+
+
+def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
+    """A line below the call in a line that seeds another stream, with its number."""
+    call = next((one for one in tree.every(cst.Call) if tree.line(one) == line and is_seeding(tree, one)), None)
+    given = _number(tree, call) if call is not None else None
+    if call is None or given is None or any(isinstance(part, _CHANGING) for part in inside(given)):
+        return None
+    statement = next((one for one in tree.around(call) if isinstance(one, cst.SimpleStatementLine)), None)
+    if statement is None:
+        return None
+    name = bound_as(tree.module.body, seeder.module) or seeder.module
+    text = f"{name}.{seeder.function}({tree.module.code_for_node(given)})"
+    return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
+
+
+def is_seeding(tree: Tree, call: cst.Call) -> bool:
+    """Whether a call seeds a stream of its own or of a library."""
+    return canonical(tree.name(call.func)) in tables.seeds()
+
+
+def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
+    """The number that a seeding call is given; None where it is not in plain sight."""
+    known = tables.seeds().get(canonical(tree.name(call.func)))
+    if known is None or is_open(call):
+        return None
+    given = keyword(call, known.keyword) or next(iter(positional(call)), None)
+    return given.value if given is not None and not is_none(given.value) else None
+
+
+def _has_keras_from_tensorflow(tree: Tree) -> bool:
+    """Whether a program imports Keras from TensorFlow, and not the package `keras`."""
+    nodes: list[cst.Import | cst.ImportFrom] = [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
+    roots = {root for node in nodes for root in _roots(node)}
+    return "tensorflow" in roots and "keras" not in roots
+
+
+def _roots(node: cst.Import | cst.ImportFrom) -> set[str]:
+    """The packages from which an import takes something."""
+    if isinstance(node, cst.ImportFrom):
+        return {written(node.module).partition(".")[0]} if node.module is not None else set()
+    return {one.evaluated_name.partition(".")[0] for one in node.names}
 
 
 def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
@@ -48,15 +131,12 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
     return Edit(changes=((call, lambda node: with_keyword(node, "generator", value)),), imports=("torch",))
 
 
-def _is_elsewhere(finding: Finding) -> bool:
-    """Whether the program starts in another module than that of the finding."""
-    return bool(finding.through) and finding.through[0].rpartition(":")[0] != finding.path
-
-
 def can_bind(tree: Tree, module: str) -> bool:
-    """Whether the name of a module is free for it in the text: nothing else has it."""
+    """Whether a module can be used at the top: it is imported there, or its name is free and it may be imported there."""
     if bound_as(tree.module.body, module) is not None:
         return True
+    if any(one.value in _ENVIRONMENT for one in tree.every(cst.Name)):
+        return False  # what a library reads as it is imported may be set before the import that the program has
     imports: list[cst.Import | cst.ImportFrom] = [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
     return not tree.binds(module) and not any(_takes(node, module) for node in imports)
 
@@ -125,14 +205,14 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
     )
 
 
-def headed(module: cst.Module, index: int, imports: Collection[str], seeds: Collection[str]) -> cst.Module:
-    """The module with imports that it lacks and seeding lines after its first statements."""
+def headed(module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]) -> cst.Module:
+    """The module with imports that it lacks and lines after its first statements, each a module and what is called in it."""
     above = module.body[:index]
-    wanted = dict.fromkeys([*imports, *(SEEDS[stream][0] for stream in seeds)])
+    wanted = dict.fromkeys([*imports, *(name for name, _ in heads)])
     missing = [name for name in wanted if bound_as(above, name) is None]
     added: list[cst.BaseStatement] = [cst.ensure_type(cst.parse_statement(f"import {name}"), cst.SimpleStatementLine) for name in missing]
-    lines = list(dict.fromkeys(_lines(above, seeds)))
-    for number, line in enumerate(lines):
+    lines = [f"{bound_as(above, name) or name}.{call}" for name, call in heads]
+    for number, line in enumerate(dict.fromkeys(lines)):
         statement = cst.ensure_type(cst.parse_statement(line), cst.SimpleStatementLine)
         leading = [cst.EmptyLine(indent=False)] if number == 0 and (index or added) else []
         added.append(statement.with_changes(leading_lines=leading))
@@ -140,10 +220,3 @@ def headed(module: cst.Module, index: int, imports: Collection[str], seeds: Coll
     if below and added and not lines and not index:
         below[0] = below[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
     return module.with_changes(body=[*above, *added, *below])
-
-
-def _lines(above: Sequence[cst.CSTNode], seeds: Collection[str]) -> Iterator[str]:
-    for stream, (module, line) in SEEDS.items():
-        if stream in seeds:
-            name = bound_as(above, module) or module
-            yield name + line.removeprefix(module)

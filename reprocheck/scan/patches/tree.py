@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, QualifiedNameProvider
 
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.patches.tables import parsed
 from reprocheck.scan.source import split
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -24,13 +25,19 @@ class Edit:
     """What a finding asks for.
 
     changes    nodes of the tree and what each becomes, given itself with the changes inside of it
+    below      statements, and a line that must stand below each
     imports    modules that must be bound by their own name at the top: `torch`
-    seeds      streams that must be seeded at the top, by their titles
+    heads      lines that must stand below the imports at the top, each the dotted name of a function and its arguments
+    settles    streams that are seeded by the change from its line on, by their titles
+    line       the line of the text that is changed, or above which something must stand; 0 is that of the finding
     """
 
     changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
+    below: tuple[tuple[cst.SimpleStatementLine, str], ...] = ()
     imports: tuple[str, ...] = ()
-    seeds: tuple[str, ...] = ()
+    heads: tuple[tuple[str, str], ...] = ()
+    settles: frozenset[str] = frozenset()
+    line: int = 0
 
 
 Mender = Callable[["Tree", Finding, int], Edit | None]
@@ -41,7 +48,7 @@ class Tree:
     """A parsed text, with places, parents and names. Raises libcst.ParserSyntaxError."""
 
     def __init__(self, text: str) -> None:
-        wrapper = self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        wrapper = self._wrapper = MetadataWrapper(parsed(text), unsafe_skip_copy=True)
         self.module = wrapper.module
         self.lines = split(text)
         self._places = wrapper.resolve(PositionProvider)
@@ -64,8 +71,13 @@ class Tree:
         line = self.lines[finding.line - 1] if 0 < finding.line <= len(self.lines) else None
         if line is None or (finding.text and line != finding.text):
             return None
-        key = (finding.line, finding.column - 1, finding.end_line, finding.end_column - 1)
-        return next((node for node in self._by_range.get(key, []) if isinstance(node, kind)), None)
+        return self.node((finding.line, finding.column, finding.end_line, finding.end_column), kind)
+
+    def node(self, span: tuple[int, int, int, int], kind: type[Node]) -> Node | None:
+        """The node of this kind that begins and ends there: lines and columns from 1."""
+        line, column, last, end = span
+        found = self._by_range.get((line, column - 1, last, end - 1), [])
+        return next((node for node in found if isinstance(node, kind)), None)
 
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node begins."""
@@ -240,6 +252,12 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
     return call.with_changes(func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name)))
 
 
+def followed_by(lines: Sequence[str]) -> Callable[[cst.CSTNode], Any]:
+    """A statement with these lines below it."""
+    added = [cst.parse_statement(line) for line in lines]
+    return lambda node: cst.FlattenSentinel([cst.ensure_type(node, cst.SimpleStatementLine), *added])
+
+
 class _Changing(cst.CSTTransformer):
     """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
 
@@ -261,8 +279,14 @@ class _Changing(cst.CSTTransformer):
 def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
     """The module of the tree with the changes of all edits."""
     changes: dict[cst.CSTNode, list[Change]] = {}
+    below: dict[cst.SimpleStatementLine, list[str]] = {}
     for edit in edits:
         for node, change in edit.changes:
             changes.setdefault(node, []).append(change)
+        for statement, line in edit.below:
+            lines = below.setdefault(statement, [])
+            lines += [line] if line not in lines else []
+    for statement, lines in below.items():
+        changes.setdefault(statement, []).append(followed_by(lines))
     around = {one for node in changes for one in tree.around(node)}
     return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module) if changes else tree.module

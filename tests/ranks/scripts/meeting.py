@@ -1,7 +1,8 @@
 """Three ranks that meet in each iteration, as in a collective, without a framework: `meeting.py FAULT[-all|-mpirun]`.
 
 Rank 1 does what FAULT says before iteration 3, or is never started. The others wait for it without end, unless the launcher ends them with
-it (`-all`). The launcher's variables are those of torchrun, or of Open MPI (`-mpirun`).
+it (`-all`). The launcher's variables are those of torchrun, or of Open MPI (`-mpirun`). They meet in the folder MEETING by files named
+ITERATION-RANK; `gone` stands there once rank 1 has ended by a kill, or is about to hang.
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 RANKS, ITERATIONS, FAULTY, WHEN = 3, 5, 1, 3
+PLACE = Path(os.environ["MEETING"])
 
 
 def launch(fault, how):
@@ -22,16 +24,19 @@ def launch(fault, how):
             ranks.append(subprocess.Popen([sys.executable, __file__, fault, "rank"], env={**os.environ, **said}))
     while how == "all" and not any(rank.poll() for rank in ranks):
         time.sleep(0.02)
+    if fault == "killed":
+        ranks[FAULTY].wait()
+        (PLACE / "gone").touch()
     if how == "all":
         for rank in ranks:
             rank.terminate()
     sys.exit(max(abs(rank.wait()) for rank in ranks))
 
 
-def meet(place, iteration, rank, ranks):
+def meet(iteration, rank, ranks):
     """Returns once every rank has come here."""
-    (place / f"{iteration}-{rank}").touch()
-    while any(not (place / f"{iteration}-{other}").exists() for other in ranks):
+    (PLACE / f"{iteration}-{rank}").touch()
+    while any(not (PLACE / f"{iteration}-{other}").exists() for other in ranks):
         time.sleep(0.002)
 
 
@@ -45,7 +50,7 @@ def train(fault):
         if rank == FAULTY and iteration == WHEN:
             fail(fault)
         reprocheck.log_loss(rank + 1 / iteration)
-        meet(Path(os.environ["TMPDIR"]), iteration, rank, ranks)
+        meet(iteration, rank, ranks)
 
 
 def fail(fault):
@@ -56,6 +61,7 @@ def fail(fault):
     if fault == "exits":
         os._exit(1)
     if fault == "hangs":
+        (PLACE / "gone").touch()
         time.sleep(600)
     if fault == "shorter":
         sys.exit(0)

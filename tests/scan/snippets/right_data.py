@@ -252,6 +252,48 @@ DATA: dict[str, str | dict[str, str]] = {
         environment.reset(seed=1)
         environment.reset()
     """,
+    "learners that are given a seed, or whose environment and networks have one": """
+        import gymnasium as gym
+        from stable_baselines3 import DQN, PPO
+        from stable_baselines3.common.env_util import make_vec_env
+        from stable_baselines3.common.utils import set_random_seed
+
+        DQN("MlpPolicy", gym.make("CartPole-v1"), seed=3).learn(total_timesteps=256)
+        set_random_seed(3)
+        PPO("MlpPolicy", make_vec_env("CartPole-v1", n_envs=2, seed=3)).learn(total_timesteps=256)
+    """,
+    "a model of timm that is pretrained": """
+        import timm
+        import torch
+
+        model = timm.create_model("resnet18", pretrained=True)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.ones(1, 3, 32, 32)).sum().backward()
+        optimizer.step()
+    """,
+    "a model of transformers that is built after a seed": """
+        from transformers import BertConfig, BertModel, set_seed
+
+        set_seed(1)
+        model = BertModel(BertConfig(num_hidden_layers=1))
+        model(input_ids=ids).last_hidden_state.sum().backward()
+    """,
+    "an environment and its space, both seeded": """
+        import gymnasium as gym
+        import torch
+
+        torch.manual_seed(0)
+        environment = gym.wrappers.RecordEpisodeStatistics(gym.make("CartPole-v1"))
+        environment.action_space.seed(0)
+        model = torch.nn.Linear(4, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state, _ = environment.reset(seed=0)
+        for step in range(20):
+            state, *_ = environment.step(environment.action_space.sample())
+            model(torch.tensor(state)).sum().backward()
+            optimizer.step()
+            environment.reset()
+    """,
     "a new head after a seed": """
         from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments, set_seed
 

@@ -68,7 +68,7 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         np.random.seed(datetime.now().microsecond)
         rng = np.random.default_rng(hash("name") % 100)
         """,
-        [(7, "RC402"), (8, "RC402"), (9, "RC402"), (10, "RC402"), (10, "RC505")],
+        [(7, "RC402"), (8, "RC402"), (9, "RC402"), (10, "RC402")],
     ),
     "random_state from the clock": (
         """
@@ -358,5 +358,82 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         state, _ = environment.reset()
         """,
         [(9, "RC201"), (11, "RC407")],
+    ),
+    "several environments at once, in wrappers": (
+        """
+        import gymnasium as gym
+        import torch
+
+        def make(number):
+            def thunk():
+                environment = gym.wrappers.RecordEpisodeStatistics(gym.make("CartPole-v1"))
+                environment.action_space.seed(number)
+                return environment
+            return thunk
+
+        def train():
+            torch.manual_seed(0)
+            environments = gym.vector.SyncVectorEnv([make(number) for number in range(4)])
+            model = torch.nn.Linear(4, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            state, _ = environments.reset()
+            model(torch.tensor(state)).sum().backward()
+            optimizer.step()
+
+        if __name__ == "__main__":
+            train()
+        """,
+        [(16, "RC407")],
+    ),
+    "a learner that seeds its environment only where it is told": (
+        """
+        import gymnasium as gym
+        import torch
+        from stable_baselines3 import PPO
+
+        torch.manual_seed(0)
+        model = PPO("MlpPolicy", gym.make("CartPole-v1"))
+        model.learn(total_timesteps=256)
+        """,
+        [(6, "RC407")],
+    ),
+    "a model of transformers that is built before the trainer seeds": (
+        """
+        from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+        model = BertForSequenceClassification(BertConfig(num_hidden_layers=1))
+        trainer = Trainer(model=model, args=TrainingArguments("out", seed=1234))
+        trainer.train()
+        """,
+        [(3, "RC302")],
+    ),
+    "a model of timm that is not pretrained": (
+        """
+        import timm
+        import torch
+
+        model = timm.create_model("resnet18", pretrained=False)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.ones(1, 3, 32, 32)).sum().backward()
+        optimizer.step()
+        """,
+        [(4, "RC301")],
+    ),
+    "actions of a space that nobody seeds": (
+        """
+        import gymnasium as gym
+        import torch
+
+        torch.manual_seed(0)
+        environment = gym.make("CartPole-v1")
+        state, _ = environment.reset(seed=0)
+        model = torch.nn.Linear(4, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(20):
+            state, *_ = environment.step(environment.action_space.sample())
+            model(torch.tensor(state)).sum().backward()
+            optimizer.step()
+        """,
+        [(10, "RC407")],
     ),
 }

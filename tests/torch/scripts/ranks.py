@@ -7,6 +7,7 @@ sharded     as kernel, with weights that FSDP shards
 """
 
 import os
+import shutil
 import sys
 import tempfile
 
@@ -83,23 +84,24 @@ def train(rank):
         loss.backward()
         print(f"rank {rank} {loss.item().hex()}\n", end="", flush=True)
         optimizer.step()
+    dist.barrier()  # else a thread of gloo may still let go of a gradient while the interpreter ends, and abort it
     dist.destroy_process_group()
 
 
 def fork(ranks):
-    """Ranks of one process, which has imported for all of them what they need."""
-
-    with tempfile.TemporaryDirectory() as folder:
-        children = []
-        for rank in range(ranks):
-            child = os.fork()
-            if not child:
-                dist.init_process_group("gloo", store=dist.FileStore(os.path.join(folder, "meeting"), ranks), rank=rank, world_size=ranks)
-                train(rank)
-                sys.exit(0)
-            children.append(child)
-        for child in children:
-            os.waitpid(child, 0)
+    """Ranks of one process, which has imported for all of them what they need. It alone removes the folder in which they meet."""
+    folder = tempfile.mkdtemp()
+    children = []
+    for rank in range(ranks):
+        child = os.fork()
+        if not child:
+            dist.init_process_group("gloo", store=dist.FileStore(os.path.join(folder, "meeting"), ranks), rank=rank, world_size=ranks)
+            train(rank)
+            sys.exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

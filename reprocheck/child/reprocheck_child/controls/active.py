@@ -6,6 +6,9 @@ import os
 import sys
 from itertools import count
 
+from .. import users
+from ..masking import may_hold_secret
+from . import seed_arguments
 from .stream import stream
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -17,12 +20,19 @@ RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Variables in which launchers tell a process its rank."""
 SEEDERS = ("random", "secrets", "uuid", "tempfile", "numpy", "reprocheck_child.controls")
 """Modules that draw entropy for whoever calls them."""
+CONFIGURATION = ("omegaconf", "antlr4", "hydra.core.utils", "hydra.utils", "hydra._internal.instantiate")
+"""Modules that read a value when the user's code asks for it: `${now:%f}` in a configuration. What else Hydra reads, for the name of its
+folder, is its own."""
+IMPORTERS = ("importlib", "_frozen_importlib", "_frozen_importlib_external", "pkgutil", "site", "reprocheck_child")
+"""Modules that list folders to find modules and packages."""
 SEED_LIMIT = 1 << 32
 """Seeds are below it: numpy takes no larger ones."""
 _MOST = 2000
+_FIRST = 16
+"""Times that a touch is written with its line: the first one may be a library's, as it is imported."""
 _TEXT = 300
 _INLINE = ("<string>", "<stdin>")
-_join, _abspath, _environ = os.path.join, os.path.abspath, os.environ
+_join, _environ = os.path.join, os.environ
 
 
 class Active:
@@ -46,7 +56,7 @@ class Active:
         self._said: set[tuple[Any, ...]] = set()
         self._starter = _starter()
         self._inside = _join(recorder.workdir, "") if recorder.workdir else ""
-        self._foreign = _foreign_folders()
+        self._foreign = users.foreign_folders()
         self._files: dict[str, str] = {}  # file of a code object -> its name in the trace, "" where it is not the user's
         recorder.on_end.append(self.account)
         os.register_at_fork(before=self._forking, after_in_child=self._in_child)
@@ -102,24 +112,43 @@ class Active:
 
     def users_module(self, skip: int = 1) -> bool:
         """Whether the calling frame belongs to the user's own modules."""
-        return bool(self._users(sys._getframe(skip + 1)))
+        frame = _above(skip)
+        return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
         """As `users_module`, seen through modules that act for whoever calls them."""
-        frame: FrameType | None = sys._getframe(skip + 1)
+        frame = _above(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
 
+    def read_by_user(self, skip: int = 1) -> bool:
+        """As `users_module`, seen through a configuration that reads a value when it is asked for it."""
+        return self.asked_by_user(skip + 1, CONFIGURATION)
+
     def line(self, skip: int = 1) -> str:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
-        frame: FrameType | None = sys._getframe(skip + 1)
+        return self._line(_above(skip))[0]
+
+    def _line(self, frame: FrameType | None) -> tuple[str, str]:
+        """As `line`, from a frame on, with how its library takes a seed there (see `seed_arguments`)."""
+        library: list[FrameType] = []
         while frame is not None:
             name = self._users(frame)
             if name:
-                return "%s:%d" % (name, frame.f_lineno)
+                return "%s:%d" % (name, frame.f_lineno), seed_arguments.left_out(library)
+            library.append(frame)
             frame = frame.f_back
-        return ""
+        return "", ""
+
+    def for_imports(self, skip: int = 1) -> bool:
+        """Whether it is the search for modules and packages that calls, or the recorder, and no part of the script."""
+        frame = _above(skip)
+        while frame is not None and not self._users(frame):
+            if _within(str(frame.f_globals.get("__name__")), IMPORTERS):
+                return True
+            frame = frame.f_back
+        return False
 
     def _users(self, frame: FrameType) -> str:
         file = frame.f_code.co_filename
@@ -131,26 +160,27 @@ class Active:
         return file if frame.f_globals.get("__name__") == "__main__" else ""  # `python -c` and standard input
 
     def _users_file(self, file: str) -> str:
-        if file.startswith("<"):
-            return ""
-        path = _abspath(file)
-        if "/site-packages/" in path or "/dist-packages/" in path or path.startswith(self._foreign):
-            return ""
-        if self._inside and path.startswith(self._inside):
-            return path[len(self._inside) :]
-        return str(self.recorder.masked(path))
+        return users.name_of(file, self._inside, self._foreign, self.recorder.masked)
 
     # ------------------------------------------------------------------------------------------------ the account
 
-    def touched(self, control: str, what: str, value: object = None, skip: int = 1) -> None:
-        """A control intercepted or set something: `what` is a call, a variable or an attribute. Cheap enough for each call."""
+    def touched(self, control: str, what: str, value: object = None, skip: int = 1, setting: bool = False) -> None:
+        """A control intercepted or set something: `what` is a call, a variable or an attribute. Cheap enough for each call.
+
+        `setting`: it was set, and another touch says whether that changed anything.
+        """
         times = self._touches.get((control, what))
         if times is None:
             if len(self._touches) < _MOST:
                 self._touches[(control, what)] = [1, 1]
-                self._emit({"e": "control", "c": control, "w": what, "n": 1}, {"v": value}, skip + 1)
+                event = {"e": "control", "c": control, "w": what, "n": 1, **({"set": True} if setting else {})}
+                self._emit(event, {"v": value}, skip + 1)
             return
         number = times[0] = times[0] + 1
+        if number <= _FIRST:
+            times[1] = number
+            self._emit({"e": "control", "c": control, "w": what, "n": number}, {"v": None}, skip + 1)
+            return
         if not number & (number - 1):  # a process that is killed has told at least half
             times[1] = number
             self.recorder.emit({"e": "control", "c": control, "w": what, "n": number})
@@ -168,7 +198,7 @@ class Active:
     def unavailable(self, control: str, why: str) -> None:
         """A control cannot act here; each reason is written once."""
         if self._first("unavailable", control, why):
-            self.recorder.emit({"e": "unavailable", "c": control, "why": self.recorder.masked(why[:_TEXT])})
+            self.recorder.emit({"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]})
 
     def account(self) -> None:
         """Write how often each was touched, as the process ends."""
@@ -186,9 +216,11 @@ class Active:
     def _emit(self, event: dict[str, Any], values: dict[str, object], skip: int) -> None:
         try:
             event.update((name, self._plain(value)) for name, value in values.items() if value is not None or name != "v")
-            line = self.line(skip + 1)
+            line, seed_argument = self._line(_above(skip))
             if line:
                 event["l"] = line
+            if seed_argument:
+                event["s"] = seed_argument
             self.recorder.emit(event)
         except Exception as error:
             self.recorder.problem("the account of a control", error)
@@ -199,7 +231,8 @@ class Active:
         if type(value) is float:
             return value if value - value == 0.0 else repr(value)
         text = value if type(value) is str else repr(value)
-        return self.recorder.masked(text[:_TEXT])
+        text = text[:_TEXT]
+        return self.recorder.redacted(text) if may_hold_secret(text) else self.recorder.masked(text)
 
     # ------------------------------------------------------------------------------------------------ forks
 
@@ -218,14 +251,13 @@ def _starter() -> str:
     return next((name for name in ("spawn", "forkserver") if "from multiprocessing.%s import" % name in code), "")
 
 
+def _above(skip: int) -> FrameType | None:
+    """The frame `skip` above the caller of the method that asks; None where the stack is not so deep (a call from native code)."""
+    try:
+        return sys._getframe(skip + 2)
+    except ValueError:
+        return None
+
+
 def _within(name: str, modules: tuple[str, ...]) -> bool:
     return any(name == module or name.startswith(module + ".") for module in modules)
-
-
-def _foreign_folders() -> tuple[str, ...]:
-    """The standard library, where it is installed and where its files say they come from, and the recorder itself."""
-    import sysconfig
-
-    folders = [os.path.dirname(os.path.dirname(os.path.dirname(_abspath(__file__)))), os.path.dirname(_abspath(os.__file__))]
-    folders += [path for name in ("stdlib", "platstdlib") for path in [sysconfig.get_path(name)] if path]
-    return tuple(_join(folder, "") for folder in dict.fromkeys(folders))

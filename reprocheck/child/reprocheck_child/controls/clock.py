@@ -1,5 +1,6 @@
 """`clock`: the wall clock that the user's own modules read starts at a fixed instant and advances a fixed step a call.
 
+A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra) counts as read by the script.
 Sleeping advances it, too, so that a loop that waits for a time of day ends. Monotonic clocks, timeouts, files' times and what libraries
 read stay the system's. `datetime.now` and `utcnow` are replaced within the class itself: a subclass handed to the user's modules would no
 longer be the class that pickles, validators and `type(x) is datetime` know.
@@ -63,7 +64,7 @@ def install(active: Active) -> None:
 
 def _reading(active: Active, clock: Clock) -> None:
     """Functions that give a number."""
-    users = active.users_module
+    users = active.read_by_user
 
     def seconds(real: Callable[[], float]) -> Callable[[], float]:
         return lambda: clock.now("time.time") / _SECOND if users() else real()
@@ -100,7 +101,7 @@ def _reading(active: Active, clock: Clock) -> None:
 
 def _broken_down(active: Active, clock: Clock) -> None:
     """Functions that take the present where they are given no time."""
-    users, localtime = active.users_module, time.localtime
+    users, localtime = active.read_by_user, time.localtime
 
     def of_seconds(real: Callable[..., Any]) -> Callable[..., Any]:
         what = "time." + real.__name__
@@ -129,7 +130,7 @@ def _broken_down(active: Active, clock: Clock) -> None:
 
 def _datetime(active: Active, clock: Clock, module: Any) -> None:
     """`datetime.now`, `utcnow` and `today`, `date.today`."""
-    kind, users = module.datetime, active.users_module
+    kind, users = module.datetime, active.read_by_user
     real_now, real_utcnow, real_today = kind.__dict__["now"], kind.__dict__["utcnow"], module.date.__dict__["today"]
     utc = module.timezone.utc
 

@@ -1,6 +1,6 @@
 """`file-order`: folders are listed in the order of their names, also by what lists them through `os`: walk, glob, pathlib, shutil.
 
-A call is accounted for where the order of the file system was another one.
+A call is accounted for where the order of the file system was another one, and the script asks: not for a search for modules.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., li
     def listdir(path: Any = None) -> list[Any]:
         found = real(path)
         ordered = sorted(found)
-        if ordered != found:
+        if ordered != found and not active.for_imports():
             active.touched(NAME, "os.listdir")
         return ordered
 
@@ -46,7 +46,7 @@ def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
         with real(path) as entries:
             found = list(entries)
         ordered = sorted(found, key=_name)
-        if ordered != found:
+        if ordered != found and not active.for_imports():
             active.touched(NAME, "os.scandir")
         return _Entries(ordered)
 

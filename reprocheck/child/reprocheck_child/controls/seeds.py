@@ -10,6 +10,8 @@ import os
 import sys
 
 from .. import import_hook
+from ..states import NumpyState, PythonState
+from .drawn import Drawn
 from .wrap import replace
 
 TYPE_CHECKING = False
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .active import Active
 
 NAME = "seed"
+_watched: dict[str, Drawn] = {}
 
 
 def install(active: Active) -> None:
@@ -41,10 +44,10 @@ def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], N
 
 def _python(active: Active, module: Any) -> None:
     hidden = module._inst
-    _seed(active, hidden.seed, "random.seed")
+    _seed(active, hidden.seed, "random.seed", _drawn(active, module, "random", PythonState()))
 
     def after_fork() -> None:
-        _seed(active, hidden.seed, "random.seed in a forked process")
+        _seed(active, hidden.seed, "random.seed in a forked process", None)
 
     os.register_at_fork(after_in_child=_guarded_call(active, after_fork))
 
@@ -55,13 +58,25 @@ def _guarded_call(active: Active, act: Callable[[], None]) -> Callable[[], None]
 
 
 def _numpy(active: Active, module: Any) -> None:
-    _seed(active, module.seed, "numpy.random.seed")
+    seed = module.seed  # before it is watched
+    _seed(active, seed, "numpy.random.seed", _drawn(active, module, "numpy.random", NumpyState()))
 
 
-def _seed(active: Active, function: Callable[[int], object], what: str) -> None:
+def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:
+    """What watches a generator, made once: a spawned process is seeded again."""
+    if generator not in _watched:
+        _watched[generator] = Drawn(active, generator, state)
+        _watched[generator].watch(module, "seed")
+    return _watched[generator]
+
+
+def _seed(active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None) -> None:
+    """`drawn` tells whether that changed anything; where nothing watches, it is taken to have."""
     seed = active.process_seed()
     function(seed)
-    active.touched(NAME, what, seed)
+    active.touched(NAME, what, seed, setting=drawn is not None)
+    if drawn is not None:
+        drawn.seeded()
 
 
 def _spawned(active: Active, module: Any) -> None:
@@ -87,4 +102,4 @@ def _again(active: Active, data: Any) -> None:
 
 
 def _python_again(active: Active, module: Any) -> None:
-    _seed(active, module._inst.seed, "random.seed")
+    _seed(active, module._inst.seed, "random.seed", _drawn(active, module, "random", PythonState()))

@@ -93,6 +93,30 @@ def _threads(active: Active, module: Any) -> None:
         return submit
 
     replace(kind, "submit", make)
+    replace(kind, "shutdown", _shut_down)
+
+
+def _shut_down(real: Callable[..., None]) -> Callable[..., None]:
+    def shutdown(self: Any, wait: bool = True, **kwargs: Any) -> None:
+        if not wait or not hasattr(self, "_reprocheck_threads"):
+            real(self, wait, **kwargs)
+            return
+        real(self, False, **kwargs)
+        _join(self)
+
+    return shutdown
+
+
+def _join(pool: Any) -> None:
+    """Wait for all threads of a pool. CPython iterates over the set itself, which fails where `_watch` adds threads meanwhile."""
+    ended: set[Any] = set()
+    while True:
+        threads = set(pool._threads) - ended
+        if not threads:
+            return
+        for thread in threads:
+            thread.join()
+        ended |= threads
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:

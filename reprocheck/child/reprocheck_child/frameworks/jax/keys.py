@@ -43,7 +43,7 @@ class Keys:
                 setattr(random, name, self._making(getattr(random, name)))
         for name in ("split", "fold_in", "clone"):
             if hasattr(random, name):
-                setattr(random, name, self._deriving(getattr(random, name)))
+                setattr(random, name, self._deriving(getattr(random, name), folds=name == "fold_in"))
 
     def _making(self, real: Any) -> Any:
         @functools.wraps(real)
@@ -87,7 +87,7 @@ class Keys:
         found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
         return found
 
-    def _deriving(self, real: Any) -> Any:
+    def _deriving(self, real: Any, folds: bool) -> Any:
         @functools.wraps(real)
         def derive(key: Any, *args: Any, **kwargs: Any) -> Any:
             made = real(key, *args, **kwargs)
@@ -96,11 +96,20 @@ class Keys:
                     name = self.origin(key)
                     if name is not None:
                         self._keep(made, name)
+                        if folds:
+                            self._folded(name, next(iter([*args, *kwargs.values()]), None))
             except Exception as error:
                 self.deep.recorder.problem("a key that was derived", error)
             return made
 
         return derive
+
+    def _folded(self, name: str, number: Any) -> None:
+        """A number was folded into a key: what is drawn from there depends on it as on a seed."""
+        if isinstance(number, self.jax.core.Tracer):
+            return
+        line = self.deep.source(2)
+        self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **({"l": line} if line else {}))
 
     def origin(self, key: Any) -> Optional[str]:
         """The name of the line that a key comes from; None where that is not known."""

@@ -12,6 +12,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...iterations import BACKWARD, LOG
+from ...lines import whole_or_float
 
 NAME = "jax"
 MINIMUM = (0, 4, 31)
@@ -157,7 +158,7 @@ class _Arrivals:
 
     def __call__(self, value: Any, *weights: Any) -> None:
         with self.lock:
-            self.values.append(float(value) if getattr(value, "size", 1) == 1 else float(value.sum()))
+            self.values.append(whole_or_float(value if getattr(value, "size", 1) == 1 else value.sum()))
             self.weights.append(tuple(int(each) for each in weights))
             if len(self.values) < self.copies:
                 return

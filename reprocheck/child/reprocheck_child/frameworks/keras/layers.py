@@ -67,6 +67,13 @@ class Layers:
 
         Layer.__call__ = __call__
         self.deep.elsewhere = lambda: bool(stack.building) or elsewhere()
+        self.deep.named = self._named
+
+    def _named(self, holder: Any, attribute: str) -> str:
+        """The name of a layer, or of a weight in the `ParameterDict` that each layer of the PyTorch backend keeps: its path."""
+        if not attribute:
+            return str(holder.name) if isinstance(holder, self.watcher.keras.Layer) else ""
+        return str(self.facts.dotted(attribute)) if type(holder).__name__ == "ParameterDict" and "/" in attribute else ""
 
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
         """States of generators before the call; None where nothing of it is recorded."""

@@ -10,6 +10,8 @@ from .open import replace
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
 THREADS = "Python functions of the pipeline run in its own threads: what they draw from default generators shows in its batches alone"
+DATASETS = "mindspore.dataset"
+"""The generator that pipelines take their seeds from."""
 PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
@@ -23,6 +25,7 @@ class Batches:
         self.threads = threads
         self.places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self.counts: Dict[str, int] = {}
+        self.begun: weakref.WeakSet[Any] = weakref.WeakSet()
         self.depth = 0
 
     def hook(self) -> None:
@@ -33,19 +36,33 @@ class Batches:
 
         @functools.wraps(real)
         def __next__(iterator: Any) -> Any:  # noqa: N807
+            states: Dict[str, Dict[str, str]] = {}
             try:
                 place = self._place(iterator)
+                states = self._states(iterator)
             except Exception as error:
                 self.recorder.problem("a dataset", error)
                 place = type(iterator).__name__
             batch = real(iterator)
             try:
-                _seen(self.deep, self.prints, place, batch)
+                _seen(self.deep, self.prints, place, batch, states)
             except Exception as error:
                 self.recorder.problem("a batch", error)
             return batch
 
         Iterator.__next__ = __next__
+
+    def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
+        """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the generator of datasets.
+
+        That generator is a number which no draw changes. What stands for its state after a draw is another hash of it.
+        """
+        if iterator in self.begun:
+            return {}
+        self.begun.add(iterator)
+        state = self.deep.generators[DATASETS]()
+        digest = self.deep.hash_bytes
+        return {"g": {DATASETS: digest(state)}, "g2": {DATASETS: digest(state + b" drawn")}}
 
     def _place(self, iterator: Any) -> str:
         """The class of the dataset and a number: datasets of a class are counted in the order in which they are first used."""
@@ -78,7 +95,7 @@ class Given:
         try:
             tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
             if tensors and not any(self._made(tensor) for tensor in tensors):
-                _seen(self.deep, self.prints, "inputs of " + name, values)
+                _seen(self.deep, self.prints, "inputs of " + name, values, {})
         except Exception as error:
             self.recorder.problem("a batch", error)
 
@@ -93,10 +110,10 @@ class Given:
         return reference is not None and reference() is tensor
 
 
-def _seen(deep: Any, prints: Any, place: str, batch: Any) -> None:
-    """Write a batch, whole and by sample."""
+def _seen(deep: Any, prints: Any, place: str, batch: Any, states: Dict[str, Dict[str, str]]) -> None:
+    """Write a batch, whole and by sample, with the states of the generators that it is drawn from."""
     samples = prints.samples(batch)
-    deep.seen("batch", place, out=prints.leaves(batch), **({} if samples is None else {"n": samples}))
+    deep.seen("batch", place, out=prints.leaves(batch), **({} if samples is None else {"n": samples}), **states)
 
 
 def _runs_python(dataset: Any) -> bool:
@@ -130,9 +147,9 @@ class Seeds:
         seeds = sys.modules["mindspore.common.seed"]
         self.deep.generators["mindspore"] = lambda: repr((seeds._GLOBAL_SEED, sorted(seeds._KERNEL_SEED.items(), key=repr))).encode()
         config = self.mindspore.dataset.config
-        self.deep.generators["mindspore.dataset"] = lambda: str(config.get_seed()).encode()
+        self.deep.generators[DATASETS] = lambda: str(config.get_seed()).encode()
         replace(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
-        replace(config.set_seed, self._saying(config.set_seed, "mindspore.dataset"))
+        replace(config.set_seed, self._saying(config.set_seed, DATASETS))
         self._hook_default_generator()
         self._hook_initializers()
 
@@ -180,13 +197,9 @@ class Seeds:
         def seed(*args: Any, **named: Any) -> Any:
             try:
                 value = next(iter((*args, *named.values())), None)
-                self.deep.seen(
-                    "seed",
-                    generator,
-                    call=False,
-                    out=[["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]],
-                    l=self.deep.source(1),
-                )
+                keys: Dict[str, Any] = {"sys": True} if value is None else {}
+                keys["out"] = [["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]]
+                self.deep.seen("seed", generator, call=False, l=self.deep.source(1), **keys)
             except Exception as error:
                 self.recorder.problem("a seed", error)
             return real(*args, **named)
@@ -202,7 +215,7 @@ class Births:
         self.recorder = recorder
         self.deep = deep
         self.seeds = seeds
-        self.known: Dict[int, Tuple[Any, str, Dict[str, str]]] = {}  # id -> (weak reference, line, states)
+        self.known: Dict[int, Tuple[Any, Dict[str, Any]]] = {}  # id -> (weak reference, keys of the fact)
 
     def hook(self) -> None:
         """See parameters being made."""
@@ -215,18 +228,18 @@ class Births:
             try:
                 drawn, self.seeds.drawn = self.seeds.drawn, {}
                 states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
-                self.known[id(parameter)] = (weakref.ref(parameter), self.deep.source(1), states)
+                line = self.deep.source(1)
+                made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": self.deep.seeds}
+                self.known[id(parameter)] = (weakref.ref(parameter), made)
             except Exception as error:
                 self.recorder.problem("a new parameter", error)
 
         kind.__init__ = __init__
 
     def of(self, parameter: Any) -> Dict[str, Any]:
-        """`l` and `g` of a `weights` event."""
-        reference, line, states = self.known.get(id(parameter), (None, "", {}))
-        if reference is None or reference() is not parameter:
-            return {}
-        return {**({"l": line} if line else {}), **({"g": states} if states else {})}
+        """`l`, `g` and `sn` of a `weights` event."""
+        reference, made = self.known.get(id(parameter), (None, {}))
+        return dict(made) if reference is not None and reference() is parameter else {}
 
 
 def hook_loading(recorder: Any, deep: Any) -> None:

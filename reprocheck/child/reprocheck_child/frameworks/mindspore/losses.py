@@ -15,7 +15,7 @@ from .steps import Compiled, Gradients, say_captures
 NAME = "mindspore"
 MINIMUM = (2, 3)
 
-SINKING = "data sinking was asked for and is off: a sunk epoch gives one loss, not one for each iteration"
+SINKING = "Data sinking was asked for and is off: a sunk epoch gives one loss, not one for each iteration."
 
 
 def install(mindspore: Any, recorder: Any) -> Dict[str, str]:

@@ -10,8 +10,8 @@ import sys
 from typing import Any, Callable, List
 
 OPENED = (
-    "graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this level, so that cells and gradients can be"
-    " seen; compiled, the same operators may be fused or ordered otherwise and round otherwise"
+    "Graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this level, so that cells and"
+    " gradients can be seen; compiled, the same operators may be fused or ordered otherwise and round otherwise."
 )
 KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside the graph are hidden"
 SPLIT = ("semi_auto_parallel", "auto_parallel")

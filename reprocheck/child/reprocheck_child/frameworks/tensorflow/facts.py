@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 import weakref
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from ... import deep as deeper
 from ..torch.names import variable as variable_of
@@ -12,9 +12,10 @@ from .fingerprint import Prints, array, concrete
 
 _facts: List["Facts"] = []
 
+UNMADE = "its first value is not recorded: it is made and updated within one call of a compiled function"
 LIMIT = 200_000
 """Variables of which is known where they were made."""
-Birth = Tuple[Any, str, Dict[str, str]]
+Birth = Tuple[Any, Dict[str, Any]]
 
 
 def of(recorder: Any) -> "Facts":
@@ -36,6 +37,7 @@ class Facts:
         self.births: Dict[int, Birth] = {}
         self.roots: Dict[str, str] = {}  # name of a model that is called by the script -> what its parts' paths begin with
         self.begun = False
+        self.unmade: Set[str] = set()  # names of weights that had no value yet when they were looked at, and have not been updated
         self.left: Dict[str, str] = {}  # name of a weight -> the hash of what an update left, until it is looked at again
         for name in ("tensorflow", "keras"):
             self.foreign(name)
@@ -53,7 +55,8 @@ class Facts:
     def born(self, weight: Any, line: str, states: Dict[str, str]) -> None:
         """A weight was made: the line of the script, and the states that its values were drawn from."""
         if len(self.births) < LIMIT or id(weight) in self.births:
-            self.births[id(weight)] = (weakref.ref(weight), line, states)
+            made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": self.deep.seeds}
+            self.births[id(weight)] = (weakref.ref(weight), made)
 
     def root(self, name: str) -> str:
         """What the paths in a model begin with: the first that is called needs nothing, others their names."""
@@ -64,12 +67,17 @@ class Facts:
     def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
         """Record the first values of new weights, and those written to since their update; at the very first, states of generators."""
         for weight in weights:
-            if key(weight) in self.names:
-                self._written(weight, self.names[key(weight)][1])
+            _, known = self.names.get(key(weight), (None, ""))
+            if known and known not in self.unmade:
+                self._written(weight, known)
                 continue
             if not concrete(weight):
                 continue
             name = self.name(weight, frame)
+            if not has_value(weight):
+                self.unmade.add(name)
+                continue
+            self.unmade.discard(name)
             keys = self._birth(weight)
             if not getattr(weight, "trainable", True):
                 keys["b"] = True
@@ -86,9 +94,9 @@ class Facts:
 
     def _birth(self, weight: Any) -> Dict[str, Any]:
         for one in (weight, getattr(weight, "_value", None)):
-            reference, line, states = self.births.get(id(one), (None, "", {}))
+            reference, made = self.births.get(id(one), (None, {}))
             if reference is not None and reference() is one:
-                return {**({"l": line} if line else {}), **({"g": states} if states else {})}
+                return dict(made)
         return {}
 
     def name(self, weight: Any, frame: Any = None) -> str:
@@ -134,6 +142,9 @@ class Facts:
             self.deep.seen("update", name, out=[["", found]], **keys)
             if ":" not in name:
                 self.left[name] = found.get("h", "")
+            if name in self.unmade:
+                self.unmade.discard(name)
+                self.deep.unrecorded(name, UNMADE)
 
     @staticmethod
     def prints_bytes(value: Any) -> bytes:
@@ -145,6 +156,21 @@ class Facts:
         samples = self.prints.samples(batch)
         found = self.prints.leaves(batch)
         self.deep.seen("batch", place, out=found, **({} if samples is None else {"n": samples}))
+
+
+def has_value(weight: Any) -> bool:
+    """Whether a weight can be read. A variable of TensorFlow that is made while a function is traced is empty until the function runs.
+
+    Where the function makes variables, TensorFlow fills them after the first tracing and traces again before anything runs.
+    """
+    shape = getattr(getattr(weight, "_value", weight), "shape", None)
+    fits = getattr(shape, "is_compatible_with", None)  # shapes of other frameworks are tuples
+    if fits is None:
+        return True
+    try:
+        return bool(fits(array(weight).shape))
+    except Exception:  # TensorFlow refuses to read it
+        return False
 
 
 def key(weight: Any) -> int:

@@ -11,6 +11,7 @@ import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 from ...iterations import BACKWARD, GRAD, LOG
+from ...lines import whole_or_float
 
 NAME = "tensorflow"
 MINIMUM = (2, 16)
@@ -163,7 +164,7 @@ class Adapter:
                     (self.recorder.moved if before != checksums else self.recorder.still)()
             names = [str(getattr(loss, "dtype", "float64")) for loss in losses]
             dtype: Any = names[0] if len(set(names)) == 1 else names
-            self.recorder.loss([float(loss) for loss in losses], dtype, kind, 1, "")
+            self.recorder.loss([whole_or_float(loss) for loss in losses], dtype, kind, 1, "")
 
     def applied(self, index: int, iterations: Any) -> None:
         """An optimizer of Keras was applied, or is being traced: an update each time. May end the process.

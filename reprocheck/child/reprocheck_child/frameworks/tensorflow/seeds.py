@@ -56,6 +56,8 @@ class Seeds:
         leaf, line = leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}, self.deep.source(2)
         self.last[generator] = (leaf, line)
         keys: Dict[str, Any] = {"l": line} if line else {}
+        if value is None:
+            keys["sys"] = True
         if before and before != self.left.get(generator, before):
             keys["g"] = {generator: self.deep.hash_bytes(before)}
         self.left[generator] = self._state(generator)

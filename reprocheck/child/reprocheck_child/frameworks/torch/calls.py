@@ -108,7 +108,7 @@ class Calls:
         if call.node is not None:
             keys["bw"], keys["node"] = True, call.node.name()
             if keys["node"].startswith(_ROUNDED):
-                self.deep.recorder.note("gradient-of-products", "recording each operator changes how the gradient of a product is rounded")
+                self.deep.recorder.note("gradient-of-products", "Recording each operator changes how the gradient of a product is rounded.")
             origin = self.origins.get(call.node._sequence_nr())
             if origin is not None:
                 module, call.line = module or origin.module, call.line or origin.line

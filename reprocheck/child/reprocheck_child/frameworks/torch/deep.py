@@ -13,6 +13,8 @@ from .modules import Modules
 from .names import Names
 from .states import device_state, host_state
 
+EAGER = "Compiled code was run as it is written (torch.compile): its values differ from those compiled."
+
 
 def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     """Hook a freshly imported torch for the deeper levels; returns what became of each hook."""
@@ -138,7 +140,7 @@ class _Deep:
                 done.append(True)
                 try:
                     torch.compiler.set_stance("force_eager")
-                    recorder.note("eager", "compiled code was run as it is written (torch.compile): its values differ from those compiled")
+                    recorder.note("eager", EAGER)
                 except Exception as error:
                     self.deep.unrecorded("torch.compile", "compiled code could not be opened: " + repr(error))
             return real(*args, **kwargs)

@@ -115,6 +115,8 @@ class Gradients:
         """A backward pass is about to start from `roots`."""
         if self.deep.elsewhere():
             return
+        self.deep.loss_first = True
+        self.names.fills.end()
         with self.aside():
             self._name_weights()
             self.written.look()
@@ -186,11 +188,22 @@ class Gradients:
         frame = self.deep.frame(2)
         self.built.append((weakref.ref(optimizer), self.names.optimized(optimizer, frame), self.deep.source(2)))
 
+    def record_weights(self, root: Any) -> None:
+        """Record the parameters and buffers of a module that were not recorded yet."""
+        for weight in self.names.new_weights(root):
+            keys = {"b": True, **weight.made} if weight.buffer else weight.made
+            self.deep.seen("weights", weight.name, call=False, out=[["", self.prints.later(weight.tensor)]], **keys)
+            if not weight.buffer:
+                self.watch_weight(weight.tensor, weight.name)
+
     def _name_weights(self) -> None:
-        """Name the tensors of new optimizers that no module called so far holds, and record them."""
+        """Record the weights of new optimizers: of modules that were not called yet, and tensors that no module holds."""
         built, self.built = self.built, []
         for reference, variables, line in built:
             optimizer = reference()
+            for root, given in self.names.roots(optimizer, variables) if optimizer is not None else ():
+                self.names.adopt(root, self.deep.frame(0), given)
+                self.record_weights(root)
             for number, group in enumerate(optimizer.param_groups if optimizer is not None else ()):
                 for index, tensor in enumerate(group["params"]):
                     if not self.names.name(tensor):

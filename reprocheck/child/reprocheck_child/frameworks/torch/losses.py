@@ -11,6 +11,7 @@ from _thread import get_ident
 from typing import Any, Dict, List, Optional, Tuple
 
 from ...iterations import BACKWARD, GRAD, LOG
+from . import saves
 from .values import Values
 from .weights import GraphLeaves, StepWeights
 
@@ -34,6 +35,11 @@ def install(torch: Any, recorder: Any) -> Dict[str, str]:
         _keep_out_of_compilers(torch, functions)
     except Exception as error:
         hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
+    try:
+        saves.install(torch)
+        hooks["saves"] = "ok"
+    except Exception as error:
+        hooks["saves"] = "not available in torch %s: %r" % (torch.__version__, error)
     if recorder.level != "loss":
         from . import deep
 

@@ -111,7 +111,7 @@ class Modules:
             with self.aside():
                 moved = self.deep.moved(call.states)
                 if self.names.uninitialised:
-                    self._record_weights(call.module)
+                    self.gradients.record_weights(call.module)
                 plain = type(output) is self.tensor
                 out = [["", self._output(output)]] if plain else self.prints.leaves(output)
                 self.deep.seen("call", call.path, k=type(call.module).__name__, **{"in": call.inputs, "out": out}, **moved)
@@ -169,7 +169,7 @@ class Modules:
         if not names.knows(module) or names.changed:
             top = names.top(module)
             names.adopt(top, None if names.knows(top) else self.deep.frame(2))
-            self._record_weights(top)
+            self.gradients.record_weights(top)
         self.gradients.watch_thawed()
         if self.task() == -1:
             self.gradients.record_by_hand()
@@ -178,6 +178,7 @@ class Modules:
     def _start(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
         if not self.started:
             self.started = True
+            self.names.fills.end()
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
@@ -187,17 +188,6 @@ class Modules:
         samples = self.prints.samples(given[0] if len(given) == 1 else given)
         keys = {"n": samples} if samples else {}
         self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
-
-    def _record_weights(self, root: Any) -> None:
-        for weight in self.names.new_weights(root):
-            keys = {"b": True} if weight.buffer else {}
-            if weight.line:
-                keys["l"] = weight.line
-            if weight.generators:
-                keys["g"] = weight.generators
-            self.deep.seen("weights", weight.name, call=False, out=[["", self.prints.later(weight.tensor)]], **keys)
-            if not weight.buffer:
-                self.gradients.watch_weight(weight.tensor, weight.name)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
         """The tensors in what a module returned, as far as gradients can flow through them."""

@@ -4,6 +4,8 @@ import dis
 import weakref
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
+from .fills import Fills
+
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
 _LONGEST, _DEPTH, _NESTED, _FRAMES = 1000, 2, 100, 6
@@ -16,14 +18,15 @@ class Weight(NamedTuple):
     name: str
     tensor: Any
     buffer: bool
-    line: str
-    generators: Dict[str, str]
+    made: Dict[str, Any]
+    """Where it was made: its line (`l`), the states of the generators then (`g`), how many seeds had been set (`sn`); of one that was
+    written to afterwards these are of the last write, with its line (`wl`) and its number (`wn`)."""
 
 
 class _Birth(NamedTuple):
     module: Any
-    line: str
-    generators: Dict[str, str]
+    tensor: int
+    made: Dict[str, Any]
 
 
 class Names:
@@ -39,6 +42,7 @@ class Names:
         self.taken: Dict[str, Tuple[Any, str]] = {}  # name -> as in `weights`: who holds the tensor, and as which attribute
         self.births: Dict[Tuple[int, str], _Birth] = {}  # (id of a module, attribute) -> where it was registered
         self.holders: Dict[int, Tuple[Any, Any]] = {}  # id of a module -> references to it and to the module that it was attached to first
+        self.fills = Fills(torch, deep)
         self.changed = False  # whether weights or modules were registered since the roots were looked at
         self.uninitialised = False
         self._prefixes: Dict[str, Any] = {}
@@ -52,6 +56,7 @@ class Names:
         registry.register_module_parameter_registration_hook(self._registered)
         registry.register_module_buffer_registration_hook(self._registered)
         registry.register_module_module_registration_hook(self._attached)
+        self.fills.watch()
 
     # ------------------------------------------------------------------------------------------------ modules
 
@@ -62,7 +67,8 @@ class Names:
             return known[1]
         if outer is None:
             return type(module).__name__
-        name = next((name for name, child in outer[0]._modules.items() if child is module), type(module).__name__)
+        own = next((name for name, child in outer[0]._modules.items() if child is module), type(module).__name__)
+        name = self.deep.named(module, "") or own
         path = outer[1] + "." + name if outer[1] else name
         self._keep(module, path)
         return path
@@ -82,19 +88,24 @@ class Names:
             module = holder
         return module
 
-    def adopt(self, root: Any, frame: Any) -> None:
-        """Name the modules of a root of which one is called for the first time, or that has got new ones."""
+    def adopt(self, root: Any, frame: Any, given: str = "") -> None:
+        """Name the modules of a root of which one is called for the first time, or that has got new ones.
+
+        `given`: its name where no variable of the frame holds it.
+        """
         self.changed = False
-        prefix = self.modules[id(root)][1] if self.knows(root) else self._prefix(root, frame)
+        prefix = self.modules[id(root)][1] if self.knows(root) else self._prefix(root, frame, given)
         for path, module in self.module.named_modules(root):
-            if not self.knows(module):
+            if not self.knows(module) and (module is root or not self.deep.named(module, "")):
                 self._keep(module, _join(prefix, path))
 
-    def _prefix(self, root: Any, frame: Any) -> str:
+    def _prefix(self, root: Any, frame: Any, given: str) -> str:
         """The name of a root. The first that has weights needs none, unless it is one layer of a list of them: `layers[0]`."""
         name = variable(frame, root)
         if not root._modules or name in ("", "self", *self._prefixes) or name in _loop_variables(frame):
             name = self._element(frame, root) or name
+        if given and not name:
+            return self._unique(given)
         if "[" not in name and not self._plain and next(_weights(root, self.module), None) is not None:
             self._plain = True
             return ""
@@ -105,7 +116,8 @@ class Names:
         for _ in range(_FRAMES):
             if frame is None:
                 break
-            for name, value in variables(frame):
+            own = self.deep.is_own(frame)  # a list of a library's, as the arguments of a process, is no name of the user's
+            for name, value in variables(frame) if own else ():
                 place = _place(value, root, self.module)
                 if place:
                     return name + place
@@ -137,11 +149,12 @@ class Names:
                 self.uninitialised = True
                 continue
             reference = weakref.ref(module)
-            name = self._name(tensor, reference, attribute, _join(self.path(module, None), attribute))
+            wanted = self.deep.named(module, attribute) or _join(self.path(module, None), attribute)
+            name = self._name(tensor, reference, attribute, wanted)
             birth = self.births.get((id(module), attribute))
             if birth is None or birth.module() is not module:
-                birth = _Birth(reference, "", {})
-            yield Weight(name, tensor, buffer, birth.line, birth.generators)
+                birth = _Birth(reference, 0, {})
+            yield Weight(name, tensor, buffer, {**birth.made, **self.fills.of(tensor)})
 
     def name(self, tensor: Any) -> str:
         """The name of a weight, "" where it has none."""
@@ -154,6 +167,27 @@ class Names:
         held = getattr(module(), "_parameters", {}) if module is not None else {}
         tensor = held[attribute] if attribute in held else None  # noqa: SIM401 — a scripted module has no dict
         return tensor if id(tensor) == identity else None
+
+    def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
+        """The outermost modules that hold tensors of an optimizer which have no name yet, each with its own name.
+
+        The name is taken from `held`, the names of tensors where the optimizer was built: `net.head` of `net.head.weight`.
+        """
+        wanted = {id(tensor) for group in optimizer.param_groups for tensor in group["params"] if not self.name(tensor)}
+        found: Dict[int, Any] = {}
+        for (_, attribute), birth in list(self.births.items()) if wanted else ():
+            module = birth.module()
+            if module is not None and id(module._parameters.get(attribute)) in wanted:
+                top = self.top(module)
+                found[id(top)] = top
+        return [(root, self._held(root, held)) for root in found.values()]
+
+    def _held(self, root: Any, held: Dict[int, str]) -> str:
+        for path, tensor in self.module.named_parameters(root):
+            name = held.get(id(tensor), "")
+            if name.endswith("." + path):
+                return name[: -len(path) - 1]
+        return ""
 
     def optimizer_weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
         """The tensors of an optimizer, in its order, with their names."""
@@ -204,13 +238,17 @@ class Names:
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
         try:
             known = self.births.get((id(module), attribute))
-            if (known is not None and known.module() is module) or tensor is None or len(self.births) >= LIMIT:
+            same = known is not None and known.module() is module and known.tensor == id(tensor)
+            if same or tensor is None or len(self.births) >= LIMIT:
                 return
             self.changed = True
             state = self.deep.generators["torch"]()
             if state != self._state[0]:
                 self._state = (state, {"torch": self.deep.hash_bytes(state)})
-            self.births[(id(module), attribute)] = _Birth(weakref.ref(module), self.deep.source(1), self._state[1])
+            line = self.deep.source(1)
+            made = {**({"l": line} if line else {}), "g": self._state[1], "sn": self.deep.seeds}
+            self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
+            self.fills.registered(tensor)
         except Exception as error:
             self.deep.recorder.problem("a weight was registered", error)
 

@@ -10,6 +10,8 @@ from ... import import_hook
 
 _NAMES = 200
 _WORKERS = "torch.utils.data._utils.worker"
+_OF_A_WORKER = 20
+"""Seeds that are recorded of one worker of a loader: one that seeds for each sample says the same again and again."""
 
 
 def install(torch: Any, deep: Any) -> None:
@@ -31,6 +33,7 @@ class _Seeds:
     def __init__(self, deep: Any) -> None:
         self.deep = deep
         self.local = _local()
+        self.of_worker = 0
         self.left: Dict[str, bytes] = {}
         """Generator -> the state in which the last seed left it, at first that in which it was found."""
 
@@ -78,22 +81,38 @@ class _Seeds:
         except Exception:
             return b""
 
+    @staticmethod
+    def _worker() -> Optional[int]:
+        """The number of the worker of a loader that this process is; None in others."""
+        info = getattr(sys.modules.get(_WORKERS), "_worker_info", None)
+        return None if info is None else int(info.id)
+
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
         """A seed was set. Where something had drawn from the generator before, the state until then is said (`g`)."""
         try:
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
                 return  # each worker of a loader is seeded from the loader's own seed
             seed = next(iter([*args, *kwargs.values()]), None)
+            keys: Dict[str, Any] = {"sys": True} if seed is None else {}
             if seed is None and type(returned) is int:
                 seed = returned  # torch.seed() says what it took from the system
-            keys: Dict[str, Any] = {"out": [["seed", _seed(self.deep, seed)]]}
+            keys["out"] = [["seed", _seed(self.deep, seed)]]
+            library = self.deep.library(sys._getframe(2), "torch")
+            if library:
+                keys["by"] = library
             line = self.deep.source(2)
             if line:
                 keys["l"] = line
             if before != self.left.get(generator, before):
                 keys["g"] = {generator: self.deep.hash_bytes(before)}
-            self.left[generator] = self._state(generator)
-            self.deep.seen("seed", generator, **keys)
+            self.left[generator] = self.deep.marks[generator] = self._state(generator)
+            worker = self._worker()
+            if worker is None:
+                self.deep.seen("seed", generator, **keys)
+            elif self.of_worker < _OF_A_WORKER:
+                self.of_worker += 1
+                self.deep.seen("seed", generator, w=worker, **keys)
+                self.deep.flush()  # a worker is ended without a word
         except Exception as error:
             self.deep.recorder.problem("a generator was seeded", error)
 
@@ -139,7 +158,7 @@ class _Loads:
                 returned = real_load(*args, **kwargs)
             finally:
                 local.inside = False
-            read(args, kwargs)
+            read(args, kwargs, returned)
             return returned
 
         torch.load = torch.serialization.load = load
@@ -155,17 +174,29 @@ class _Loads:
         except Exception as error:
             self.deep.recorder.problem("a state was loaded", error)
 
-    def read(self, args: Any, kwargs: Any) -> None:
-        """A file was read by `torch.load`."""
+    def read(self, args: Any, kwargs: Any, returned: Any) -> None:
+        """A file was read by `torch.load`: the hash of the tensors in it."""
         try:
             file = args[0] if args else kwargs.get("f")
             path = getattr(file, "name", None) if not isinstance(file, (str, bytes, os.PathLike)) else os.fsdecode(file)
-            self._seen(self._relative(path) if isinstance(path, str) else type(file).__name__, "torch.load", [])
+            place = self._relative(path) if isinstance(path, str) else type(file).__name__
+            self._seen(place, "torch.load", [], self._contents(returned))
         except Exception as error:
             self.deep.recorder.problem("a file was loaded", error)
 
-    def _seen(self, place: str, kind: str, found: List[Any]) -> None:
+    def _contents(self, returned: Any) -> List[Any]:
+        """One hash of all tensors that were loaded, with their names; nothing where there are none on the host."""
+        if isinstance(returned, self.torch.nn.Module):
+            returned = returned.state_dict()
+        leaves = self.deep.fingerprints.leaves(returned)
+        self.deep.finish()
+        hashes = ["%s %s" % (path, leaf["h"]) for path, leaf in leaves if isinstance(leaf, dict) and leaf.get("h")]
+        return [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]] if hashes else []
+
+    def _seen(self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None) -> None:
         keys: Dict[str, Any] = {"in": found} if found else {}
+        if contents:
+            keys["out"] = contents
         line = self.deep.source(3)
         if line:
             keys["l"] = line

@@ -5,7 +5,8 @@ reached; meta and fake tensors have other kernels and are left alone. On the CPU
 """
 
 import ctypes
-from typing import Any, Callable, Optional, Tuple
+import sys
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from .... import import_hook
 from .dispatch import Kernels, accelerators
@@ -17,6 +18,15 @@ FRESH = 1 << 30
 _DEVICE_VALUE = 0.7470588088035583
 _WHAT = "aten::"
 _memset = ctypes.memset
+_ASK = frozenset(
+    {
+        *("empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new", "new_empty", "new_empty_strided"),
+        *("resize_", "resize_as_", "to_empty", "skip_init", "Tensor", "UninitializedBuffer", "UninitializedParameter"),
+        *(kind + "Tensor" for kind in ("Bool", "Byte", "Char", "Double", "Float", "Half", "BFloat16", "Int", "Long", "Short")),
+    }
+)
+"""Names by which code asks for memory that is not filled. Operators that fill what they allocate ask for it too, by other names."""
+_asking: Dict[Any, bool] = {}
 
 
 def fill_memory(torch: Any, active: Any) -> None:
@@ -31,6 +41,19 @@ def fill_memory(torch: Any, active: Any) -> None:
             kernels.replace(operator, "CPU", host.wrap(operator, _quick(torch, operator, original)))
     done = [_accelerator(kernels, active, key) for key in accelerators(torch) if key != "PrivateUse1"]
     import_hook.when_imported("torch_npu", lambda _: done.append(_accelerator(kernels, active, "PrivateUse1")))
+
+
+def _asked_for(frame: Any) -> bool:
+    """Whether the code that is next to PyTorch names something that leaves memory unfilled. PyTorch fills what it asks for itself."""
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torch_npu", "reprocheck_child"):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    code = frame.f_code
+    asks = _asking.get(code)
+    if asks is None:
+        asks = _asking[code] = not _ASK.isdisjoint(code.co_names)
+    return asks
 
 
 def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
@@ -117,7 +140,8 @@ class _Host:
             if 0 < size < FRESH:
                 kind = tensor.dtype
                 _memset(storage.data_ptr() + start, PATTERN if kind.is_floating_point or kind.is_complex else 0, size)
-                self.active.touched("fill-memory", what)
+                if _asked_for(sys._getframe(1)):
+                    self.active.touched("fill-memory", what)
         except Exception as error:
             self.active.recorder.problem("controls: fill-memory", error)
 
@@ -146,7 +170,8 @@ def _device_kernel(active: Any, what: str, original: Callable[..., Any], fill: A
                 kind = tensor.dtype
                 with below():
                     fill(tensor, _DEVICE_VALUE if kind.is_floating_point or kind.is_complex else 0)
-                active.touched("fill-memory", what)
+                if _asked_for(sys._getframe(1)):
+                    active.touched("fill-memory", what)
         except Exception as error:  # a type without a kernel for it
             active.unavailable("fill-memory", "%s of %s: %r" % (what, tensor.dtype, error))
         return tensor

@@ -143,7 +143,7 @@ def _between_operators(torch: Any, active: Any) -> None:
     except RuntimeError as error:
         active.unavailable("single-thread", "between operators: %s" % error)
         return
-    active.touched("single-thread", what, 1)
+    active.touched("single-thread", what, 1, setting=True)
 
     @functools.wraps(real)
     def set_num_interop_threads(number: Any) -> None:

@@ -8,9 +8,10 @@ import ctypes
 import functools
 import gc
 import sys
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from .... import import_hook
+from ....controls.drawn import Drawn
 
 _SYSTEM_BITS = (1 << 53) - 1
 """As many bits as PyTorch takes from the system."""
@@ -21,7 +22,11 @@ def seed(torch: Any, active: Any) -> None:
     """Seed the default generators of all devices. What the script seeds later itself, wins."""
     number = active.process_seed()
     torch.manual_seed(number)
-    active.touched("seed", "torch.manual_seed", number)
+    active.touched("seed", "torch.manual_seed", number, setting=True)
+    drawn = Drawn(active, "torch", lambda: _states(torch))
+    drawn.seeded()
+    for owner in (torch, torch.random):
+        drawn.watch(owner, "manual_seed")
 
     def late(module: Any) -> None:
         """A backend that is loaded after torch was not there to be seeded."""
@@ -35,6 +40,13 @@ def seed(torch: Any, active: Any) -> None:
 
     if "torch_npu" not in sys.modules:
         import_hook.when_imported("torch_npu", late)
+
+
+def _states(torch: Any) -> Tuple[Any, bool]:
+    """The state of the generator of the CPU, and whether a device is in use, whose generators are not read."""
+    devices = [getattr(torch, name, None) for name in ("cuda", "xpu", "npu")]
+    used = [device for device in devices if device is not None and getattr(device, "is_initialized", lambda: True)()]
+    return torch.default_generator.get_state().tolist(), bool(used)
 
 
 def reseeding(torch: Any, active: Any) -> None:

@@ -1,0 +1,27 @@
+"""The fix of early_pipeline.py: a library's pipeline is made with a seed, in a function that is called early."""
+
+import torch
+from scipy.stats import qmc
+from torch import nn
+
+
+def make_pipeline():
+    return qmc.Sobol(d=3, scramble=True, seed=0)
+
+
+def batch(pipeline, count):
+    return torch.tensor(pipeline.random(count), dtype=torch.float32)
+
+
+def train(network, pipeline):
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.05)
+    for _ in range(8):
+        points = batch(pipeline, 16)
+        optimizer.zero_grad()
+        nn.functional.mse_loss(network(points), 5 * points.prod(dim=1, keepdim=True)).backward()
+        optimizer.step()
+
+
+pipeline = make_pipeline()
+torch.manual_seed(0)
+train(nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1)), pipeline)

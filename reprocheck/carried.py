@@ -1,0 +1,112 @@
+"""What run 1 left for the runs after it: files that they read, and files that they could see. A pure function of what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from reprocheck.model import CheckRecord, Run, is_elsewhere
+
+MOST_NAMED = 3
+FIRST_NAMED = 5
+OWN_FOLDER = "`--workdir copy` gives each run its own folder."
+OUTSIDE = "What lies outside of the working directory is there for every run, whatever `--workdir` says."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Carried:
+    """Paths, those of the working directory first; whole and masked for files elsewhere.
+
+    read      files that changed while run 1 was under way and that a later run opened for reading before it wrote them itself
+    alike     those of them from which run 1 itself, once it had made them, read the same as each later run, and no later
+    visible   the others of them that some later run found: whether it looked at them is not known
+    made      those of the visible ones elsewhere where nothing stood before run 1
+    """
+
+    read: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()
+
+
+def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
+    """What run 1 left for later runs; nothing of two recordings that were made apart."""
+    if len(runs) < 2 or record.compared:
+        return Carried()
+    first = runs[0].record.files
+    here = () if first.copied else (*first.created, *first.changed)
+    left = {*here, *first.elsewhere}
+    read = left & {path for run in runs[1:] for path in run.opened}
+    alike = {path for path in read if all(_read_alike(path, runs[0], run) for run in runs[1:])}
+    visible = left - read - _gone_before(runs[1:])
+    return Carried(
+        read=_in_order(read),
+        alike=_in_order(alike),
+        visible=_in_order(visible),
+        made=frozenset(visible.intersection(first.made)),
+    )
+
+
+def _read_alike(path: str, first: Run, later: Run) -> bool:
+    """Whether both read the same from a file."""
+    one, other = first.first_reads.get(path), later.first_reads.get(path)
+    return one is not None and other is not None and one.alike(other)
+
+
+def _gone_before(later: Sequence[Run]) -> set[str]:
+    """Files outside of the working directory that each of these runs made where nothing stood: what run 1 had left was gone."""
+    return set.intersection(*(set(run.record.files.made) for run in later))
+
+
+def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
+    """What a reader of the verdict has to know of it."""
+    if found.read:
+        same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
+        yield f"State left by run 1: a later run read {shown(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
+    if found.visible and passed:
+        yield (
+            f"The runs after run 1 could see what was written while it ran: {shown(found.visible)}. "
+            f"None of them was seen to read it, which proves little: {_what_rules_it_out(found)}"
+        )
+
+
+def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
+    """That all runs read what the runs of an earlier check had left: in a copy of the working directory as well."""
+    read = [path for path in record.earlier if runs and all(path in run.opened for run in runs)]
+    if not read:
+        return
+    when = datetime.fromisoformat(record.earlier[read[0]])
+    others = [path for path in record.earlier if path not in read]
+    also = f", and what else such checks left ({shown(others)})" if others else ""
+    yield (
+        f"Each run reads {shown(read, FIRST_NAMED)}, which the runs of an earlier check made ({when:%Y-%m-%d %H:%M} UTC): "
+        f"nothing is said of a start without it. Remove it{also}, and check again, to see that."
+    )
+
+
+def advice(paths: Sequence[str]) -> str:
+    """How to keep later runs from these files."""
+    places = {is_elsewhere(path) for path in paths}
+    return " ".join(sentence for place, sentence in ((False, OWN_FOLDER), (True, OUTSIDE)) if place in places)
+
+
+def shown(paths: Sequence[str], most: int = MOST_NAMED) -> str:
+    """`a, b, c and 4 more`."""
+    named = ", ".join(paths[:most])
+    return f"{named} and {len(paths) - most} more" if len(paths) > most else named
+
+
+def _what_rules_it_out(found: Carried) -> str:
+    elsewhere = {path for path in found.visible if is_elsewhere(path)}
+    if not elsewhere:
+        return "`--workdir copy` rules it out."
+    if len(elsewhere) < len(found.visible):
+        return "`--workdir copy` rules it out for those in the working directory."
+    if elsewhere <= found.made:
+        return "remove these files before each run to rule it out."
+    return "see in the script what reads them; no copy of the working directory holds them."
+
+
+def _in_order(paths: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(paths, key=lambda path: (is_elsewhere(path), path)))

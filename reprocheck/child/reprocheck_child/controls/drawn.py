@@ -1,0 +1,62 @@
+"""Whether anything was drawn from a generator that `seed` has seeded. If nothing was, the control changed nothing in the run."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active import Active
+
+NAME = "seed"
+
+
+class Drawn:
+    """One default generator, known by its state. A seed that the script sets itself undoes that of the control."""
+
+    def __init__(self, active: Active, generator: str, state: Callable[[], object]) -> None:
+        self._active = active
+        self._generator = generator
+        self._state = state
+        self._start: object = None
+        active.recorder.on_end.append(self.look)
+        os.register_at_fork(before=self._inherited)
+
+    def seeded(self) -> None:
+        """The control has seeded it."""
+        self._start = self._state()
+
+    def look(self) -> None:
+        """Tell of it, once, where it has moved since."""
+        if self._start is not None and self._state() != self._start:
+            self._tell("numbers drawn from " + self._generator)
+
+    def watch(self, owner: Any, name: str) -> None:
+        """Be told when the script seeds it by `owner.name`."""
+        real = getattr(owner, name)
+
+        def seed(*args: Any, **kwargs: Any) -> Any:
+            self._quietly(self.look)
+            self._start = None
+            return real(*args, **kwargs)
+
+        seed.__name__ = seed.__qualname__ = name
+        seed.__module__, seed.__doc__ = getattr(real, "__module__", None) or "", real.__doc__
+        setattr(owner, name, seed)
+
+    def _inherited(self) -> None:
+        """A fork begins with the state that the control has set, and may end without a word."""
+        if self._start is not None:
+            self._quietly(lambda: self._tell("state of %s in a fork" % self._generator))
+
+    def _tell(self, what: str) -> None:
+        self._start = None
+        self._active.touched(NAME, what)
+
+    def _quietly(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception as error:
+            self._active.recorder.problem("what was drawn under the control seed", error)

@@ -1,0 +1,67 @@
+"""How a library's function that draws could have been given a seed, and was not."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Sequence
+
+NAMES = ("seed", "random_state", "random_seed", "rng")
+"""Arguments that take a number as a seed."""
+IMPORTED = "import"
+"""Said where a library draws as it is imported, which is no call of the user's."""
+_IMPORTERS = ("importlib._bootstrap", "_frozen_importlib")
+METHOD = "seed"
+"""The method of an object that seeds its generator."""
+_VARIABLE_KEYWORDS = 0x08
+"""The flag of a code object that has `**keywords`."""
+_CONSTRUCTORS = ("__init__", "__new__")
+
+
+def left_out(frames: Sequence[FrameType]) -> str:
+    """`reset(seed)`, where the user's line calls `reset` and leaves out its `seed`; `sample.seed` where it calls `sample` of an object
+    that has a method `seed`; `import` where the library is only imported; "" where nothing is known.
+
+    `frames`: those of the library, the innermost first. What hands its keywords on (a decorator) is looked through.
+    """
+    if any(frame.f_globals.get("__name__") in _IMPORTERS for frame in frames):
+        return IMPORTED
+    for frame in reversed(frames):
+        code = frame.f_code
+        arguments = _arguments(frame)
+        values = frame.f_locals
+        for name in NAMES:
+            if name in arguments and values.get(name, frame) is None:
+                return "%s(%s)" % (_called(frame), name)
+        if not code.co_flags & _VARIABLE_KEYWORDS:
+            break
+    return _by_method(frames[-1]) if frames else ""
+
+
+def _arguments(frame: FrameType) -> tuple[str, ...]:
+    code = frame.f_code
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _called(frame: FrameType) -> str:
+    """What the call names: the function, or the class where it makes an object."""
+    name = frame.f_code.co_name
+    if name not in _CONSTRUCTORS:
+        return name
+    made = _first_argument(frame)
+    return made.__name__ if isinstance(made, type) else type(made).__name__
+
+
+def _by_method(frame: FrameType) -> str:
+    name = frame.f_code.co_name
+    owner = _first_argument(frame)
+    if name in _CONSTRUCTORS or owner is None or not callable(getattr(type(owner), METHOD, None)):
+        return ""
+    return "%s.%s" % (name, METHOD)
+
+
+def _first_argument(frame: FrameType) -> Any:
+    """`self` of a method; None for a function without arguments."""
+    arguments = _arguments(frame)
+    return frame.f_locals.get(arguments[0]) if arguments else None

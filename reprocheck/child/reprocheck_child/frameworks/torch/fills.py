@@ -1,0 +1,152 @@
+"""Which line of the script wrote to a weight last before the training, and where the generators stood then.
+
+A layer is filled where it is built, and often filled again: by `nn.init`, by `copy_`, by `weight.data *= 0.5`. All of
+them write in place, through methods of `Tensor`. These are wrapped until the first forward or backward pass, and then
+they are as they were.
+"""
+
+from types import MethodType
+from typing import Any, Dict, Optional, Set, Tuple
+
+METHODS = (
+    "normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_", "bernoulli_",
+    "copy_", "fill_", "zero_", "add_", "sub_", "mul_", "div_", "clamp_",
+    "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__",
+)  # fmt: skip
+"""The methods that scripts and initializers fill weights with."""
+_MOST = 1_000_000
+"""Writes looked at: a script that writes more than that before it trains is not slowed down any further."""
+
+
+class Write:
+    """A method that writes to tensors, looked at. To everybody else it is that method: equal to it, hashed and pickled as it, of its type.
+
+    Scripts and libraries keep methods: in tables of what a subclass of `Tensor` overrides, in attributes of a model that
+    is saved. What they keep while this stands for the method goes on to work, and to be found, when the method is back.
+    """
+
+    def __init__(self, fills: "Fills", real: Any) -> None:
+        self.fills = fills
+        self.real = real
+        self.__doc__ = real.__doc__
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self.real)
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        return self if tensor is None else MethodType(self, tensor)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        fills = self.fills
+        address = fills.watched(args[0]) if args else 0
+        if not address:
+            return self.real(*args, **kwargs)
+        before = fills.states()
+        fills.inside = True
+        try:
+            return self.real(*args, **kwargs)
+        finally:
+            fills.inside = False
+            fills.wrote(address, before)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.real == (other.real if type(other) is Write else other))
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return tuple(self.real.__reduce__())
+
+
+class Fills:
+    """Knows of each storage that holds a weight what was written to it last."""
+
+    def __init__(self, torch: Any, deep: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.weights: Set[int] = set()
+        """Addresses of the storages of weights."""
+        self.last: Dict[int, Dict[str, Any]] = {}
+        """Address -> keys of the fact: line (`wl`), generators (`g`), seeds set before (`sn`), number of the write (`wn`)."""
+        self.count = 0
+        self.looked = 0
+        self.inside = False
+        self.over = False
+        self.wrapped: Dict[str, Write] = {}
+
+    def watch(self) -> None:
+        """Wrap the methods."""
+        for name in METHODS:
+            real = getattr(self.torch.Tensor, name, None)
+            if real is not None and name not in vars(self.torch.Tensor):
+                self.wrapped[name] = Write(self, real)
+                setattr(self.torch.Tensor, name, self.wrapped[name])
+
+    def end(self) -> None:
+        """The training begins: the methods are again those of the base class."""
+        self.over = True
+        for name, wrapper in self.wrapped.items():
+            if vars(self.torch.Tensor).get(name) is wrapper:
+                delattr(self.torch.Tensor, name)
+        self.wrapped.clear()
+
+    def registered(self, tensor: Any) -> None:
+        """A tensor became a weight. What was written to its address before this is known by where it was made."""
+        address = self._address(tensor)
+        if address:
+            self.weights.add(address)
+            self.last.pop(address, None)
+            self.deep.marks.update(self.deep.states())
+
+    def of(self, tensor: Any) -> Dict[str, Any]:
+        """What is known of the last write to a weight; nothing where none was seen."""
+        return self.last.get(self._address(tensor), {})
+
+    @staticmethod
+    def _address(tensor: Any) -> int:
+        try:
+            return int(tensor.untyped_storage().data_ptr())
+        except Exception:  # of a tensor without memory: fake, sparse, not initialised
+            return 0
+
+    def watched(self, tensor: Any) -> int:
+        """The address of a weight that is about to be written to; 0 for other tensors, inside of another write, and later."""
+        if self.over or self.inside or not self.weights or self.looked >= _MOST:
+            return 0
+        self.looked += 1
+        address = self._address(tensor)
+        return address if address in self.weights else 0
+
+    def states(self) -> Optional[Dict[str, bytes]]:
+        try:
+            return dict(self.deep.states())
+        except Exception:
+            return None
+
+    def wrote(self, address: int, before: Optional[Dict[str, bytes]]) -> None:
+        try:
+            if before is None:
+                return
+            now = self.deep.states()
+            marks = self.deep.marks
+            since = {name: marks[name] for name, state in before.items() if marks.get(name, state) != state}
+            meanwhile = {name: state for name, state in before.items() if now.get(name, state) != state}
+            drawn = {**meanwhile, **since} or {name: state for name, state in before.items() if name == "torch"}
+            self.count += 1
+            self.last[address] = {
+                "wl": self.deep.source(2),
+                "g": {name: self.deep.hash_bytes(state) for name, state in drawn.items()},
+                "sn": self.deep.seeds,
+                "wn": self.count,
+            }
+            marks.update(now)
+        except Exception as error:
+            self.deep.recorder.problem("a write to a weight", error)

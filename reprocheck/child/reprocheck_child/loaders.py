@@ -1,0 +1,219 @@
+"""Files that C++ or Rust code opens, moves or removes by itself, for which the interpreter has no event.
+
+They are told of where Python hands over their names.
+
+Each loader is one function that all ways of its library to open such a file lead through. A wrapper looks at the arguments
+or at the list that is returned; the function itself gets what it was given.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import files, import_hook
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable
+
+    Names = Iterable[tuple[object, str]]
+    Tell = Callable[..., Names]
+
+_ELSEWHERE = "://"
+"""In the names of what lies in the cloud."""
+_CHANGES = ("change", "rename", "tree")
+"""What happens to a path besides its being opened; `tree`: also to all below it."""
+
+
+def install(recorder: Any) -> None:
+    """Wait for each library."""
+    for module, function, of_arguments, tell in LOADERS:
+        import_hook.when_imported(module, _installer(recorder, function, of_arguments, tell))
+
+
+def _installer(recorder: Any, function: str, of_arguments: bool, tell: Tell) -> import_hook.Callback:
+    return replacing(function, lambda real: _telling(recorder, real, of_arguments, tell))
+
+
+def replacing(function: str, wrapped: Callable[[Any], Any]) -> import_hook.Callback:
+    """A callback that puts `wrapped(real)` in the place of a function or method of the module that it is given."""
+
+    def wrap(module: object) -> None:
+        owner_name, _, name = function.rpartition(".")
+        try:
+            owner = getattr(module, owner_name) if owner_name else module
+            held = vars(owner)[name]
+        except (AttributeError, KeyError):
+            return  # a release that opens its files by another way
+        real = held.__func__ if isinstance(held, staticmethod) else held
+        wrapper = wrapped(real)
+        setattr(owner, name, staticmethod(wrapper) if isinstance(held, staticmethod) else wrapper)
+
+    return wrap
+
+
+def _telling(recorder: Any, real: Any, of_arguments: bool, tell: Tell) -> Any:
+    from functools import wraps
+
+    def say(*args: Any, **kwargs: Any) -> None:
+        try:
+            for path, mode in tell(*args, **kwargs):
+                if _ELSEWHERE in os.fsdecode(path):  # type: ignore[arg-type]
+                    continue
+                if mode in _CHANGES:
+                    files.wrote(path, mode)
+                else:
+                    files.opened(path, mode)
+        except Exception as error:
+            recorder.problem("watching what a loader opens", error)
+
+    @wraps(real)
+    def of_what_it_is_given(*args: Any, **kwargs: Any) -> Any:
+        say(*args, **kwargs)
+        return real(*args, **kwargs)
+
+    @wraps(real)
+    def of_what_it_returns(*args: Any, **kwargs: Any) -> Any:
+        found = real(*args, **kwargs)
+        say(found)
+        return found
+
+    return of_what_it_is_given if of_arguments else of_what_it_returns
+
+
+def text_of(name: object) -> Any:
+    """A path as text or bytes; None where it is empty, lies in the cloud, or is no path yet.
+
+    A tensor of a graph is none before the graph runs.
+    """
+    if hasattr(name, "numpy") and getattr(name, "dtype", None) == "string":
+        name = name.numpy()
+    if not isinstance(name, (str, bytes, os.PathLike)) or _ELSEWHERE in os.fsdecode(name):
+        return None
+    return os.fspath(name) or None
+
+
+def missing(folder: object) -> Iterable[str]:
+    """A folder and those above it that do not exist yet: who makes the one makes all."""
+    path = os.path.abspath(os.fsdecode(folder))  # type: ignore[arg-type]
+    while not os.path.lexists(path):
+        yield path
+        path = os.path.dirname(path)
+
+
+# ---------------------------------------------------------------------------------------------------- what each is given
+
+
+def _read(filename: object, *_: object, **__: object) -> Names:
+    yield filename, "r"
+
+
+def _written(_: object, filename: object, *__: object, **___: object) -> Names:
+    yield filename, "w"
+
+
+def _h5py(_: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object) -> Names:
+    """h5py also takes an open file, or names of what is in memory."""
+    if driver in (None, "sec2", "stdio", "mpio") and isinstance(name, (str, bytes, os.PathLike)):
+        yield name, "r+" if mode in ("a", "r+") else mode[:1]
+
+
+def _tensorflow(_: object, name: object, mode: str, *__: object, **___: object) -> Names:
+    """A file is opened when it is first read from or written to."""
+    yield name, mode.replace("b", "")
+
+
+def _made_with_parents(path: object, *_: object, **__: object) -> Names:
+    for folder in missing(path) if text_of(path) else ():
+        yield folder, "change"
+
+
+def _changed(path: object, *_: object, **__: object) -> Names:
+    yield path, "change"
+
+
+def _removed_with_all(path: object, *_: object, **__: object) -> Names:
+    yield path, "tree"
+
+
+def _copied(source: object, target: object, *_: object, **__: object) -> Names:
+    yield source, "r"
+    yield target, "w"
+
+
+def _moved(source: object, target: object, *_: object, **__: object) -> Names:
+    yield source, "rename"
+    yield target, "rename"
+
+
+def _saved_dataset(_: object, path: object, *__: object, **___: object) -> Names:
+    """A folder with a folder for each time that the data are saved."""
+    name = text_of(path)
+    if name:
+        yield from _with_folders(name, "tree")
+
+
+def _snapshot(_: object, path: object, *__: object, **___: object) -> Names:
+    """What an earlier run wrote below the folder is read in place of the data themselves."""
+    yield from _saved_dataset(None, path)
+    folder = os.fsdecode(text_of(path) or b"")
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        yield os.path.join(entry.path, "snapshot.metadata"), "r"
+
+
+def _filled(filename: object, *_: object, **__: object) -> Names:
+    name = text_of(filename)
+    if name:
+        yield from _with_folders(name, "w")
+
+
+def _with_folders(name: Any, how: str) -> Names:
+    """A path, and the folders that are made for it."""
+    yield from _made_with_parents(os.path.dirname(os.path.abspath(os.fsdecode(name))))
+    yield name, how
+
+
+def _checkpoint(prefix: object) -> Names:
+    """TensorFlow's checkpoints are files that begin alike: the index holds a checksum of each value."""
+    yield os.fsdecode(prefix) + ".index", "r"  # type: ignore[arg-type]
+
+
+def _records(filenames: Any, *_: object, **__: object) -> Names:
+    """One name or several; as a tensor where it holds its values, and not where it stands for some."""
+    if hasattr(filenames, "numpy") and getattr(filenames, "dtype", None) == "string":
+        filenames = filenames.numpy()
+        filenames = filenames if isinstance(filenames, bytes) else filenames.ravel().tolist()
+    one = isinstance(filenames, (str, bytes, os.PathLike))
+    for path in (filenames,) if one else filenames if isinstance(filenames, (list, tuple)) else ():
+        if isinstance(path, (str, bytes, os.PathLike)):
+            yield path, "r"
+
+
+def _listed(found: object) -> Names:
+    """A name, or a list of names."""
+    yield from _records(found)
+
+
+_FILE_IO = "tensorflow.python.lib.io._pywrap_file_io"
+
+LOADERS: tuple[tuple[str, str, bool, Tell], ...] = (
+    ("safetensors._safetensors_rust", "safe_open", True, _read),
+    ("safetensors._safetensors_rust", "serialize_file", True, _written),
+    ("h5py._hl.files", "File.__init__", True, _h5py),
+    ("tensorflow.python.lib.io.file_io", "FileIO.__init__", True, _tensorflow),
+    (_FILE_IO, "CreateDir", True, _changed),
+    (_FILE_IO, "RecursivelyCreateDir", True, _made_with_parents),
+    (_FILE_IO, "CopyFile", True, _copied),
+    (_FILE_IO, "RenameFile", True, _moved),
+    (_FILE_IO, "DeleteFile", True, _changed),
+    (_FILE_IO, "DeleteRecursively", True, _removed_with_all),
+    ("tensorflow.python.lib.io.tf_record", "TFRecordWriter.__init__", True, _written),
+    ("tensorflow.python.ops.gen_io_ops", "write_file", True, _filled),
+    ("tensorflow.python.data.ops.save_op", "_save", True, _saved_dataset),
+    ("tensorflow.python.data.ops.snapshot_op", "_snapshot", True, _snapshot),
+    ("tensorflow.python.training.py_checkpoint_reader", "NewCheckpointReader", True, _checkpoint),
+    ("tensorflow.python.data.ops.readers", "_create_or_validate_filenames_dataset", True, _records),
+    ("mindspore.dataset.engine.datasets", "SourceDataset._find_files", False, _listed),
+    ("mindspore.dataset.engine.datasets_standard_format", "MindDataset._normalize_dataset_files", False, _listed),
+)
+"""The module after whose import it is wrapped, the function, whether its arguments name the files (else what it returns), and which."""

@@ -1,0 +1,70 @@
+"""Where a process comes from, in words that do not depend on which process of a run was faster.
+
+Processes of `multiprocessing` carry a number that their parent gave them when it made the object. A
+worker of a pool has one too, but which task it gets is a race: there the number of the task counts,
+which the parent gave it when it was handed in. Both are private to the standard library; where they
+are not found, the process is known by how it was started, as `docs/reference/ranks.md` says.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from types import FrameType
+
+_WORKERS = {
+    "worker": ("multiprocessing.pool", "multiprocess.pool", "billiard.pool"),
+    "_process_worker": ("concurrent.futures.process", "joblib.externals.loky.process_executor", "loky.process_executor"),
+}
+"""Function in which a worker of a pool waits for tasks -> the modules that have it."""
+
+
+def identity() -> list[int]:
+    """The numbers of this process and of its ancestors among the `multiprocessing` processes of their parents; empty for the first."""
+    processes = sys.modules.get("multiprocessing.process")
+    current = getattr(processes, "current_process", None)
+    return [int(number) for number in getattr(current(), "_identity", ())] if current is not None else []
+
+
+def worker_frame() -> FrameType | None:
+    """Where this thread runs a task of a pool: the frame of the worker's loop."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        modules = _WORKERS.get(frame.f_code.co_name)
+        if modules is not None and frame.f_globals.get("__name__") in modules:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def task(worker: FrameType) -> str:
+    """The task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an executor; empty between tasks."""
+    held = worker.f_locals
+    numbers = (held.get("job"), held.get("i"))
+    item = getattr(held.get("call_item"), "work_id", None)
+    if type(held) is dict:
+        held.clear()  # a copy, which would keep the arguments of the task alive
+    if item is not None:
+        return str(item)
+    return "%s.%s" % numbers if numbers[0] is not None else ""
+
+
+def executor(worker: FrameType) -> str:
+    """What all workers of an executor share and those of no other, which counts its items alike; "" where that is not seen.
+
+    A forked worker stands on the frames of its parent: there the executor knows the workers that it had before this one. The others
+    were given a queue whose lock has a name. A pool needs neither: the jobs of all pools are counted together.
+    """
+    frame = worker.f_back
+    while frame is not None:
+        if frame.f_code.co_name == "_spawn_process" and frame.f_globals.get("__name__") in _WORKERS["_process_worker"]:
+            earlier = list(frame.f_locals["self"]._processes.values())
+            return "workers from %s on" % min([list(one._identity) for one in earlier] + [identity()])
+        frame = frame.f_back
+    held = worker.f_locals
+    lock = getattr(getattr(held.get("call_queue"), "_rlock", None), "_semlock", None)
+    if type(held) is dict:
+        held.clear()
+    return str(getattr(lock, "name", None) or "")

@@ -1,0 +1,124 @@
+"""Files that C++ code writes by itself, under names that Python gives it only in part.
+
+That is the prefix of a checkpoint, or the folder of a log. What stands under such names is looked
+at before and after the call that writes, or at the end of the process where the writing comes
+later. What is new or has changed is what was written.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import files, import_hook, loaders
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Begins = Callable[..., Any]
+    Stood = dict[str, tuple[int, int, int]]
+
+
+def install(recorder: Any) -> None:
+    """Wait for each library."""
+    for module, function, begins, later in SAVERS:
+        import_hook.when_imported(module, _installer(recorder, function, begins, later))
+
+
+def _installer(recorder: Any, function: str, begins: Begins, later: bool) -> import_hook.Callback:
+    return loaders.replacing(function, lambda real: _looking(recorder, real, begins, later))
+
+
+def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
+    from functools import wraps
+
+    def look(*args: Any, **kwargs: Any) -> Family | None:
+        try:
+            named = begins(*args, **kwargs)
+            return Family(recorder, named) if named else None
+        except Exception as error:
+            recorder.problem("watching what a saver writes", error)
+            return None
+
+    @wraps(real)
+    def saving(*args: Any, **kwargs: Any) -> Any:
+        family = look(*args, **kwargs)
+        if family is None:
+            return real(*args, **kwargs)
+        if later:
+            family.read()
+            recorder.on_end.append(family.tell)
+            return real(*args, **kwargs)
+        try:
+            return real(*args, **kwargs)
+        finally:
+            family.tell()
+
+    return saving
+
+
+class Family:
+    """All files of one folder whose names begin alike, as they stand when this is made."""
+
+    def __init__(self, recorder: Any, begins: Any) -> None:
+        self._recorder = recorder
+        self._folder, self._start = os.path.split(os.path.abspath(os.fsdecode(begins)))
+        for folder in loaders.missing(self._folder):
+            files.wrote(folder, "change")
+        self._before = self._stand()
+
+    def read(self) -> None:
+        """Tells that all of them are read."""
+        for path in self._before:
+            files.opened(path, "r")
+
+    def tell(self) -> None:
+        """Tells of what was written since. Never raises."""
+        try:
+            for path, state in self._stand().items():
+                if self._before.get(path) != state:
+                    files.wrote(path, new=path not in self._before)
+        except Exception as error:
+            self._recorder.problem("looking at what a saver wrote", error)
+
+    def _stand(self) -> Stood:
+        if not os.path.isdir(self._folder):
+            return {}
+        found = {}
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(self._start) and entry.is_file():
+                    state = entry.stat()
+                    found[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
+        return found
+
+
+# --------------------------------------------------------------------------- what each is given
+
+
+def _checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> object:
+    return loaders.text_of(file_prefix)
+
+
+def _old_checkpoint(_: object, __: object, save_path: object, *___: object, **____: object) -> Any:
+    return loaders.text_of(save_path)
+
+
+def _event_log(_: object, logdir: object, *__: object, **___: object) -> object:
+    folder = loaders.text_of(logdir)
+    return os.path.join(os.fsdecode(folder), "events.out.tfevents.") if folder else None
+
+
+def _cache(_: object, __: object, filename: object, *___: object, **____: object) -> object:
+    """None where the cache is kept in memory."""
+    return loaders.text_of(filename)
+
+
+SAVERS: tuple[tuple[str, str, Begins, bool], ...] = (
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", _checkpoint, False),
+    ("tensorflow.python.training.saver", "Saver.save", _old_checkpoint, False),
+    ("tensorflow.python.ops.gen_summary_ops", "create_summary_file_writer", _event_log, False),
+    ("tensorflow.python.data.ops.cache_op", "CacheDataset.__init__", _cache, True),
+)
+"""The module after whose import it is wrapped, the function, what its files' names begin with, and
+whether it writes later."""

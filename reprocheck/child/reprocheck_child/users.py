@@ -1,0 +1,56 @@
+"""Which files are the user's, how a trace names them, and which of them is the program that trains, however it was started."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable
+
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+_abspath, _join = os.path.abspath, os.path.join
+
+
+def foreign_folders() -> list[str]:
+    """The recorder, the commands of this environment, and the standard library: where it is and where its files say they come from."""
+    import sysconfig
+
+    folders = [os.path.dirname(os.path.dirname(_abspath(__file__))), os.path.dirname(_abspath(os.__file__))]
+    folders += [path for name in ("stdlib", "platstdlib", "scripts") for path in [sysconfig.get_path(name)] if path]
+    return [_join(folder, "") for folder in dict.fromkeys(folders)]
+
+
+def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
+    """The name of a file of the user's, "" for others: relative to the working directory (`inside`, with a slash) where it lies in it."""
+    if file.startswith("<"):
+        return ""
+    path = _abspath(file)
+    if any(part in path for part in _INSTALLED) or path.startswith(tuple(foreign)):
+        return ""
+    if inside and path.startswith(inside):
+        return path[len(inside) :]
+    return masked(path)
+
+
+def program(recorder: Any, frame: Any) -> str:
+    """The script of the user's that this process executes, "" where it is not known.
+
+    It is what runs as `__main__`. Where that is a command that calls the user's code in its own process, it is the file of the first
+    function of the user's that leads to `frame`.
+    """
+    inside = _join(recorder.workdir, "") if recorder.workdir else ""
+    foreign = foreign_folders()
+
+    def name(file: Any) -> str:
+        return name_of(file, inside, foreign, recorder.masked) if isinstance(file, str) else ""
+
+    main = sys.modules.get("__main__")
+    found = name(getattr(main, "__dict__", {}).get("__file__"))
+    if found:
+        return found
+    while frame is not None:
+        found = name(frame.f_code.co_filename) or found
+        frame = frame.f_back
+    return found

@@ -1,0 +1,57 @@
+"""What reprocheck's own process keeps apart from what the environment means for the script.
+
+`PYTHONPATH` leads to the script's modules, and `PYTHONWARNINGS` is for its warnings: a `typer.py` or a warning that is an error there
+must not break the command. The variables themselves stay as they are, for the runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+_STANDARD = (0, 1, 2)
+
+
+def settle() -> None:
+    """Called once, before anything else is imported."""
+    _open_missing_streams()
+    _script_folders_last()
+    if sys.warnoptions:
+        import warnings
+
+        warnings.resetwarnings()
+        warnings.simplefilter("ignore")
+
+
+def _open_missing_streams() -> None:
+    """A closed stdin, stdout or stderr (`2>&-`) becomes /dev/null: else its number would name a pipe or a file of ours."""
+    for descriptor in _STANDARD:
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # gets the lowest number that is free, which is this one
+    sys.stdout = sys.stdout or _nowhere(1)
+    sys.stderr = sys.stderr or _nowhere(2)
+
+
+def _nowhere(descriptor: int) -> TextIO:
+    return open(descriptor, "w", encoding="utf-8", closefd=False)
+
+
+def _script_folders_last() -> None:
+    """Modules of the script are found behind those of reprocheck and of its libraries, wherever they have the same name."""
+    own = Path(__file__).resolve().parents[2]
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    theirs = {Path(entry).resolve() for entry in entries if entry}
+    if _started_with_m():
+        theirs.add(Path.cwd())
+    theirs.discard(own)
+    last = [entry for entry in sys.path if Path(entry).resolve() in theirs]
+    sys.path[:] = [entry for entry in sys.path if entry not in last] + last
+
+
+def _started_with_m() -> bool:
+    """Whether `python -m reprocheck` put the working directory first on the path."""
+    return Path(sys.argv[0]) == Path(__file__).resolve().parents[1] / "__main__.py"

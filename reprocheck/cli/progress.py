@@ -1,0 +1,102 @@
+"""What is known of the runs under way, in one line: iteration, last loss, time, and the time left once a run's time is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Running:
+    """One run under way: when it started by the clock of its observer, and what was last recorded of it."""
+
+    started: float
+    iteration: int = 0
+    loss: float | None = None
+
+
+class Progress:
+    """The runs of one stage (a check, a pair at a deeper level, an arm of a search), told of what happens and at what time."""
+
+    def __init__(self, runs: int, steps: int | None) -> None:
+        self._whole_check = runs, steps
+        self._most = 0
+        self._ended = 0
+        self.under_way: dict[int, Running] = {}
+        self.stage("", of=runs, steps=steps)
+
+    def check(self) -> None:
+        """The runs of a whole check follow."""
+        runs, steps = self._whole_check
+        self.stage("", of=runs, steps=steps)
+
+    def stage(self, name: str, *, of: int, steps: int | None = None) -> None:
+        """Runs of another kind follow, `of` of them, each of `steps` iterations where that is known."""
+        self._name, self._of, self._steps = name, of, steps
+        self._last: dict[int, Running] = {}
+        self._seconds: float | None = None
+
+    def expect(self, runs: int) -> None:
+        """How many runs of a search are still to come at most, as far as that is known."""
+        self._most = self._ended + runs
+
+    def started(self, number: int, of: int, now: float) -> None:
+        """A run starts."""
+        self._of = of
+        self._last.pop(number, None)
+        self.under_way[number] = Running(started=now)
+
+    def advanced(self, number: int, iteration: int, loss: float | None) -> None:
+        """A run has come to an iteration."""
+        running = self.under_way.setdefault(number, Running(started=0.0))
+        running.iteration, running.loss = iteration, loss
+
+    def ended(self, number: int, seconds: float) -> None:
+        """A run has ended after so many seconds."""
+        self._ended += 1
+        self._seconds = seconds
+        running = self.under_way.pop(number, None)
+        if running is not None:
+            self._last[number] = running
+
+    def name(self, number: int) -> str:
+        """`run 1 of 2`, with the stage; in a search also which run of how many in all."""
+        said = f"{self._name}run {number} of {self._of}"
+        if not self._most:
+            return said
+        return f"{said} ({self._ended + 1} of at most {max(self._most, self._ended + 1)})"
+
+    def numbers(self, number: int) -> tuple[str, ...]:
+        """`iteration 7 of 10`, `loss 0.5913445`; `of 10` only as long as the run is under way."""
+        running = self.under_way.get(number) or self._last.get(number) or Running(started=0.0)
+        loss = () if running.loss is None else (f"loss {running.loss:.7g}",)
+        if not running.iteration:
+            return loss or ("no iteration yet",)
+        to_come = number in self.under_way and self._steps is not None and running.iteration <= self._steps
+        of = f" of {self._steps:,}" if to_come else ""
+        return (f"iteration {running.iteration:,}{of}", *loss)
+
+    def line(self, number: int, now: float) -> str:
+        """The whole line of a run under way; empty where it is over."""
+        running = self.under_way.get(number)
+        if running is None:
+            return ""
+        seconds = now - running.started
+        left = self._left(number, seconds)
+        return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
+
+    def _left(self, number: int, seconds: float) -> tuple[str, ...]:
+        """The time that the runs of this stage still take: those before took as long. Nothing where runs stand side by side."""
+        if self._seconds is None or len(self.under_way) > 1:
+            return ()
+        left = self._seconds * (self._of - number + 1) - seconds
+        if left <= 0:
+            return ()
+        return (f"about {max(1, round(left))} s left" if left < 60 else f"about {duration(left)} left",)
+
+
+def duration(seconds: float) -> str:
+    """`12.3 s`, `4 min 5 s`, `2 h 3 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,39 @@
+"""The kind of device that a check ran on, by what was recorded of it: `cpu`, `cuda`, `npu`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reprocheck.model import Check
+
+CPU = "cpu"
+_FACTS = {"torch.cuda.devices": "cuda", "torch.npu.devices": "npu"}
+"""Facts of the environment that are recorded once the script has used such a device."""
+_TARGET = "mindspore.device_target"
+
+
+def kind(name: object) -> str:
+    """The kind of a device by the name that a framework has for it: `cuda:0`, `Ascend`, `GPU`."""
+    plain = str(name or CPU).lower().partition(":")[0]
+    return plain.replace("ascend", "npu").replace("gpu", "cuda")
+
+
+def device_of(check: Check) -> str:
+    """The accelerator that a run used, else the CPU."""
+    return next((found for found in _used(check) if found != CPU), CPU)
+
+
+def _used(check: Check) -> Iterator[str]:
+    rung = check.ladder.first_rung if check.ladder else None
+    if rung is not None:
+        yield kind(rung.facts.get("device"))
+    for run in check.runs:
+        for trace in run.traces:
+            yield from _of_facts(trace.environment)
+        yield from _of_facts(run.environment)
+
+
+def _of_facts(facts: Mapping[str, object]) -> Iterator[str]:
+    yield from (device for fact, device in _FACTS.items() if facts.get(fact))
+    if _TARGET in facts:
+        yield kind(facts[_TARGET])

@@ -1,0 +1,88 @@
+"""Signals that end a check: Ctrl-C, SIGTERM and SIGHUP are one KeyboardInterrupt, wherever reprocheck is, and none is lost.
+
+The command line listens from its first line to its last (`listen`); a check that is started from Python, while its runs are under way
+(`interrupting`). While the user's files are put back, a signal waits (`waiting`). What a user ignores (`nohup`) stays ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_Handler = Callable[[int, FrameType | None], object]
+
+_heard = False
+
+
+def heard() -> bool:
+    """Whether a signal arrived since `listen`, also where the exception was lost on its way (in a callback of the interpreter)."""
+    return _heard
+
+
+def listen() -> None:
+    """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this process end by them as usual."""
+    global _heard
+    _heard = False
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in _not_ignored():
+        signal.signal(number, _interrupt)
+    os.register_at_fork(after_in_child=_as_usual)
+
+
+def ignore() -> None:
+    """Nothing interrupts what is still to be said."""
+    if threading.current_thread() is threading.main_thread():
+        for number in NUMBERS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def interrupting() -> Iterator[None]:
+    """SIGTERM and SIGHUP act as Ctrl-C meanwhile."""
+    with _handled([number for number in _not_ignored() if number != signal.SIGINT], _interrupt):
+        yield
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """A signal that arrives meanwhile raises KeyboardInterrupt at the end."""
+    arrived: list[int] = []
+    with _handled(_not_ignored(), lambda number, _: arrived.append(number)):
+        yield
+    if arrived:
+        _interrupt()
+
+
+def _not_ignored() -> list[signal.Signals]:
+    return [number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
+
+
+@contextmanager
+def _handled(numbers: Iterable[signal.Signals], handler: _Handler) -> Iterator[None]:
+    """Another handler for some signals; nothing in a thread, where Python allows none."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old if old is not None else signal.SIG_DFL)
+
+
+def _as_usual() -> None:
+    for number in _not_ignored():
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _interrupt(number: int = 0, frame: FrameType | None = None) -> None:
+    global _heard
+    _heard = True
+    raise KeyboardInterrupt

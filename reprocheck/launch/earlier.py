@@ -1,0 +1,90 @@
+"""What earlier checks of the same script left, where all runs of this one find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from reprocheck import record
+from reprocheck.errors import ReportError
+from reprocheck.launch.deeper import made_elsewhere
+from reprocheck.launch.file_events import read_events
+from reprocheck.launch.files_after import MOST_NAMED, real
+from reprocheck.launch.snapshot import summary
+from reprocheck.model import CheckRecord, EntryPoint, RunRecord
+
+MOST_LOOKED_AT = 20
+"""Report folders, the newest first."""
+
+
+MOST_FILES = 200
+SLACK = 2.0
+"""Seconds after the end of a check's last run within which a file may still have been written by it."""
+
+
+def left_in(folder: Path, cwd: Path, name: str) -> dict[str, str]:
+    """Files of the working directory that earlier checks of this name made there -> when the check began.
+
+    A cache, which the run that made it read before it trained, is none of them: all runs start alike from there.
+    """
+    found: dict[str, str] = {}
+    for other in _folders_beside(folder, name):
+        try:
+            known = record.read(other)
+        except ReportError:
+            continue
+        made = _made_by(known)
+        if made:
+            made -= read_events(other.glob("run-1/trace/*.jsonl")).early
+        until = max((_ended(run) for run in known.runs), default=0.0) + SLACK
+        left = (path for path in sorted(made) if _written_until(cwd / path, until))
+        found = {**dict.fromkeys(left, known.started), **found}
+    return dict(list(found.items())[:MOST_FILES])
+
+
+def _made_by(known: CheckRecord) -> set[str]:
+    """What the runs of a check were seen to make in the working directory itself."""
+    each = [run.files for run in known.runs if not run.files.copied]
+    created = {path for files in each for path in files.created}
+    return created - {path for files in each for path in files.unseen}
+
+
+def _ended(run: RunRecord) -> float:
+    return datetime.fromisoformat(run.started).timestamp() + run.seconds if run.started else 0.0
+
+
+def _written_until(path: Path, until: float) -> bool:
+    """Whether a file is there, and was last written to by then."""
+    try:
+        return path.is_file() and path.stat().st_mtime <= until
+    except OSError:
+        return False
+
+
+def found_by_all(folder: Path, entry: EntryPoint) -> tuple[str, ...]:
+    """Caveats of a check that is to be recorded in `folder`. `entry`: what it starts, masked as a record has it."""
+    records = (one for one in _records_beside(folder, entry.name) if one.entry_point.command == entry.command)
+    left = {path for one in records for path in made_elsewhere(one.runs) if real(path).is_file()}
+    if not left:
+        return ()
+    named = summary(sorted(left), MOST_NAMED)
+    return (
+        f"Each run finds what an earlier check of this command left: {named}. In that check, run 1 made it and a later run read it. "
+        "Where these runs read it, this check says nothing of a start without it: remove it first.",
+    )
+
+
+def _records_beside(folder: Path, name: str) -> Iterator[CheckRecord]:
+    """The records of other checks of this name, the newest first."""
+    for other in _folders_beside(folder, name):
+        try:
+            yield record.read(other)
+        except ReportError:
+            continue
+
+
+def _folders_beside(folder: Path, name: str) -> list[Path]:
+    """The report folders of other checks of this name, the newest first."""
+    others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
+    return sorted(others, reverse=True)[:MOST_LOOKED_AT]

@@ -1,0 +1,84 @@
+"""What the traces of some runs say of files: which ones their processes wrote, and which ones elsewhere they read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from reprocheck.model import is_elsewhere
+from reprocheck.regular_file import open_regular
+
+_WROTE, _OPEN = b'{"e":"wrote"', b'{"e":"open"'
+_LOSSES = (b'{"e":"loss"', b'{"e":"regular"')
+WITH_ALL_BELOW = ("rename", "tree")
+"""How a path was written that takes everything below it along."""
+
+
+@dataclass(kw_only=True, slots=True)
+class FileEvents:
+    """Paths as traces say them: relative to the working directory, or whole and masked for files elsewhere.
+
+    written     paths that were written to, made, moved or removed    trees     those of them that were so with all below them
+    made        those elsewhere where nothing stood before            read      those elsewhere that were opened for reading
+    early       those of the working directory that a process opened for reading before it had a loss
+    """
+
+    written: set[str] = field(default_factory=set)
+    trees: set[str] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)
+
+    def take(self, lines: Iterable[bytes]) -> None:
+        """Lines of a trace; those of other events, and broken ones, are passed over."""
+        trained = False
+        for line in lines:
+            trained = trained or line.startswith(_LOSSES)
+            if not line.startswith((_WROTE, _OPEN)):
+                continue
+            try:
+                event = json.loads(line)
+                path, how = str(event["p"]), str(event["m"])
+            except (ValueError, KeyError, TypeError):
+                continue
+            if event["e"] == "wrote":
+                self._wrote(path, how, new=bool(event.get("new")))
+            elif how == "r" and is_elsewhere(path):
+                self.read.add(path)
+            elif how == "r" and not trained:
+                self.early.add(path)
+
+    def add(self, other: FileEvents) -> None:
+        """What other runs say."""
+        self.written |= other.written
+        self.trees |= other.trees
+        self.made |= other.made
+        self.read |= other.read
+        self.early |= other.early
+
+    def wrote(self, path: str) -> bool:
+        """Whether a process of the runs was seen to write a path of the working directory, or a folder with all below it."""
+        if path in self.written:
+            return True
+        return bool(self.trees) and any(str(parent) in self.trees for parent in PurePosixPath(path).parents)
+
+    def _wrote(self, path: str, how: str, *, new: bool) -> None:
+        if new and is_elsewhere(path) and path not in self.written:
+            self.made.add(path)
+        self.written.add(path)
+        if how in WITH_ALL_BELOW:
+            self.trees.add(path)
+
+
+def read_events(traces: Iterable[Path]) -> FileEvents:
+    """What trace files say; one that cannot be read says nothing."""
+    events = FileEvents()
+    for trace in traces:
+        try:
+            with open_regular(trace) as file:
+                events.take(file)
+        except OSError:
+            continue
+    return events

@@ -1,0 +1,114 @@
+"""Checks that were killed together with their guards: found by the next command in the same folder, which puts back what they left.
+
+Where reprocheck alone is killed, the guard of the run under way does it at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.launch.files_after import STORE
+from reprocheck.launch.snapshot import OWNER, started, summary
+
+POINTER = "check.json"
+"""In the folder of the runs' temporary files: which check it belongs to, wherever its reports lie."""
+SCRATCH = "reprocheck-"
+"""How the name of such a folder begins."""
+SLACK = 2.0
+"""Seconds after the last sign of life of a check within which its runs may still have written."""
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Killed:
+    """A check that was killed: its report folder, the folder of its runs' temporary files if that is known, its last sign of life."""
+
+    folder: Path
+    scratch: Path | None
+    until: float
+
+
+def point(scratch: Path, folder: Path, cwd: Path) -> None:
+    """Leaves word in `scratch` of the check that it belongs to."""
+    facts = {"folder": str(folder), "workdir": str(cwd), "pid": os.getpid(), "started": started(os.getpid())}
+    (scratch / POINTER).write_text(json.dumps(facts))
+
+
+def beat(folder: Path) -> None:
+    """A sign of life of a check, on the snapshot in its report folder."""
+    with contextlib.suppress(OSError):
+        os.utime(folder / STORE / OWNER)
+
+
+def mended(output: Path, cwd: Path) -> Iterator[str]:
+    """Puts back what killed checks of the folder `cwd` have left, and says so. Where there are none, it looks into two folders."""
+    found = tuple(_killed(output, cwd))
+    if not found:
+        return
+    from reprocheck.launch import cleanup
+    from reprocheck.launch.files_after import note_files, sentences
+
+    for killed in found:
+        after = cleanup.clean_up(killed.folder, killed.scratch, until=killed.until)
+        note_files(killed.folder, after)
+        place = os.path.relpath(killed.folder, cwd)
+        if after.put_back:
+            yield f"An earlier check was killed ({place}). Files that it had changed are put back: {summary(after.put_back, MOST_NAMED)}."
+        yield from sentences(after, killed.folder, cwd)
+
+
+def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
+    """Checks of this folder that are dead, of those in the output folder and those that left word in the folder for temporary files."""
+    scratches = dict(_pointed(cwd))
+    folders = {*scratches, *(owner.parent.parent for owner in output.absolute().glob(f"*/{STORE}/{OWNER}"))}
+    for folder in sorted(folders):
+        owner = folder / STORE / OWNER
+        scratch = scratches.get(folder)
+        facts = _facts(owner) or (_facts(scratch / POINTER) if scratch else {})
+        if facts.get("workdir") != str(cwd) or _is_alive(facts) or _has_processes(folder):
+            continue
+        last = owner.stat().st_mtime if owner.exists() else 0.0
+        yield Killed(folder=folder, scratch=scratch, until=last + SLACK)
+
+
+def _pointed(cwd: Path) -> Iterator[tuple[Path, Path]]:
+    """Report folders of checks of this folder that left word, and where the word lies. Of this user alone: the folder is everybody's."""
+    for pointer in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{POINTER}"):
+        facts = _facts(pointer)
+        if facts.get("workdir") == str(cwd) and not _is_alive(facts):
+            yield Path(str(facts.get("folder"))), pointer.parent
+
+
+def _facts(path: Path) -> dict[str, object]:
+    try:
+        if path.stat().st_uid != os.getuid():
+            return {}
+        facts = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _is_alive(facts: dict[str, object]) -> bool:
+    """Whether the process that left these facts is there: the same one, not another that was given its number."""
+    pid = facts.get("pid")
+    if not isinstance(pid, int):
+        return False
+    now = started(pid)
+    return bool(now) and now == facts.get("started", now)
+
+
+def _has_processes(folder: Path) -> bool:
+    """Whether a process of a run is still there, which its guard is about to end."""
+    for trace in folder.glob("**/trace/*.jsonl"):
+        pid = trace.name.partition("-")[0]
+        with contextlib.suppress(OSError):
+            if str(folder).encode() in Path(f"/proc/{pid}/environ").read_bytes():
+                return True
+    return False

@@ -1,0 +1,47 @@
+"""What a check was doing when the system refused something, as an error for the user: what was done, to which file, and why not."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from reprocheck.errors import ReportError
+
+_NO_SPACE = "Free some space there, or name another folder with --output."
+_NO_PERMISSION = "Allow it to be read and written, or name another folder with --output."
+_NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), and start the check again."
+_NO_PROCESSES = "The system has no room for another process. End some, or allow more (`ulimit -u`)."
+_GONE = "Something removed or replaced it meanwhile: look whether the script does, and start the check again."
+_ELSE = "Start the check again; if it fails again, name another folder with --output."
+
+ADVICE: Mapping[int, str] = {
+    errno.ENOSPC: _NO_SPACE,
+    errno.EDQUOT: _NO_SPACE,
+    errno.EACCES: _NO_PERMISSION,
+    errno.EPERM: _NO_PERMISSION,
+    errno.EROFS: _NO_PERMISSION,
+    errno.EMFILE: _NO_DESCRIPTORS,
+    errno.ENFILE: _NO_DESCRIPTORS,
+    errno.EAGAIN: _NO_PROCESSES,
+    errno.ENOMEM: _NO_PROCESSES,
+    errno.ENOENT: _GONE,
+    errno.ENOTDIR: _GONE,
+    errno.EISDIR: _GONE,
+}
+
+
+@contextmanager
+def operation(doing: str) -> Iterator[None]:
+    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise ReportError(_said(doing, error), ADVICE.get(error.errno or 0, _ELSE)) from error
+
+
+def _said(doing: str, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    files = " and ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    where = f" ({files})" if files else ""
+    return f"The check failed while {doing}: {reason}{where}."

@@ -1,0 +1,52 @@
+"""The user's own folder for each run as the first one found it, where no copy of it can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.workdir import InPlace
+from reprocheck.model import FileChanges, FilesAfter
+
+
+class Renewed:
+    """Puts the working directory back after each run, so that none finds what another left. `find`: keeps what stands there now."""
+
+    def __init__(self, path: Path, find: Callable[[], InPlace]) -> None:
+        self.path = path
+        self._find = find
+        self._found: InPlace | None = None
+        self._after = FilesAfter()
+
+    def begin(self) -> None:
+        """Before a run."""
+        self._found = self._find()
+        self._found.begin()
+
+    def end(self, events: FileEvents) -> FileChanges:
+        """What the run did to the folder, of which no other run sees anything."""
+        if self._found is None:
+            return FileChanges()
+        changes = self._found.end(events)
+        self.close()
+        return replace(changes, copied=True)
+
+    def close(self, *, undo: bool = False) -> FilesAfter:
+        """Puts back what a run that was broken off left; what became of the files after all runs."""
+        found, self._found = self._found, None
+        if found is not None:
+            self._after = _joined(self._after, found.close())
+        return self._after
+
+
+def _joined(one: FilesAfter, other: FilesAfter) -> FilesAfter:
+    """What two runs came to: the paths of both, each once."""
+
+    def both(name: str) -> Any:
+        before, after = getattr(one, name), getattr(other, name)
+        return tuple(dict.fromkeys((*before, *after))) if isinstance(before, tuple) else after or before
+
+    return FilesAfter(**{field.name: both(field.name) for field in fields(FilesAfter)})

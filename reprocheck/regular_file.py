@@ -1,0 +1,22 @@
+"""Files of a run are read only where they are regular files: a script can put a pipe in their place, which would be waited for for ever."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+class NotRegularError(OSError):
+    """A folder, pipe, socket or device stands where a file is to be read."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a regular file for reading. NotRegularError where it is none, OSError where it cannot be opened."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(errno.EINVAL, "It is no regular file", str(path))
+    return open(descriptor, "rb")  # noqa: PTH123 - a descriptor has no path

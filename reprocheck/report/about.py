@@ -1,0 +1,63 @@
+"""What was checked, and where: command, machine, software and commit, for the top of every report."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import PurePath
+
+from reprocheck.model import Check
+from reprocheck.report import words
+from reprocheck.report.document import facts
+from reprocheck.report.text import fact, line, moment
+
+COMMIT_LETTERS = 12
+DEVICES = ("torch.cuda.devices", "torch.npu.devices")
+
+
+def rows(check: Check) -> tuple[tuple[str, str], ...]:
+    """(name, value) pairs, those that are not known left out. Of two recordings: what they have in common."""
+    told = [("command", command(check))]
+    if check.between is None:
+        told += [("machine", machine(check)), ("software", software(check)), ("commit", commit(check))]
+    told.append(("started", moment(check.record.started)))
+    return tuple((name, value) for name, value in told if value)
+
+
+def command(check: Check) -> str:
+    """The command as one would type it: without the place of the interpreter where reprocheck chose that."""
+    entry = check.record.entry_point
+    first, *rest = entry.command
+    if entry.kind == "command":
+        return line(shlex.join(entry.command))
+    return line(shlex.join([PurePath(first).name, *rest]))
+
+
+def machine(check: Check) -> str:
+    """`Linux x86_64, 2 × AMD EPYC, NVIDIA H100`."""
+    known = facts(check)
+    system = " ".join(_known(known, "platform.system", "platform.machine"))
+    model = " ".join(_known(known, "cpu.model"))
+    count = " × ".join(_known(known, "cpu.count")) if model else ""
+    devices = _known(known, *DEVICES)
+    return ", ".join(filter(None, (system, f"{count} × {model}" if count else model, *devices)))
+
+
+def software(check: Check) -> str:
+    """`Python 3.11.7, torch 2.13.0`."""
+    python = _known(facts(check), "python.version")
+    return ", ".join(filter(None, (f"Python {python[0]}" if python else "", words.frameworks(check))))
+
+
+def commit(check: Check) -> str:
+    """`5f2c9e10ab12, with changes that are not committed`; empty outside of a repository."""
+    known = facts(check)
+    found = _known(known, "git.commit")
+    if not found:
+        return ""
+    changed = ", with changes that are not committed" if known.get("git.dirty") is True else ""
+    return found[0][:COMMIT_LETTERS] + changed
+
+
+def _known(known: dict[str, object], *keys: str) -> list[str]:
+    """The facts that are there, printable."""
+    return [fact(known[key]) for key in keys if known.get(key) not in (None, "")]

@@ -1,0 +1,86 @@
+"""Where a program would be seeded that is not: beside a seed that it sets early enough, else at the top of the program.
+
+Evidence for a patch, by name:
+
+    seed_path     the file in which the line would stand
+    seed_beside   the line of the program's own call that seeds another generator, whose number is the one to take
+    seed_above    the line of the file above which the seed must come, where there is no such call
+    seed_text     the text of that line
+    seed_number   the number to take, where the program names one further down
+    seed_keyword  the keyword under which the call itself takes a seed: then that is where it goes
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from reprocheck.scan.checks import streams, tables
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
+from reprocheck.scan.steps import Call
+from reprocheck.scan.values import Constant
+
+STATE = "random_state"
+"""The keyword of scikit-learn and its like."""
+_CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starred)
+
+
+def place(order: Order, draw: Call) -> Mapping[str, str]:
+    """Where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
+    own = next((one.call for one in streams.seedings(order) if _is_early(order, one, draw)), None)
+    if own is not None:
+        return {"seed_beside": str(own.line), **_of_line(own.module, own.line)}
+    if order.root.source.cells:
+        return {}
+    line = _line_in_program(order, draw)
+    return {"seed_above": str(line), **_of_line(order.root, line)}
+
+
+def argument(drawing: streams.Drawing) -> Mapping[str, str]:
+    """The keyword under which a call takes the seed for its draws."""
+    return {"seed_keyword": STATE if STATE in drawing.draws.unless else "generator"}
+
+
+def number(seeds: Call) -> Mapping[str, str]:
+    """The number with which the program seeds later on, if it is a plain one."""
+    known = tables.seeds().get(seeds.name)
+    given = seeds.argument(0, known.keyword) if known is not None and known.keyword else None
+    if isinstance(given, Constant) and type(given.value) is int:
+        return {"seed_number": str(given.value)}
+    return {}
+
+
+def _of_line(module: Module, line: int) -> Mapping[str, str]:
+    return {"seed_path": module.shown, "seed_text": module.source.line(line)}
+
+
+def _is_early(order: Order, one: streams.Seeding, draw: Call) -> bool:
+    """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be changed."""
+    call = one.call
+    known = tables.seeds().get(call.name)
+    if known is None or not known.keyword or streams.is_none(call.argument(0, known.keyword)):
+        return False
+    if call.loops or call.by is not None or call.module.source.cells or len(order.at(call.module, call.node)) > 1:
+        return False
+    if not _is_plain(call.node, known.keyword):
+        return False
+    return order.is_before(call, draw) and set(draw.conditions).issuperset(call.conditions)
+
+
+def _is_plain(call: ast.AST, keyword: str) -> bool:
+    """Whether the number of a seeding call can be written down a second time: it stands there, and nothing is called for it."""
+    if not isinstance(call, ast.Call):
+        return False
+    given = [one.value for one in call.keywords if one.arg == keyword] or call.args[:1]
+    return len(given) == 1 and not any(isinstance(part, _CALLING) for part in ast.walk(given[0]))
+
+
+def _line_in_program(order: Order, draw: Call) -> int:
+    """The line of the program itself that leads to a draw."""
+    if draw.through:
+        return getattr(draw.through[0][1], "lineno", 1)
+    if draw.module is order.root:
+        return draw.line
+    imports = [step.line for step in order.imports() if step.module is order.root and order.is_before(step, draw)]
+    return imports[-1] if imports else 1

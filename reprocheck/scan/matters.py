@@ -1,0 +1,48 @@
+"""One matter, one finding: a rule is silent where another one says of the same place what makes it, or what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from reprocheck.scan.finding import Finding
+
+_ANSWERED: Mapping[str, frozenset[str]] = {
+    "RC402": frozenset({"RC404", "RC407", "RC504", "RC505"}),
+    "RC404": frozenset({"RC407", "RC504", "RC505"}),
+    "RC503": frozenset({"RC402", "RC404", "RC407", "RC504", "RC505"}),
+    "RC304": frozenset({"RC407"}),
+    "RC502": frozenset({"RC407"}),
+    "RC504": frozenset({"RC407"}),
+    "RC509": frozenset({"RC514"}),
+    "RC601": frozenset({"RC407"}),
+    "RC705": frozenset({"RC407"}),
+    "RC802": frozenset({"RC407"}),
+}
+"""What a rule says, others say again of the same expression or of a part of it: a seed that is drawn from the operating system is one
+matter, and the generator in it is no second one."""
+
+
+def each_once(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without those that say again what another one says of the expression around them."""
+    kept = []
+    for _, group in groupby(sorted(findings, key=_file), key=_file):
+        here = list(group)
+        kept += [one for one in here if not any(_answers(other, one) for other in here)]
+    return kept
+
+
+def _file(finding: Finding) -> str:
+    return finding.path
+
+
+def _answers(one: Finding, other: Finding) -> bool:
+    return other.code in _ANSWERED.get(one.code, ()) and _start(one) <= _start(other) and _end(other) <= _end(one)
+
+
+def _start(finding: Finding) -> tuple[int, int]:
+    return finding.joined_line, finding.column
+
+
+def _end(finding: Finding) -> tuple[int, int]:
+    return finding.joined_line + finding.end_line - finding.line, finding.end_column

@@ -1,0 +1,167 @@
+"""Which process of a run is which process of run 1, where processes train without ranks: `paired(runs, tolerance)`.
+
+Where a process comes from tells it apart, if it is the only one from there and its losses are those of its namesake. What is left, which
+may have got its work in a race, is compared as a set: each with one of run 1 that has the same losses, as far as there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from reprocheck.model import Run, Tolerance, Trace
+from reprocheck.model.ranks import named
+from reprocheck.verdict.series import first_outside, first_unequal
+
+_Pairs = dict[int, int]
+"""Rank in a run -> rank in run 1."""
+
+
+def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
+    """The runs, each process of a later one under the rank of its partner in run 1. What was compared as a set is said in the caveats."""
+    return tuple(run if number == 0 else _renumbered(run, runs[0], tolerance) for number, run in enumerate(runs))
+
+
+def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, int], str]:
+    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and what to say of those that were compared as a set."""
+    own, others = _without_rank(run), _without_rank(reference)
+    if not own or not others:
+        return {}, ""
+    pairs = _by_origin(own, others)
+    unsure = {rank for rank in own if rank not in pairs or _shares_its_origin(rank, own, others)}
+    as_set = unsure | {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
+    found = _as_sets(own, others, as_set, pairs, tolerance)
+    kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
+    changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
+    return _numbers(run, own, {**kept, **found}), _said(sorted(changed))
+
+
+def _renumbered(run: Run, reference: Run, tolerance: Tolerance) -> Run:
+    numbers, said = partners(run, reference, tolerance)
+    return _with_ranks(run, numbers, said) if numbers else run
+
+
+def _without_rank(run: Run) -> dict[int, Trace]:
+    return {trace.rank: trace for trace in run.traces if trace.process.origin}
+
+
+def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
+    """Those that come from the same place, in order where there are several.
+
+    Of recordings with other arguments the first start is not the same: what followed it may be.
+    """
+    pairs: _Pairs = {}
+    for skipped in (0, 1):
+        there: dict[tuple[str, ...], list[int]] = {}
+        for rank, trace in others.items():
+            if rank not in pairs.values():
+                there.setdefault(trace.process.origin[skipped:], []).append(rank)
+        for rank, trace in own.items():
+            waiting = there.get(trace.process.origin[skipped:])
+            if waiting and rank not in pairs:
+                pairs[rank] = waiting.pop(0)
+    return pairs
+
+
+def _shares_its_origin(rank: int, own: Mapping[int, Trace], others: Mapping[int, Trace]) -> bool:
+    origin = own[rank].process.origin
+    return any(sum(trace.process.origin == origin for trace in side.values()) > 1 for side in (own, others))
+
+
+def _as_sets(own: Mapping[int, Trace], others: Mapping[int, Trace], ranks: set[int], pairs: _Pairs, tolerance: Tolerance) -> _Pairs:
+    """Partners for these ranks: first of equal losses, then of losses within the tolerance, then by where they come from, then in order."""
+    left = sorted(ranks)
+    taken = {other for rank, other in pairs.items() if rank not in ranks}
+    free = [other for other in sorted(others) if other not in taken]
+    found: _Pairs = {}
+
+    def settle(partners: Iterable[tuple[int, int]]) -> None:
+        for rank, other in partners:
+            if rank in left and other in free:
+                found[rank] = other
+                left.remove(rank)
+                free.remove(other)
+
+    settle(_equal(own, others, left, free, pairs))
+    close = {rank: [other for other in free if first_outside(own[rank].losses, others[other].losses, tolerance) is None] for rank in left}
+    settle(_matched({rank: _first(others_of, pairs.get(rank)) for rank, others_of in close.items()}))
+    settle([(rank, pairs[rank]) for rank in list(left) if rank in pairs])
+    settle(list(zip(list(left), list(free), strict=False)))
+    return found
+
+
+def _equal(
+    own: Mapping[int, Trace], others: Mapping[int, Trace], left: Sequence[int], free: Sequence[int], pairs: _Pairs
+) -> list[tuple[int, int]]:
+    """Ranks with the same losses in every bit; each with the one that it has by its origin, if that is among them."""
+    there: dict[bytes, list[int]] = {}
+    for other in free:
+        there.setdefault(_bits(others[other]), []).append(other)
+    same = {rank: [o for o in there.get(_bits(own[rank]), ()) if not _unequal(own[rank], others[o])] for rank in left}
+    return [
+        *((rank, pairs[rank]) for rank in left if pairs.get(rank) in same[rank]),
+        *((rank, other) for rank in left for other in same[rank]),
+    ]
+
+
+def _bits(trace: Trace) -> bytes:
+    return trace.losses.values.tobytes()
+
+
+def _unequal(trace: Trace, other: Trace) -> bool:
+    return first_unequal(trace.losses, other.losses) is not None
+
+
+def _first(others: list[int], preferred: int | None) -> list[int]:
+    return sorted(others, key=lambda other: other != preferred)
+
+
+def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
+    """As many pairs as there can be, each of a rank and one of its candidates (augmenting paths)."""
+    partner: dict[int, int] = {}
+
+    def place(rank: int, tried: set[int]) -> bool:
+        for other in candidates[rank]:
+            if other in tried:
+                continue
+            tried.add(other)
+            if other not in partner or place(partner[other], tried):
+                partner[other] = rank
+                return True
+        return False
+
+    for rank in candidates:
+        place(rank, set())
+    return [(rank, other) for other, rank in partner.items()]
+
+
+def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int]:
+    """Old rank -> new rank; those without a partner come behind all others."""
+    taken = {trace.rank for trace in run.traces if trace.rank not in own} | set(pairs.values())
+    numbers = dict(pairs)
+    for rank in sorted(own.keys() - pairs.keys()):
+        numbers[rank] = max((*taken, *numbers.values()), default=-1) + 1
+    return numbers
+
+
+def _said(ranks: Sequence[int]) -> str:
+    if not ranks:
+        return ""
+    return (
+        f"Which process of one run is which of another is not known of {named(ranks)}: their losses were compared as a set, "
+        "each process with one of run 1 that has the same losses, as far as there was one."
+    )
+
+
+def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
+    def moved(trace: Trace) -> Trace:
+        rank = numbers.get(trace.rank, trace.rank)
+        return replace(trace, rank=rank, process=replace(trace.process, rank=rank))
+
+    of_process = {(trace.process.pid, trace.process.started): numbers[trace.rank] for trace in run.traces if trace.rank in numbers}
+    return replace(
+        run,
+        traces=tuple(sorted(map(moved, run.traces), key=lambda trace: trace.rank)),
+        processes=tuple(replace(one, rank=of_process.get((one.pid, one.started), one.rank)) for one in run.processes),
+        caveats=(*run.caveats, *([said] if said else [])),
+    )

@@ -1,0 +1,88 @@
+"""What the recorder adds to a process is what the page on neutrality declares, no more and no less."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import CHILD, ROOT, check, clean_environment, mindspore_python
+
+PROBE = Path(__file__).parent / "scripts" / "additions.py"
+PAGE = (ROOT / "docs" / "reference" / "neutrality.md").read_text()
+
+
+def declared(section: str, begins: str = "") -> set[str]:
+    """The names in a section of the page, or in the item of it that begins with some words."""
+    text = PAGE.split(f"## {section}\n")[1].split("\n## ")[0]
+    if begins:
+        text = next(item for item in text.split("\n- ") if item.startswith(begins))
+    return set(re.findall(r"`([\w.]+)`", text))
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a plain and a recorded process show."""
+    plain, recorded = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("recorded")
+    subprocess.run([sys.executable, PROBE, "seen.json"], cwd=plain, env=clean_environment(REPROCHECK_DRAW="false"), check=True)
+    check(PROBE, "seen.json", cwd=recorded)
+    return json.loads((plain / "seen.json").read_text()), json.loads((recorded / "seen.json").read_text())
+
+
+def test_what_every_process_shows_is_declared(shown: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    plain, recorded = shown
+    everywhere = declared("In every Python process")
+    assert set(recorded["finders"]) - set(plain["finders"]) == {"reprocheck_child.import_hook._Finder"} <= everywhere
+    assert recorded["atexit"] == plain["atexit"] + 1
+    assert [number for number in recorded["descriptors"] if number >= 700] == [700]
+    assert set(recorded["path"]) - set(plain["path"]) == {str(CHILD)}
+    added = set(recorded["environment"]) - set(plain["environment"])
+    assert added == {"REPROCHECK_CHILD", "PYTHONPATH", "TMPDIR"} - set(plain["environment"]) <= declared("Around the command")
+
+
+def test_the_modules_that_are_imported_early_are_declared(shown: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    plain, recorded = shown
+    said = declared("In every Python process", begins="These modules of the standard library")
+    added = {name for name in set(recorded["modules"]) - set(plain["modules"]) if not name.startswith("reprocheck_child")}
+    assert added - said == {"sitecustomize"} - set(plain["modules"])
+    assert said <= set(recorded["modules"])
+
+
+PACKAGES = {
+    "torch": "In PyTorch, from its import on",
+    "jax": "In JAX, from its import on",
+    "tensorflow": "In TensorFlow, from its import on",
+    "keras": "In Keras, from its import on",
+    "safetensors": "In libraries that open files by themselves",
+    "h5py": "In libraries that open files by themselves",
+}
+"""Package -> the section of the page that declares what stands in the place of its functions."""
+LATER = tuple(f"tensorflow.python.data.ops.{name}_op" for name in ("cache", "save", "snapshot"))
+"""Modules that a package imports once they are needed."""
+
+
+@pytest.fixture(scope="module")
+def replaced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What stands in the place of functions of these packages, in one recorded process that imports all of them."""
+    folder = tmp_path_factory.mktemp("replaced")
+    check(PROBE, "seen.json", *PACKAGES, *LATER, cwd=folder, KERAS_BACKEND="tensorflow")
+    return dict(json.loads((folder / "seen.json").read_text()))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_stands_in_the_place_of_functions_of_a_package_is_declared(package: str, replaced: dict[str, Any]) -> None:
+    said = {name for name in declared(PACKAGES[package]) if name.startswith(f"{package}.")}
+    assert set(replaced[package]) == said
+
+
+@pytest.mark.mindspore
+def test_what_stands_in_the_place_of_functions_of_mindspore_is_declared(tmp_path: Path) -> None:
+    check("--python", mindspore_python(), PROBE, "seen.json", "mindspore", "mindspore.dataset", cwd=tmp_path)
+    found = json.loads((tmp_path / "seen.json").read_text())["mindspore"]
+    assert set(found) == {name for name in declared("In MindSpore, from its import on") if name.startswith("mindspore.")}

@@ -1,0 +1,222 @@
+"""A check that does not simply pass, within 25 lines of the terminal, whatever it found."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from samples import SAMPLES, backward_fails, bitwise_equal, explained, forward_fails, hostile, script_failed
+from test_controls_section import searched
+
+from reprocheck.cli import brief
+from reprocheck.cli.brief import _fix
+from reprocheck.cli.console import Console
+from reprocheck.cli.summary import print_next, print_place, print_verdict
+from reprocheck.cli.terminal import Stream, at_word
+from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.report.repair import Repair
+from reprocheck.settings import Settings
+from tests.conftest import clean_environment, reprocheck
+
+DEMO = Path(__file__).parents[2] / "reprocheck" / "demo" / "unseeded.py"
+
+
+def long_everywhere() -> Check:
+    """Every part of it is longer than there is room for."""
+    words = "something that takes many words to say and then some more of them; " * 8
+    cause = Cause(
+        code="RC601",
+        title=words,
+        confidence="observed",
+        evidence=(words, words),
+        source=SourceLine(file="package/" * 20 + "train.py", line=1, text="x" * 300),
+        fix="\n".join(f"line_{number} = {number}" for number in range(60)),
+    )
+    base = explained()
+    assert base.ladder is not None
+    return replace(
+        base,
+        ladder=replace(base.ladder, sentence=words),
+        causes=(cause,) * 9,
+        caveats=(words,) * 5,
+        state_left=tuple(f"{words}{number}" for number in range(9)),
+        environment_differences=forward_fails().environment_differences,
+        coverage=(words,) * 30,
+        verdict=replace(base.verdict, reason=words),
+    )
+
+
+def long_patch() -> Check:
+    """A search that found a patch of many lines."""
+    base = searched()
+    assert base.search is not None
+    changed = "".join(f"-old {number}\n+new {number}\n" for number in range(40))
+    return replace(base, search=replace(base.search, patch=f"--- a/train.py\n+++ b/train.py\n@@ -1,40 +1,40 @@\n{changed}"))
+
+
+def long_log() -> Check:
+    """A script that failed after it had printed a lot."""
+    base = script_failed()
+    return replace(base, runs=(replace(base.runs[0], stderr_tail="a line of the log\n" * 500 + "RuntimeError: the last line\n"),))
+
+
+def printed(check: Check, monkeypatch: pytest.MonkeyPatch, *, columns: int = 80, verbose: bool = False) -> list[str]:
+    """What stands on stdout after a check, off a terminal."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    console = Console(Settings(verbose=verbose))
+    print_verdict(check, console)
+    print_place(check, console, Path("reports") / "train-20260504-101112", "html")
+    print_next(check, console)
+    assert isinstance(console.out.file, io.StringIO)
+    return console.out.file.getvalue().splitlines()
+
+
+MADE: list[Callable[[], Check]] = [made for made in SAMPLES.values() if made is not bitwise_equal]
+MADE += [searched, long_everywhere, long_patch, long_log]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 132])
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.__name__)
+def test_a_check_that_does_not_pass_takes_25_lines_at_most(
+    made: Callable[[], Check], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = printed(made(), monkeypatch, columns=columns)
+    assert len(lines) <= brief.MOST, "\n".join(lines)
+    to_paste = ("    ", "  │")
+    assert [line for line in lines if len(line) > columns and not line.startswith(to_paste)] == []
+    assert any(line.startswith("  report") for line in lines) and lines[-1].startswith("    ")
+
+
+def test_it_says_verdict_where_cause_line_fix_and_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed(explained(), monkeypatch)
+    labels = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert lines[0] == "NOT REPRODUCIBLE (forward)"
+    order = [label for label in labels if label in ("where", "cause", "line", "fix", "report", "next")]
+    assert order == ["where", "cause", "line", "fix", "report", "next"]
+    assert "    self.generator.manual_seed(0)" in lines
+
+
+def test_verbose_prints_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = "\n".join(printed(explained(), monkeypatch))
+    whole = "\n".join(printed(explained(), monkeypatch, verbose=True))
+    for said in ("initial weights", "R301 Noisy operator", "backward", "first divergence"):
+        assert said in whole and said not in short
+
+
+def test_a_patch_that_was_tried_is_the_only_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed(searched(), monkeypatch)
+    labels = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert "patch" in labels and "fix" not in labels
+
+
+def test_of_a_patch_that_is_too_long_the_changed_lines_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed(long_patch(), monkeypatch)
+    assert "    -old 0" in lines and "    +new 0" in lines and not any("@@" in line for line in lines)
+    assert any("more lines (-v)" in line for line in lines)
+
+
+def test_a_short_change_is_shown_before_the_name_of_its_file() -> None:
+    changed = Repair(kind="patch", text="--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new", said="")
+    assert _fix(changed, Stream(io.StringIO()), 4)[1:] == ["    --- a/train.py", "    -old", "    +new"]
+    assert _fix(changed, Stream(io.StringIO()), 3)[1:] == ["    -old", "    +new"]
+    code = Repair(kind="code", text="import numpy\n\nnumpy.random.seed(0)")
+    assert _fix(code, Stream(io.StringIO()), 3)[-2:] == ["    import numpy", "    numpy.random.seed(0)"]
+
+
+def test_only_what_was_removed_is_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = searched()
+    assert base.search is not None
+    assert any(line.startswith("  proof ") for line in printed(base, monkeypatch))
+    lines = printed(replace(base, search=replace(base.search, smallest=(), patch="")), monkeypatch)
+    assert any(line.startswith("  search ") for line in lines) and not any(line.startswith("  proof ") for line in lines)
+
+
+def test_a_proof_is_cut_only_where_no_row_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = searched()
+    assert base.search is not None
+    words = [f"word{number}" for number in range(400)]
+    short, long = (replace(base, search=replace(base.search, sentence=" ".join(words[:count]))) for count in (26, 400))
+    assert words[25] in " ".join(printed(short, monkeypatch)).split(), "three rows, and no more than 25 lines in all"
+    rows = printed(long, monkeypatch)
+    assert len(rows) in (brief.MOST - 1, brief.MOST), "the reason of the next command may take one more"
+    (cut,) = [row for row in rows if row.split()[:1] and row.split()[0] in words and row.endswith(" ...")]
+    assert set(cut.split()[:-1]) <= set(words), "no word is cut"
+
+
+def test_a_row_is_cut_at_a_word() -> None:
+    out = Stream(io.StringIO())
+    assert at_word("agree in every bit", 16) == "agree in every"
+    assert at_word("agree in every bit", 14) == "agree in every"
+    assert at_word("package/" * 9, 20) == ("package/" * 9)[:20], "a word that is longer than the room"
+    assert out.wrapped("many words " * 20, 0, 1, " (and 3 more)")[0].endswith(" ... (and 3 more)")
+
+
+def test_the_end_of_a_log_is_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed(long_log(), monkeypatch)
+    assert lines[-4].endswith("RuntimeError: the last line")
+
+
+def test_hostile_text_stays_in_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any("\x1b" in line or "\x00" in line for line in printed(hostile(), monkeypatch))
+
+
+def test_columns_count_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked, width in (("60", 60), ("132", 132), ("", 80), ("wide", 80), ("0", 80), ("3", 40)):
+        monkeypatch.setenv("COLUMNS", asked)
+        assert Stream(io.StringIO()).width == width
+    assert max(map(len, printed(backward_fails(), monkeypatch, columns=132))) > 80
+
+
+@pytest.mark.parametrize("command", ["run", "explain"])
+def test_a_real_failed_check_fits_on_one_screen_of_a_terminal(command: str, workdir: Path) -> None:
+    (workdir / "unseeded.py").write_text(DEMO.read_text())
+    rows = screen([command, "--no-draw", "unseeded.py"], workdir)
+    assert any(row.startswith("NOT REPRODUCIBLE (forward)") for row in rows)
+    assert len(rows) <= brief.MOST, "\n".join(rows)
+    assert rows[-1].startswith("    reprocheck ") and any("unseeded.py:10" in row for row in rows)
+
+
+def test_off_a_terminal_columns_and_quiet_are_kept(workdir: Path) -> None:
+    (workdir / "unseeded.py").write_text(DEMO.read_text())
+    quiet = reprocheck("run", "--quiet", "--no-explain", "--no-draw", "unseeded.py", cwd=workdir, COLUMNS="50")
+    verdict, place = quiet.stdout.splitlines()
+    assert verdict.startswith("NOT REPRODUCIBLE (forward): ") and quiet.stderr == ""
+    assert (workdir / place).is_file() and place.endswith("report.json")
+
+
+def screen(arguments: list[str], cwd: Path) -> list[str]:
+    """The rows of a terminal of 80 columns after a command: what stays of live lines is what was written last."""
+    parent, child = pty.openpty()
+    subprocess.run(["stty", "cols", "80", "rows", "50"], stdin=child, check=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reprocheck", *arguments],
+        cwd=cwd,
+        env=clean_environment(TERM="xterm", NO_COLOR="1", COLUMNS="80"),
+        stdin=subprocess.DEVNULL,
+        stdout=child,
+        stderr=child,
+    )
+    os.close(child)
+    drawn = b""
+    while data := _read(parent):
+        drawn += data
+    os.close(parent)
+    assert process.wait(60) == 1
+    text = drawn.decode().replace("\r\n", "\n")
+    return [row.rpartition("\x1b[2K")[2] for row in text.rstrip("\n").split("\n")]
+
+
+def _read(parent: int) -> bytes:
+    try:
+        return os.read(parent, 65536)
+    except OSError:
+        return b""

@@ -1,0 +1,64 @@
+"""Loops over sets of strings whose bodies keep the order: in a list, in an object of one's own, in one of a library."""
+
+from __future__ import annotations
+
+import pytest
+
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.judge import findings
+from reprocheck.scan.project import of_text
+
+TRAIN = "torch.manual_seed(0)\ntorch.nn.Linear(3, 1)(x).backward()\n"
+HEAD = "import torch\nfrom queue import Queue\nfrom words import Vocabulary\n\n"
+OWN = """\
+class Index:
+    def __init__(self):
+        self.of, self.words = {}, []
+
+    def number(self, word):
+        self.of[word] = len(self.of)
+
+    def keep(self, word):
+        self._keep(word)
+
+    def _keep(self, word):
+        self.words.append(word)
+
+    def count(self, word):
+        self.of[word] = self.of.get(word, 0) + 1
+
+
+index = Index()
+"""
+BODIES = {
+    "index.number(word)": ("error", "`number` numbers its elements in that order"),
+    "index.keep(word)": ("warning", "`_keep` collects its elements in that order"),
+    "vocabulary.add_token(word)": ("warning", "its elements are put somewhere in that order"),
+    "queue.put(word)": ("warning", "its elements are put somewhere in that order"),
+    "kept.append(word)": ("warning", "its elements are collected in that order"),
+}
+
+
+def found(body: str, taken: str = "set(open('corpus.txt').read().split())") -> list[Finding]:
+    start = "vocabulary, queue, kept = Vocabulary(), Queue(), []\n"
+    return findings(of_text({"train.py": f"{HEAD}{OWN}{start}for word in {taken}:\n    {body}\n{TRAIN}"}))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_body_that_keeps_the_order_is_found(body: str) -> None:
+    severity, how = BODIES[body]
+    assert [(one.code, one.severity) for one in found(body)] == [("RC505", severity)]
+    assert found(body)[0].message.endswith(how)
+    assert found(body, "sorted(set(open('corpus.txt').read().split()))") == []
+
+
+@pytest.mark.parametrize("body", ["index.count(word)", "print(word)", "kept.append(word)\nkept.sort()"])
+def test_a_body_that_is_blind_to_the_order_has_no_finding(body: str) -> None:
+    assert found(body) == []
+
+
+def test_in_a_function_that_no_program_reaches_it_is_a_note() -> None:
+    library = "def build(path):\n    out = []\n    for word in set(open(path).read().split()):\n        out.append(word)\n    return out\n"
+    assert [(one.code, one.line, one.severity) for one in findings(of_text({"words.py": library}))] == [("RC505", 3, "note")]
+    used = {"words.py": library, "train.py": f"import torch\nfrom words import build\nx = build('corpus.txt')\n{TRAIN}"}
+    assert [(one.code, one.line, one.severity) for one in findings(of_text(dict(used)))] == [("RC505", 3, "warning")]

@@ -1,0 +1,58 @@
+"""Conditions that the text decides: what can be None, and what cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from reprocheck.scan.judge import findings
+from reprocheck.scan.project import of_text
+
+PROGRAM = """\
+import os, sys
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int)
+args = parser.parse_args()
+rank = int(sys.argv[1])
+
+
+def set_seed(seed=None):
+    if seed is None:
+        seed = os.getpid()
+    torch.manual_seed(seed)
+
+
+set_seed({argument})
+torch.nn.Linear(2, 1)(torch.ones(2)).backward()
+"""
+
+
+def codes(argument: str) -> list[str]:
+    return [one.code for one in findings(of_text({"train.py": PROGRAM.format(argument=argument)})) if one.severity != "note"]
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        *(
+            "1234 + rank",
+            "rank * 2 ** 3",
+            "-rank",
+            "not rank",
+            "rank > 3",
+            "int(sys.argv[2])",
+            "len(sys.argv)",
+            "hash('a') % 7 if 0 else 3",
+        ),
+        *("3 if rank else 4", "abs(rank) or 5", "args.seed or 7", "sum([rank])", "[rank]", "round(2.5)", "f'{rank}'", "max(rank, 1)"),
+    ],
+)
+def test_what_cannot_be_none_does_not_take_the_branch_for_none(argument: str) -> None:
+    assert codes(argument) == []
+
+
+@pytest.mark.parametrize("argument", ["", "None", "args.seed", "args.seed and 3", "None if rank else 3", "{'a': None}['a']"])
+def test_what_may_be_none_takes_it(argument: str) -> None:
+    assert codes(argument) == ["RC404"]

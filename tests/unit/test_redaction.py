@@ -1,0 +1,139 @@
+"""Secrets and addresses are masked, and what only looks a little like them is not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from reprocheck.child.reprocheck_child.masking import may_hold_secret
+from reprocheck.child.reprocheck_child.redaction import Redactor, is_secret_name, known_secrets
+
+HF = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+AWS = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+KEY = """-----BEGIN PRIVATE KEY-----
+MIIEowIBAAKCAQEA04up8hoqzS1+APIB0RhjXyObwHQnOzhAk5Bd7mhkSbPkyhP1
+iWlX9HNavcydATJc1f0=
+-----END PRIVATE KEY-----
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password=hunter2 next", "password=<secret> next"),
+        ("{'db_password': 'a b', \"api_key\": \"k\"}", "{'db_password': '<secret>', \"api_key\": \"<secret>\"}"),
+        (f"Namespace(hf_token='{HF}', lr=0.1)", "Namespace(hf_token='<secret>', lr=0.1)"),
+        (f"logged in with {HF}.", "logged in with <secret>."),
+        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "<secret>"),
+        (f"AKIAIOSFODNN7EXAMPLE {AWS}", "<secret> <secret>"),
+        (f"Authorization: Bearer {JWT}", "Authorization: Bearer <secret>"),
+        ("Bearer abcdef0123456789", "Bearer <secret>"),
+        ("https://b/x?X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0&n=1", "https://b/x?X-Amz-Signature=<secret>&n=1"),
+        ("+ python train.py --hf-token abc --lr 0.1", "+ python train.py --hf-token <secret> --lr 0.1"),
+        ("['--hf-token', 'abc', '--lr', '1']", "['--hf-token', '<secret>', '--lr', '1']"),
+        ("wandb.login(key='0123456789abcdef0123456789abcdef01234567')", "wandb.login(key='<secret>')"),
+        ("from anna@example.org, 10.1.2.3:80", "from <email>, <address>:80"),
+        ("fe80::1ff:fe23:4567:890a aa:bb:cc:dd:ee:0f", "<address> <address>"),
+        ("/home/bob/x /Users/eve /home/runner/y", "/home/<user>/x /Users/<user> /home/runner/y"),
+    ],
+)
+def test_what_is_masked(text: str, masked: str) -> None:
+    redactor = Redactor()
+    assert redactor.text(text) == masked
+    assert redactor.count == masked.count("<secret>") + masked.count("<email>") + masked.count("<address>")
+    assert Redactor().text(masked) == masked
+    assert may_hold_secret(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens: 1024 token=17 pad_token='<pad>' eos_token_id=50256 loss_per_token=0.12345678901234567",
+        "sort_key=name keys: 5 key=3 monkey=banana design=flat",
+        "12:34:56 1:02:03 2026-11-22T07:40:00 std::vector at::native",
+        "127.0.0.1 0.0.0.0 cudnn 9.1.0.70 nvidia-cudnn-cu12==9.1.0.70 version: 1.2.3.4 v1.2.3.4",
+        "scores = q@k.transpose(-2, -1); y = x@self.weight",
+        "password=args.password secret: none token = None PWD=/root/x",
+        "commit 1fb6129deadbeefdeadbeefdeadbeefdeadbeef sha256 abc",
+        "loss 0.5 lr 1e-3",
+    ],
+)
+def test_what_stays(text: str) -> None:
+    redactor = Redactor()
+    assert redactor.text(text) == text
+    assert redactor.count == 0
+
+
+def test_a_private_key_is_masked_also_where_a_log_is_cut_inside_of_it() -> None:
+    for cut in (0, 40, 60, len(KEY) - 30, len(KEY)):
+        line_end = KEY.rfind("\n", 0, cut) + 1
+        redactor = Redactor()
+        masked = redactor.text("a\n" + KEY[:line_end]) + redactor.text(KEY[line_end:] + "loss 0.5\n")
+        assert "MIIE" not in masked and "iWlX" not in masked
+        assert masked.endswith("-----END PRIVATE KEY-----\nloss 0.5\n")
+        assert masked.count("\n") == KEY.count("\n") + 2
+        assert redactor.count == 1
+
+
+def test_a_key_without_an_end_hides_nothing_behind_it() -> None:
+    masked = Redactor().text("-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nstep 1: loss 0.5\nstep 2: loss 0.4\n")
+    assert masked == "-----BEGIN PRIVATE KEY-----\n<secret>\nstep 1: loss 0.5\nstep 2: loss 0.4\n"
+
+
+def test_arguments_are_masked_by_the_name_of_their_option() -> None:
+    words = ["train.py", "--password=P", "--hf_token", "x", "--max-token", "5", "--wandb-key", "K", "db.password=q", "--seed", "3"]
+    masked = ["train.py", "--password=<secret>", "--hf_token", "<secret>", "--max-token", "5", "--wandb-key", "<secret>"]
+    assert Redactor().arguments(words) == [*masked, "db.password=<secret>", "--seed", "3"]
+    shell = ["bash", "-c", "API_KEY=abc python train.py --token zzz --seed 3"]
+    assert Redactor().arguments(shell)[2] == "API_KEY=<secret> python train.py --token <secret> --seed 3"
+    assert Redactor().arguments(["--password=two words"]) == ["--password=<secret>"]
+    assert Redactor().arguments(["--password", "--verbose"]) == ["--password", "--verbose"]
+
+
+def test_values_of_secret_options_and_variables_are_masked_wherever_they_stand() -> None:
+    environment = {"WANDB_API_KEY": "0123456789abcdef", "SSH_AUTH_SOCK": "/tmp/ssh-1/agent", "HF_TOKEN": "short", "LANG": "en_US.UTF-8"}
+    known = known_secrets(["train.py", "--password", "pa55word", "--db-secret=qwe-rty", "--seed", "123456"], environment)
+    assert known == ["0123456789abcdef", "pa55word", "qwe-rty"]
+    redactor = Redactor(known)
+    assert redactor.text("['pa55word'] x0123456789abcdef 123456") == "['<secret>'] x<secret> 123456"
+    assert redactor.count == 2
+
+
+def test_source_stays_code_of_the_same_meaning() -> None:
+    text = f"""
+password = "hunter2"  # ask anna@example.org
+y = x@self.weight; scores = q@k.T
+HOST = "10.3.4.5"
+os.environ["HF_TOKEN"] = "{HF}"
+token = tokenizer.pad_token
+KEY = ("-----BEGIN PRIVATE KEY-----\\n"
+       "MIIEowIBAAKCAQEA\\n"
+       "-----END PRIVATE KEY-----")
+password: str = args.password
+"""
+    masked = Redactor().source(text)
+    for planted in ("hunter2", "anna@", "10.3.4.5", HF, "MIIE"):
+        assert planted not in masked
+    for kept in ("y = x@self.weight; scores = q@k.T", "token = tokenizer.pad_token", "password: str = args.password"):
+        assert kept in masked
+    assert [type(node) for node in ast.walk(ast.parse(masked))] == [type(node) for node in ast.walk(ast.parse(text))]
+
+
+@pytest.mark.parametrize("name", ["--password", "hf_token", "AWS_SECRET_ACCESS_KEY", "dbPassword", "wandb-key", "api_key", "x.token"])
+def test_names_of_secrets(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "pad_token", "max_tokens", "key", "sort-key", "keyboard", "image_key", "compass", "tokenizer"])
+def test_names_of_other_things(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def test_variables_lose_addresses_and_other_users_and_names_of_network_cards() -> None:
+    redactor = Redactor()
+    assert redactor.variable("NCCL_SOCKET_IFNAME", "enp3s0") == "<interface>"
+    assert redactor.variable("LD_PRELOAD", "/home/bob/lib.so") == "/home/<user>/lib.so"
+    assert redactor.variable("MS_LABEL", "anna@example.org") == "<email>"
+    assert redactor.variable("OMP_NUM_THREADS", "4") == "4"
