@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck import carried
 from reprocheck.child.reprocheck_child.masking import identity, mask
 from reprocheck.errors import ReprocheckError
+from reprocheck.launch.snapshot import summary
 from reprocheck.model import Advice, Check, Run
 from reprocheck.options import OPTIONS
 
@@ -137,7 +137,7 @@ def _found_leftovers(check: Check, run: Run) -> Advice | None:
     if named:
         found = f"Run {number} failed on {max(named, key=len)}, which run 1 had made."
     else:
-        found = f"Run {number} failed where run 1 did not. It found what run 1 had left: {carried.shown(left)}."
+        found = f"Run {number} failed where run 1 did not. It found what run 1 had left: {summary(left)}."
     return Advice(why=f"{found} In a copy of its own each run starts as run 1 did, which worked:", options=("--workdir", "copy"))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, Run, is_elsewhere
 
-MOST_NAMED = 3
 FIRST_NAMED = 5
 OWN_FOLDER = "`--workdir copy` gives each run its own folder."
 OUTSIDE = "What lies outside of the working directory is there for every run, whatever `--workdir` says."
@@ -63,10 +63,10 @@ def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
     """What a reader of the verdict has to know of it."""
     if found.read:
         same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
-        yield f"State left by run 1: a later run read {shown(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
+        yield f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
     if found.visible and passed:
         yield (
-            f"The runs after run 1 could see what was written while it ran: {shown(found.visible)}. "
+            f"The runs after run 1 could see what was written while it ran: {summary(found.visible)}. "
             f"None of them was seen to read it, which proves little: {_what_rules_it_out(found)}"
         )
 
@@ -78,9 +78,9 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
         return
     when = datetime.fromisoformat(record.earlier[read[0]])
     others = [path for path in record.earlier if path not in read]
-    also = f", and what else such checks left ({shown(others)})" if others else ""
+    also = f", and what else such checks left ({summary(others)})" if others else ""
     yield (
-        f"Each run reads {shown(read, FIRST_NAMED)}, which the runs of an earlier check made ({when:%Y-%m-%d %H:%M} UTC): "
+        f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made ({when:%Y-%m-%d %H:%M} UTC): "
         f"nothing is said of a start without it. Remove it{also}, and check again, to see that."
     )
 
@@ -89,12 +89,6 @@ def advice(paths: Sequence[str]) -> str:
     """How to keep later runs from these files."""
     places = {is_elsewhere(path) for path in paths}
     return " ".join(sentence for place, sentence in ((False, OWN_FOLDER), (True, OUTSIDE)) if place in places)
-
-
-def shown(paths: Sequence[str], most: int = MOST_NAMED) -> str:
-    """`a, b, c and 4 more`."""
-    named = ", ".join(paths[:most])
-    return f"{named} and {len(paths) - most} more" if len(paths) > most else named
 
 
 def _what_rules_it_out(found: Carried) -> str:

@@ -15,7 +15,6 @@ from reprocheck.errors import ControlError
 from reprocheck.model import ControlClass
 
 TABLE = Path(__file__).parent / "child" / "reprocheck_child" / "controls.json"
-SAME_NUMBERS: ControlClass = "same numbers"
 ALTERS: ControlClass = "alters the training"
 
 

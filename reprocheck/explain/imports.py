@@ -29,7 +29,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((node.level, name) for name in names if name)
 
 
-def bound_to(tree: ast.Module) -> dict[str, str]:
+def bound_to(tree: ast.AST) -> dict[str, str]:
     """The names that imports bind in a file, each with the first name of the package that it comes from."""
     bound: dict[str, str] = {}
     for node in ast.walk(tree):

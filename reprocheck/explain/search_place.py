@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.explain import search_order
+from reprocheck.explain.imports import bound_to
 from reprocheck.explain.search_arms import Judged
-from reprocheck.explain.seeds_of_libraries import packages, seeded_where_made, with_seed, word_of
+from reprocheck.explain.seeds_of_libraries import root_of, seeded_where_made, with_seed, word_of
 from reprocheck.explain.sources import Sources
 from reprocheck.model import Check, SourceLine, Touch
 
@@ -102,7 +103,7 @@ def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
     if seen is None:
         return ""
     if takes.endswith(")"):
-        return _given(seen, takes.rstrip(")").partition("(")[2])
+        return with_seed(seen, takes.rstrip(")").partition("(")[2])
     if isinstance(seen.func, ast.Attribute):
         owner = ast.unparse(seen.func.value)
         return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
@@ -111,7 +112,7 @@ def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
 
 def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
     """A call of a library whose word for a seed is known, or that which made the object, with a seed; "" where none is."""
-    bound = packages(tree)
+    bound = bound_to(tree)
     methods = _methods(calls, bound)
     if methods:
         return seeded_where_made(tree, methods[-1].value)
@@ -121,7 +122,7 @@ def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
     """The methods of objects that are called, not the functions of imported modules."""
-    return [call.func for call in calls if isinstance(call.func, ast.Attribute) and _root(call.func) not in {*bound, ""}]
+    return [call.func for call in calls if isinstance(call.func, ast.Attribute) and root_of(call.func) not in {*bound, ""}]
 
 
 def hint_of(name: str, text: str, tree: ast.AST) -> str:
@@ -129,7 +130,7 @@ def hint_of(name: str, text: str, tree: ast.AST) -> str:
     if _made_by_script(name, text):
         return ""
     calls = _calls(text)
-    methods = _methods(calls, packages(tree))
+    methods = _methods(calls, bound_to(tree))
     if methods:
         owner = ast.unparse(methods[-1].value)
         return f"Give `{owner}` a seed where it is made: `{ast.unparse(methods[-1])}()` draws from a generator without one."
@@ -156,13 +157,6 @@ def _with_a_seed(call: ast.Call) -> str:
     return f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or make one its default"
 
 
-def _given(call: ast.Call, keyword: str) -> str:
-    """`env.reset(seed=0)` for `env.reset()`. What the call is given stands before it as it is, None alone is replaced."""
-    others = [word for word in call.keywords if word.arg != keyword]
-    seed = ast.keyword(arg=keyword, value=ast.Constant(value=0))
-    return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*others, seed]))
-
-
 def _last(node: ast.expr) -> str:
     """`default_rng` of `np.random.default_rng`."""
     if isinstance(node, ast.Attribute):
@@ -183,13 +177,6 @@ def _calls(text: str) -> list[ast.Call]:
 
 def _calls_in(tree: ast.AST) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-
-
-def _root(node: ast.expr) -> str:
-    """`env` of `env.action_space.sample`."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _parsed(text: str | None) -> ast.Module:

@@ -5,22 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from reprocheck.explain.imports import bound_to
+
 _RANDOM_STATE = ("sklearn", "imblearn", "pandas", "umap", "hdbscan", "xgboost", "lightgbm", "skopt")
 """Packages whose functions and classes take their seed as `random_state`."""
-
-
-def packages(tree: ast.AST) -> Mapping[str, str]:
-    """What the imports of a file bind, each with the dotted name that it stands for."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                found[alias.asname or whole] = whole
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return found
 
 
 def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
@@ -28,7 +16,7 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
 
     "" where no library of the file's imports is seen to make it.
     """
-    bound = packages(tree)
+    bound = bound_to(tree)
     for target, value, line in _assigned(tree):
         if ast.unparse(target) != ast.unparse(owner) or not isinstance(value, ast.Call):
             continue
@@ -39,7 +27,7 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
 
 def word_of(call: ast.Call, bound: Mapping[str, str]) -> str:
     """The word for a seed in the library that is called; "" where that is not known."""
-    package = bound.get(_root(call.func), "").partition(".")[0]
+    package = bound.get(root_of(call.func), "")
     return "random_state" if package in _RANDOM_STATE else ""
 
 
@@ -58,7 +46,7 @@ def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, int]]:
             yield node.target, node.value, node.lineno
 
 
-def _root(node: ast.expr) -> str:
+def root_of(node: ast.expr) -> str:
     """`env` of `env.action_space.sample`."""
     while isinstance(node, ast.Attribute):
         node = node.value

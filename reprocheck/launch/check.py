@@ -15,7 +15,7 @@ from reprocheck.child.reprocheck_child.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.devices import accelerators
-from reprocheck.launch.earlier import found_by_all, left_in
+from reprocheck.launch.earlier import checks_beside, found_by_all, left_in
 from reprocheck.launch.files_after import STORE
 from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
@@ -83,6 +83,7 @@ def _record(made: Plan) -> CheckRecord:
     settings = tuple(replace(item, value=masked(item.value)) for item in made.settings.provenance)
     facts = {key: masked(value) for key, value in environment.facts(made.cwd).items()}
     entry = replace(made.entry, command=tuple(command))
+    earlier = checks_beside(made.folder, entry.name)
     return CheckRecord(
         reprocheck_version=__version__,
         entry_point=entry,
@@ -93,8 +94,8 @@ def _record(made: Plan) -> CheckRecord:
         environment=facts,
         masked=redactor.count,
         changed_to_observe=_changed(made.settings, added),
-        caveats=found_by_all(made.folder, entry),
-        earlier=left_in(made.folder, made.cwd, entry.name),
+        caveats=found_by_all(entry, earlier.values()),
+        earlier=left_in(made.cwd, earlier),
         controls=made.under.names,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -23,17 +24,23 @@ SLACK = 2.0
 """Seconds after the end of a check's last run within which a file may still have been written by it."""
 
 
-def left_in(folder: Path, cwd: Path, name: str) -> dict[str, str]:
-    """Files of the working directory that earlier checks of this name made there -> when the check began.
+def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
+    """The folders and records of other checks of this name, the newest first. Those that cannot be read are left out."""
+    others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
+    found = {}
+    for other in sorted(others, reverse=True)[:MOST_LOOKED_AT]:
+        with contextlib.suppress(ReportError):
+            found[other] = record.read(other)
+    return found
+
+
+def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
+    """Files of the working directory that earlier checks made there -> when the check began.
 
     A cache, which the run that made it read before it trained, is none of them: all runs start alike from there.
     """
     found: dict[str, str] = {}
-    for other in _folders_beside(folder, name):
-        try:
-            known = record.read(other)
-        except ReportError:
-            continue
+    for other, known in checks.items():
         made = _made_by(known)
         if made:
             made -= read_events(other.glob("run-1/trace/*.jsonl")).early
@@ -62,10 +69,10 @@ def _written_until(path: Path, until: float) -> bool:
         return False
 
 
-def found_by_all(folder: Path, entry: EntryPoint) -> tuple[str, ...]:
-    """Caveats of a check that is to be recorded in `folder`. `entry`: what it starts, masked as a record has it."""
-    records = (one for one in _records_beside(folder, entry.name) if one.entry_point.command == entry.command)
-    left = {path for one in records for path in made_elsewhere(one.runs) if real(path).is_file()}
+def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str, ...]:
+    """Caveats of a check that starts `entry`, masked as a record has it, after earlier checks."""
+    same = (one for one in checks if one.entry_point.command == entry.command)
+    left = {path for one in same for path in made_elsewhere(one.runs) if real(path).is_file()}
     if not left:
         return ()
     named = summary(sorted(left), MOST_NAMED)
@@ -73,18 +80,3 @@ def found_by_all(folder: Path, entry: EntryPoint) -> tuple[str, ...]:
         f"Each run finds what an earlier check of this command left: {named}. In that check, run 1 made it and a later run read it. "
         "Where these runs read it, this check says nothing of a start without it: remove it first.",
     )
-
-
-def _records_beside(folder: Path, name: str) -> Iterator[CheckRecord]:
-    """The records of other checks of this name, the newest first."""
-    for other in _folders_beside(folder, name):
-        try:
-            yield record.read(other)
-        except ReportError:
-            continue
-
-
-def _folders_beside(folder: Path, name: str) -> list[Path]:
-    """The report folders of other checks of this name, the newest first."""
-    others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
-    return sorted(others, reverse=True)[:MOST_LOOKED_AT]

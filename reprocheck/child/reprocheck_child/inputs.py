@@ -14,6 +14,7 @@ from . import users
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 MOST_FILES, SMALL, MOST_HASHED = 400, 1 << 18, 1 << 24
@@ -58,7 +59,7 @@ class Inputs:
         cost = state.st_size if small else BLOCKS * BLOCK
         if cost <= self._left:
             self._left -= cost
-            event["h"] = _hash(path) if small else _hash_of_blocks(path, state.st_size)
+            event["h"] = _hash(path, _whole if small else _spread)
         self._recorder.emit(event)
 
     def _line(self) -> str:
@@ -72,34 +73,30 @@ class Inputs:
         return ""
 
     def _is_foreign(self, path: str) -> bool:
-        return path.endswith(CODE) or "/site-packages/" in path or "/dist-packages/" in path or path.startswith(self._foreign)
+        return path.endswith(CODE) or any(part in path for part in users.INSTALLED) or path.startswith(self._foreign)
 
 
-def _hash(path: str) -> str:
-    """The hash of what a small file holds."""
+def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
+    """The hash of the blocks that are read of a file."""
     from hashlib import blake2b
 
     held = blake2b(digest_size=16)
     number = _open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        while True:
-            block = _read(number, 1 << 16)
-            if not block:
-                return held.hexdigest()
+        for block in blocks(number):
             held.update(block)
     finally:
         _close(number)
+    return held.hexdigest()
 
 
-def _hash_of_blocks(path: str, size: int) -> str:
-    """The hash of blocks that stand equally far apart in a large file."""
-    from hashlib import blake2b
+def _whole(number: int) -> Iterator[bytes]:
+    """All blocks of a small file."""
+    return iter(lambda: _read(number, 1 << 16), b"")
 
-    held = blake2b(digest_size=16)
-    number = _open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        for block in range(BLOCKS):
-            held.update(_pread(number, BLOCK, (size - BLOCK) * block // (BLOCKS - 1)))
-        return held.hexdigest()
-    finally:
-        _close(number)
+
+def _spread(number: int) -> Iterator[bytes]:
+    """Blocks that stand equally far apart in a large file."""
+    size = os.fstat(number).st_size
+    for block in range(BLOCKS):
+        yield _pread(number, BLOCK, (size - BLOCK) * block // (BLOCKS - 1))

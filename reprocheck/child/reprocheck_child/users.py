@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable
 
-_INSTALLED = ("/site-packages/", "/dist-packages/")
+INSTALLED = ("/site-packages/", "/dist-packages/")
 _abspath, _join = os.path.abspath, os.path.join
 
 
@@ -27,7 +27,7 @@ def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[st
     if file.startswith("<"):
         return ""
     path = _abspath(file)
-    if any(part in path for part in _INSTALLED) or path.startswith(tuple(foreign)):
+    if any(part in path for part in INSTALLED) or path.startswith(tuple(foreign)):
         return ""
     if inside and path.startswith(inside):
         return path[len(inside) :]
