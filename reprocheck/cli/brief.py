@@ -25,6 +25,8 @@ ROWS: Mapping[str, int] = MappingProxyType(
 SAID = 3
 """Rows of what is known of a patch."""
 LABEL = 11
+SHORTEST_CODE = 10
+"""Columns that are left behind a path, in which the beginning of a line of code says something."""
 TAIL_CHARACTERS = 2000
 
 
@@ -148,8 +150,10 @@ def _cause(cause: Cause, out: Stream, rows: Mapping[str, int], *, with_evidence:
     if evidence:
         yield from _rows(out, "", evidence, rows["evidence"])
     if cause.source:
-        code = text.line(cause.source.text)
-        yield _row(out, "line", why.origin(cause.source) + (f"  {code}" if code else ""))
+        place = out.cut_head(why.origin(cause.source), _room(out))
+        room = _room(out) - len(place)
+        code = f"  {text.line(cause.source.text)}" if cause.source.text and room > SHORTEST_CODE else ""
+        yield _row(out, "line", place + code)
 
 
 # ---------------------------------------------------------------------------------------------------------------- what to do
@@ -246,8 +250,13 @@ def _hidden(check: Check, out: Stream) -> Iterator[str]:
 def _row(out: Stream, label: str, said: str) -> str:
     """One row, cut to the width."""
     label = out.cut(label, LABEL)
-    cut = out.cut(said, out.width - 1 - LABEL - 4)
+    cut = out.cut(said, _room(out))
     return f"  {out.style(label, 'dim')}{' ' * (LABEL + 2 - len(label))}{cut}".rstrip()
+
+
+def _room(out: Stream) -> int:
+    """The columns of a row behind its label."""
+    return out.width - 1 - LABEL - 4
 
 
 def _rows(out: Stream, label: str, said: str, most: int, style: str = "dim", end: str = "") -> list[str]:

@@ -162,6 +162,11 @@ class Stream:
         text, more = self.fit(text), self.fit("…")
         return text if len(text) <= room else text[: max(0, room - len(more))].rstrip() + more
 
+    def cut_head(self, text: str, room: int) -> str:
+        """The end of `text` in characters that this stream can show, cut to `room` of them: of a path and a line what names the line."""
+        text, more = self.fit(text), self.fit("…")
+        return text if len(text) <= room else more + text[len(text) - max(0, room - len(more)) :]
+
 
 def at_word(text: str, room: int) -> str:
     """The beginning of a text in `room` characters: whole words, unless the last one alone takes half of the room."""

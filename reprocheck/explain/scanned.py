@@ -75,7 +75,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     fixed = without_effect(check)
     possible = [one for one in (*check.scan.preceding, *_alone(check.scan)) if not any(removes(name, one.code) for name in fixed)]
     fitting = [one for one in possible if _fits(one, rung)]
-    unexplained = bool(causes) and all(cause.code in VAGUE for cause in causes)
+    unexplained = bool(causes) and all(cause.code in VAGUE or cause in named for cause in causes)
     unseen = _saw_no_training(check)
     sources = [one for one in possible if unexplained and (one.precedes or unseen) and _may_reach(one, rung)]
     if named:
@@ -106,11 +106,12 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
     """Whether a finding is a source of randomness that may reach the first differing rung on a way that nothing recorded.
 
     No draw makes a difference of rounding alone. What the rungs above say does not acquit it: weights that are built late, or numbers that
-    a module draws as it is imported, are in none of their records.
+    a module draws as it is imported, are in none of their records. What a generator draws may become anything, initial weights too.
     """
     if one.severity == "note" or one.code in VAGUE or rung.size == "rounding":
         return False
-    return draws(one.code) and _not_below(entry(one.name).rung, rung)
+    above = entry(one.name).rung
+    return draws(one.code) and (above == "RNG state" or _not_below(above, rung))
 
 
 def _saw_no_training(check: Check) -> bool:

@@ -45,6 +45,7 @@ class Likely:
     implied: Mapping[str, Mapping[str, str]]
     open: tuple[str, ...]
     shown: tuple[str, ...]
+    unseeded: tuple[str, ...]
 
 
 @cache
@@ -62,6 +63,7 @@ def table() -> Likely:
         implied=found["implied"],
         open=tuple(found["open"]),
         shown=tuple(found["shown"]),
+        unseeded=tuple(found["unseeded"]),
     )
 
 
@@ -176,7 +178,8 @@ def _of_cause(cause: Cause, rung: Rung | None, spoken: Sequence[str] = ()) -> li
         names.sort(key=lambda name: name not in spoken)
     fits = _fitting(cause)
     names = [*(name for name in names if name in fits), *(name for name in names if name not in fits)]
-    if "seed" in names[:-1] and rung is not None and _seeded(rung):
+    undone = rung is not None and cause.code not in table().unseeded and _seeded(rung)
+    if "seed" in names[:-1] and undone:
         names = [*(name for name in names if name != "seed"), "seed"]
     return names
 

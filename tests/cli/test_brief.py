@@ -160,6 +160,12 @@ def test_a_row_is_cut_at_a_word() -> None:
     assert out.wrapped("many words " * 20, 0, 1, " (and 3 more)")[0].endswith(" ... (and 3 more)")
 
 
+def test_a_long_path_keeps_its_line_number() -> None:
+    out = Stream(io.StringIO())
+    assert out.cut_head("folder/" * 20 + "train.py:14", 20) == "...older/train.py:14"
+    assert out.cut_head("train.py:14", 20) == "train.py:14"
+
+
 def test_the_end_of_a_log_is_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(long_log(), monkeypatch)
     assert lines[-4].endswith("RuntimeError: the last line")

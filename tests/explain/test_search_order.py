@@ -67,6 +67,14 @@ def test_a_seed_of_this_process_says_nothing_of_weights_that_it_loads(loaded: st
     assert (likely[0] == "seed") is bool(loaded)
 
 
+@pytest.mark.parametrize(("code", "first"), [("RC406", "seed"), ("RC401", "private-rng")])
+def test_a_draw_that_nothing_seeds_is_seeded_from_outside_first_whatever_the_script_seeds_elsewhere(code: str, first: str) -> None:
+    facts = {"seeded_by": ["numpy"], "seeds_equal": False, "generators": ["numpy"]}
+    differs = check(ladder("initial weights", facts=facts, **GROSS))
+    cause = Cause(code=code, title="…", confidence="suspected", evidence=(), fix="")
+    assert search_order.candidates(replace(differs, causes=(cause,)), Path(".")).likely[0] == first
+
+
 def test_memory_is_tried_before_addresses() -> None:
     write("import numpy as np\nrows = np.empty((8, 4))\norder = sorted(parts, key=id)\n")
     differs = with_causes(check(ladder("batch", facts={"order": "same samples, other content", "worker": None})))

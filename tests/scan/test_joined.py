@@ -113,6 +113,18 @@ def test_a_source_of_randomness_on_the_way_leads_where_nothing_else_says_why() -
     )
 
 
+def test_a_draw_that_ran_in_time_leads_over_hints_in_lines_at_which_the_scan_finds_nothing() -> None:
+    """Whichever kind of number it is made into: the hints name the line that makes the weights, and not the one that draws."""
+    drawn = replace(finding("executed", precedes=True), code="RC406", name="unseeded-draw", fix="seed it earlier")
+    made = SourceLine(file="a.py", line=14)
+    hints = [Cause(code=code, title="", confidence="suspected", evidence=(), source=made, fix="") for code in ("RC303", "RC304")]
+    assert entry("RC303").scan, "the scan has a rule for it"
+    found = suspected(check(StaticScan(findings=(drawn,)), *hints, first="initial weights"))
+    assert [cause.code for cause in found] == ["RC406", "RC303", "RC304"]
+    unseen = replace(drawn, executed="not_seen", precedes=None)
+    assert suspected(check(StaticScan(findings=(unseen,)), *hints, first="initial weights")) == tuple(hints)
+
+
 def test_where_no_record_tells_which_lines_ran_a_finding_that_stands_alone_leads() -> None:
     """A training without a framework: scikit-learn's, for one."""
     vague = Cause(code="RC604", title="something else", confidence="observed", evidence=(), source=None, fix="print it")
