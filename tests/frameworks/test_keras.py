@@ -98,3 +98,10 @@ def test_what_is_not_seeded_is_found_in_a_compiled_step(workdir: Path) -> None:
     assert outcome.report["causes"][0]["code"] == "RC501"
     assert "keras.utils.set_random_seed" in outcome.report["causes"][0]["fix"]
     assert "same samples, other order, over the epoch" in ladder["batch"]["detail"]
+
+
+def test_a_seed_after_the_layers_is_too_late_for_weights_that_the_first_batch_makes(workdir: Path) -> None:
+    outcome = check("--level", "module", SCRIPTS / "keras_seeded_late.py", cwd=workdir, OMP_NUM_THREADS="1")
+    cause = outcome.report["causes"][0]
+    assert (cause["code"], cause["confidence"]) == ("RC302", "observed"), outcome.report["ladder"]["sentence"]
+    assert cause["source"]["line"] == 7

@@ -3,15 +3,20 @@
 import functools
 import sys
 import weakref
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from ... import leaves
 
 NAME = "keras"
 """What Python's `random` is called where Keras takes seeds from it: `keras.utils.set_random_seed` is what repairs that."""
 
-Drawn = Tuple[Dict[str, str], str]
-"""States of generators before a draw, and the line of the script that led to it."""
+
+class Drawn(NamedTuple):
+    """A draw: the states of generators before it, the line of the script that led to it, and how many seeds were set before it."""
+
+    states: Dict[str, str]
+    line: str
+    seeds: int
 
 
 class Births:
@@ -37,7 +42,7 @@ class Births:
         def make_default_seed() -> Any:
             try:
                 state = self.deep.generators["python"]()
-                self.drawn = ({NAME: self.deep.hash_bytes(state)}, self.deep.source(1))
+                self.drawn = Drawn({NAME: self.deep.hash_bytes(state)}, self.deep.source(1), self.deep.seeds)
             except Exception as error:
                 self.deep.recorder.problem("a seed of keras", error)
             return real()
@@ -115,9 +120,10 @@ class Births:
         return {name: state for name, state in self.deep.states().items() if ":" not in name}
 
     def _variable(self, variable: Any, initializer: Any, before: Dict[str, bytes]) -> None:
+        """Say what a variable was drawn from. An initializer takes its seed when it is made: a layer may make its weights much later."""
         reference, drawn = self.initializers.get(id(initializer), (None, None))
         if reference is None or reference() is not initializer or drawn is None:
             now = self._states()
             moved = {name: self.deep.hash_bytes(state) for name, state in before.items() if now.get(name, state) != state}
-            drawn = (moved, self.deep.source(2))
-        self.facts.born(variable, drawn[1], drawn[0])
+            drawn = Drawn(moved, self.deep.source(2), self.deep.seeds)
+        self.facts.born(variable, drawn.line, drawn.states, drawn.seeds)

@@ -80,7 +80,7 @@ class Watcher:
         def __init__(variable: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             real(variable, *args, **named)
             try:
-                self.facts.born(variable, self.deep.source(1), self._drawn_from())
+                self.facts.born(variable, self.deep.source(1), self._drawn_from(), self.deep.seeds)
             except Exception as error:
                 self.recorder.problem("a new variable", error)
 

@@ -52,10 +52,10 @@ class Facts:
 
     # ------------------------------------------------------------------------------------------------ weights
 
-    def born(self, weight: Any, line: str, states: Dict[str, str]) -> None:
-        """A weight was made: the line of the script, and the states that its values were drawn from."""
+    def born(self, weight: Any, line: str, states: Dict[str, str], seeds: int) -> None:
+        """A weight was made: the line of the script, the states that its values were drawn from, and how many seeds were set before."""
         if len(self.births) < LIMIT or id(weight) in self.births:
-            made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": self.deep.seeds}
+            made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": seeds}
             self.births[id(weight)] = (weakref.ref(weight), made)
 
     def root(self, name: str) -> str:
