@@ -141,15 +141,15 @@ def check(
     folder = latest.resolve() if latest.exists() else None
     report = json.loads((folder / "report.json").read_text()) if folder and (folder / "report.json").exists() else {}
     assert_same_elsewhere(folder, report)
-    if folder is not None and _agree_narrowly(report):
-        agreed_narrowly.append(str(folder))
+    note_narrow_agreement(folder, report)
     return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
 
 
-def _agree_narrowly(report: dict[str, Any]) -> bool:
-    """Whether the runs are not the same in every bit, and the forward check passed."""
+def note_narrow_agreement(folder: Path | None, report: dict[str, Any]) -> None:
+    """Keeps in mind that the runs of a report are not the same in every bit, and the forward check passed."""
     differ = (report.get("bitwise") or {}).get("equal") is False
-    return differ and report["failed_check"] != "forward"
+    if differ and report["failed_check"] != "forward":
+        agreed_narrowly.append(str(folder))
 
 
 def assert_same_elsewhere(folder: Path | None, report: dict[str, Any]) -> None:

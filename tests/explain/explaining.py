@@ -9,7 +9,7 @@ from typing import Any
 
 from reprocheck import record
 from reprocheck.model import CheckRecord
-from tests.conftest import assert_same_elsewhere, reprocheck
+from tests.conftest import assert_same_elsewhere, note_narrow_agreement, reprocheck
 
 PRIVATE = """
 import random, reprocheck
@@ -25,28 +25,28 @@ for step in range(20):
     reprocheck.log_loss(10 * rng.random() + scale)
 """
 AND_LATER = """
-import random, reprocheck
+import random, reprocheck, struct
 rng = random.Random()
 with open("/dev/urandom", "rb") as file:
-    noise = file.read(20)
+    noise = struct.unpack("20H", file.read(40))
 for step in range(20):
     reprocheck.log_loss(10 * rng.random() + (1 + noise[step] if step >= 6 else 0))
 """
 NATIVE = """
-import reprocheck
+import reprocheck, struct
 with open("/dev/urandom", "rb") as file:
-    noise = file.read(20)
+    noise = struct.unpack("20H", file.read(40))
 for step in range(20):
     reprocheck.log_loss(10 + noise[step])
 """
 REFUSES = """
-import os, reprocheck
+import os, reprocheck, struct
 def scatter():
     if os.environ.get("CUBLAS_WORKSPACE_CONFIG"):
         raise RuntimeError("scatter_reduce_two does not have a deterministic implementation, but you set 'use_deterministic_algorithms'.")
 scatter()
 with open("/dev/urandom", "rb") as file:
-    noise = file.read(20)
+    noise = struct.unpack("20H", file.read(40))
 for step in range(20):
     reprocheck.log_loss(10 + noise[step])
 """
@@ -56,14 +56,14 @@ for step in range(20):
     reprocheck.log_loss(1 / (step + 1))
 """
 BY_LIST = """
-import os, subprocess, reprocheck
+import os, struct, subprocess, reprocheck
 path = os.environ["OUTCOMES"]
 outcomes = subprocess.check_output(["cat", path], text=True)
 left = "." + outcomes[1:] if not outcomes.strip(".") else "." * (outcomes.count(".") + 1) + outcomes.lstrip(".")[1:]
 subprocess.run(["tee", path], input=left, text=True, stdout=subprocess.DEVNULL)
 odd = outcomes.lstrip(".")[:1] == "o"
 with open("/dev/urandom", "rb") as file:
-    noise = file.read(20)
+    noise = struct.unpack("20H", file.read(40))
 for step in range(20):
     reprocheck.log_loss(10 + (noise[step] + 1) * odd)
 """
@@ -100,6 +100,12 @@ class Explained:
         return [cause["confidence"] for cause in self.report["causes"]]
 
 
+def differing(explained: Explained) -> Explained:
+    """A search that several tests share: it is made again where two draws happened to agree."""
+    assert explained.report["failed_check"] == "forward"
+    return explained
+
+
 def explain(script: str, workdir: Path, *options: str | Path, **environment: str) -> Explained:
     """`reprocheck explain` of a script in an empty folder."""
     workdir.mkdir(parents=True, exist_ok=True)
@@ -111,5 +117,6 @@ def explain(script: str, workdir: Path, *options: str | Path, **environment: str
     folder = latest.resolve()
     report = json.loads((folder / "report.json").read_text())
     assert_same_elsewhere(folder, report)
+    note_narrow_agreement(folder, report)
     held = record.read(folder)
     return Explained(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report, record=held)

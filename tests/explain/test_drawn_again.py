@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from explaining import Explained, explain
+from explaining import Explained, differing, explain
 
 from reprocheck import replay
 from reprocheck.report import FORMATS
@@ -38,7 +38,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Explained:
     (workdir / "parts").mkdir(parents=True)
     (workdir / "parts" / "__init__.py").write_text("")
     (workdir / "parts" / "noise.py").write_text(NOISE)
-    return explain(TRAIN, workdir)
+    return differing(explain(TRAIN, workdir))
 
 
 def test_the_first_drawing_follows_what_the_script_imports(imported: Explained) -> None:

@@ -69,7 +69,7 @@ def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
 
 
 def test_a_difference_that_remains_within_the_tolerance_is_looked_for_bit_by_bit(tmp_path: Path) -> None:
-    small = AND_LATER.replace("(1 + noise[step]", "(1e-6 * (1 + noise[step])")
+    small = AND_LATER.replace("(1 + noise[step]", "(1e-9 * (1 + noise[step])")
     assert small != AND_LATER
     explained = explain(small, tmp_path / "work")
     assert [row["diverges_from"] for row in explained.report["controls"]["tried"]] == [1, None, None]
