@@ -226,15 +226,24 @@ def _fix(one: StaticFinding) -> str:
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
-    """A cause with what the scan would change as the fix: in its line, else in the few others where it finds the same cause."""
-    mended = [one for one in scan.findings if one.patchable and _fix(one)]
+    """A cause with what the scan would change as the fix: in its line, else in the few others where it finds the same cause.
+
+    What the scan says of the line where it cannot change it is still nearer than what the catalogue has for every program.
+    """
+    told = [one for one in scan.findings if _fix(one)]
+    mended = [one for one in told if one.patchable]
     here = [one for one in mended if _is_at(one.origin or one.source, cause.source)]
     same = next((one for one in here if one.code == cause.code), None) or next(iter(here), None)
     if same is not None:
         return replace(cause, fix=same.fix)
+    if not _is_general(cause):
+        return cause
+    by_hand = next((one for one in told if one.code == cause.code and _is_at(one.source, cause.source)), None)
+    if by_hand is not None:
+        return replace(cause, fix=by_hand.fix)
     elsewhere = [one for one in mended if one.code == cause.code and one.precedes]
     lines = [f"{one.source.file}:{one.source.line}: {one.fix}" for one in elsewhere]
-    if cause.source is None or not 0 < len(lines) <= MOST_LINES_MENDED or not _is_general(cause):
+    if cause.source is None or not 0 < len(lines) <= MOST_LINES_MENDED:
         return cause
     return replace(cause, fix="\n".join(lines))
 

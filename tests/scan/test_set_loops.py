@@ -7,6 +7,7 @@ import pytest
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.project import of_text
+from reprocheck.scan.promise import promised
 
 TRAIN = "torch.manual_seed(0)\ntorch.nn.Linear(3, 1)(x).backward()\n"
 HEAD = "import torch\nfrom queue import Queue\nfrom words import Vocabulary\n\n"
@@ -62,3 +63,13 @@ def test_in_a_function_that_no_program_reaches_it_is_a_note() -> None:
     assert [(one.code, one.line, one.severity) for one in findings(of_text({"words.py": library}))] == [("RC505", 3, "note")]
     used = {"words.py": library, "train.py": f"import torch\nfrom words import build\nx = build('corpus.txt')\n{TRAIN}"}
     assert [(one.code, one.line, one.severity) for one in findings(of_text(dict(used)))] == [("RC505", 3, "warning")]
+
+
+def test_where_the_text_does_not_show_what_a_set_holds_the_line_is_told_with_its_sort_and_nothing_is_promised() -> None:
+    text = f"{HEAD}import json\nwords = set(json.load(open('words.json')))\nlabels = list(words)\nx = torch.tensor(labels)\n{TRAIN}"
+    project = of_text({"train.py": text})
+    (found,) = promised(project, findings(project))
+    assert found.code == "RC505" and not found.patchable
+    assert found.fix == (
+        "Write `labels = sorted(words)`. The text does not show what the set holds, and `sorted` takes only what can be compared."
+    )

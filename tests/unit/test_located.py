@@ -66,6 +66,16 @@ def test_a_confirmed_cause_gets_the_line_of_what_its_control_removes(code: str, 
     ]
 
 
+def test_what_the_scan_says_of_the_line_stands_in_for_the_general_fix_though_no_patch_is_made_there() -> None:
+    at = SourceLine(file="data.py", line=9)
+    hashed = Cause(code="RC505", title="", confidence="suspected", source=at, fix=entry("RC505").fix)
+    by_hand = replace(finding(executed="executed", precedes=True, code="RC505"), fix="Take `zlib.crc32` of its bytes.")
+    (cause, *_) = suspected(check(BATCH, causes=(hashed,), scan=scan(by_hand)))
+    assert cause.fix == "Take `zlib.crc32` of its bytes."
+    (cause, *_) = suspected(check(BATCH, causes=(replace(hashed, fix="of this very line"),), scan=scan(by_hand)))
+    assert cause.fix == "of this very line"
+
+
 def test_a_confirmed_cause_keeps_the_line_on_which_its_control_acted() -> None:
     at = SourceLine(file="train.py", line=3)
     confirmed = Cause(code="RC504", title="", confidence="confirmed", source=at, fix="its own")
