@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from reprocheck.model import Check, is_elsewhere
 from reprocheck.report.again import again, in_shell, without_files
+from reprocheck.report.text import count
 
 NAME = "state-left"
 _COPY = "--workdir copy"
@@ -32,12 +35,49 @@ def fix_of(check: Check) -> str:
 
 def _without_what_is_left(check: Check) -> str:
     """The removal of what the runs of this check made in the folder: copies of it hold that, too, and so does the next training."""
+    left = _left(check)
+    if not left.files and not left.folders:
+        return ""
+    if len(left.files) + len(left.folders) > _MOST_NAMED:
+        return f"{_IN_THE_FOLDER}\n# {_counted(left)}: see Files in the report\n"
+    of_files = f"rm -f {' '.join(map(in_shell, left.files))}\n" if left.files else ""
+    of_folders = f"rm -rf {' '.join(map(in_shell, left.folders))}\n" if left.folders else ""
+    return f"{_IN_THE_FOLDER}\n{of_files}{of_folders}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Left:
+    """What runs made in the folder: new folders with all that is in them, and files that lie in none of these."""
+
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+
+
+def _left(check: Check) -> _Left:
+    """A folder counts only where nothing in it is somebody else's or a cache: it is removed with its files.
+
+    A script that looks for the folder itself would find it empty otherwise.
+    """
     each = [run.files for run in check.record.runs if not run.files.copied]
-    unseen = {path for files in each for path in files.unseen}
-    made = {path for files in each for path in files.created} - unseen - {*check.state_alike}
-    if not made or len(made) > _MOST_NAMED:
-        return f"{_IN_THE_FOLDER}\n# {len(made)} files: see Files in the report\n" if made else ""
-    return f"{_IN_THE_FOLDER}\nrm -f {' '.join(map(in_shell, sorted(made)))}\n"
+    kept = {path for files in each for path in files.unseen} | {*check.state_alike}
+    made = {path for files in each for path in files.created} - kept
+    holds_kept = {folder for path in kept for folder in _above(path)}
+    own = {path for files in each for path in files.folders} - kept - holds_kept
+    whole = {folder for folder in own if any(folder in _above(path) for path in made)}
+    return _Left(
+        files=tuple(sorted(path for path in made if whole.isdisjoint(_above(path)))),
+        folders=tuple(sorted(folder for folder in whole if whole.isdisjoint(_above(folder)))),
+    )
+
+
+def _above(path: str) -> set[str]:
+    """The folders that a path lies in."""
+    return {str(folder) for folder in PurePosixPath(path).parents}
+
+
+def _counted(left: _Left) -> str:
+    parts = [(len(left.files), "file"), (len(left.folders), "folder")]
+    return " and ".join(count(number, name) for number, name in parts if number)
 
 
 def _for_outside(check: Check, paths: Sequence[str], options: str) -> str:

@@ -107,6 +107,24 @@ def test_a_file_that_run_1_reads_only_after_its_training_is_no_cache(place: Plac
     assert (check.verdict.verdict, check.state_left, check.state_alike) == ("not_reproducible", ("last",), ())
 
 
+def test_a_folder_that_the_runs_made_is_removed_whole_and_beside_it_only_files(place: Place) -> None:
+    writes = "Path('last').mkdir(exist_ok=True); Path('last', 'model').touch(); Path('log').touch()"
+    place.check(f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}{TRAIN}")
+    check = replay.judged(place.folder)
+    assert check.state_left == ("last/model",)
+    cause = causes(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
+    assert "\nrm -f log\nrm -rf last\n" in cause.fix
+
+
+def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Place) -> None:
+    writes = "Path('last').mkdir(exist_ok=True); Path('last', 'model').touch()"
+    program = "subprocess.run(['sh', '-c', 'echo 1 > last/notes'])"  # no event tells that the run did it
+    place.check(f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}\n{program}{TRAIN}")
+    check = replay.judged(place.folder)
+    cause = causes(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
+    assert "\nrm -f last/model\n" in cause.fix and "rm -rf" not in cause.fix
+
+
 def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     """All runs resume from there, so they agree, and nothing is said of a start of its own."""
     place.check(LOSSES + READ_BACK)
