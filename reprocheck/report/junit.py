@@ -49,31 +49,33 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
     verdict = check.verdict
     reason = line(verdict.reason)
     stopped = verdict.verdict in COULD_NOT_RUN
+    ranks = words.rank_count(check)
     yield "script", "error" if stopped else "", reason, "\n".join(words.summary(check))
     for kind in KINDS:
         rows = [row for row in verdict.comparisons if row.kind == kind]
         failed = [row for row in rows if row.passed is False]
         if failed or verdict.failed_check == kind:
-            message = reason if verdict.failed_check == kind or not failed else _differs(kind, failed)
-            yield f"{kind} check", "failure", message, "\n".join([*map(_row, failed), *why.summary(check, every=False)])
+            message = reason if verdict.failed_check == kind or not failed else _differs(kind, failed, ranks)
+            yield f"{kind} check", "failure", message, "\n".join([*(_row(row, ranks) for row in failed), *why.summary(check, every=False)])
         elif rows and all(row.passed for row in rows):
             yield f"{kind} check", "", "", ""
         elif stopped or verdict.failed_check:
             yield f"{kind} check", "skipped", "the check could not be made", ""
         else:
-            yield f"{kind} check", "error", reason, "\n".join(_row(row) for row in rows if row.passed is None)
+            yield f"{kind} check", "error", reason, "\n".join(_row(row, ranks) for row in rows if row.passed is None)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
         yield "stricter rule (--fail-on)", "failure", reason, "\n".join(why.summary(check, every=False))
 
 
-def _differs(kind: CheckKind, failed: Sequence[Comparison]) -> str:
+def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:
     """What the check that did not decide the verdict says for itself."""
     worst = max(failed, key=lambda row: row.weight)
-    return f"The {kind} check differs, too: {_row(worst)}."
+    return f"The {kind} check differs, too: {_row(worst, ranks)}."
 
 
-def _row(row: Comparison) -> str:
-    text = f"iteration {row.iteration}, run {row.run}, rank {row.rank}: "
+def _row(row: Comparison, ranks: int) -> str:
+    rank = f", rank {row.rank}" if ranks > 1 else ""
+    text = f"iteration {row.iteration}, run {row.run}{rank}: "
     if row.max_difference is None:
         return text + (line(row.detail) or "could not be compared")
     return text + f"difference {number(row.max_difference)}, allowed {number(row.allowed)}"

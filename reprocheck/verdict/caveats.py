@@ -10,8 +10,6 @@ from reprocheck.verdict import words
 from reprocheck.verdict.checks import traces
 from reprocheck.verdict.lost import early, lost
 
-_RANKS = "RANKS"
-"""Stands in a sentence for the ranks of which it is said."""
 _WIDE = 0.1
 """A tolerance is called wide from this share of the loss on."""
 
@@ -32,9 +30,10 @@ def caveats(
         found += _endings(runs)
     found += early(runs)
     references = traces(runs[0]) if runs else {}
+    several = words.several_ranks(runs)
     for run in runs:
         said = ((trace.rank, text) for trace in run.traces for text in _weights(run, trace, references.get(trace.rank)))
-        found += (text.replace(_RANKS, ranks) for ranks, text in together(said))
+        found += (words.of_ranks(text, ranks, several=several) for ranks, text in together(said))
     found += _lengths(runs)
     return tuple(dict.fromkeys(found))
 
@@ -63,17 +62,17 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
-    who = f"run {run.number}, {_RANKS}"
+    who = f"run {run.number}, {words.RANKS}"
     checked, ruling = trace.backward, None if reference is None else reference.backward
     if checked is not None and not trace.weights_seen:
-        yield f"Whether updates change the weights could not be seen ({_RANKS}); the first update is taken to be a real one."
+        yield f"Whether updates change the weights could not be seen ({words.RANKS}); the first update is taken to be a real one."
     if reference is trace and checked is not None and checked.iteration > 2:
         unchanged = (
             f"{_first_updates(trace.unchanged_updates)} did not change the weights"
             if trace.unchanged_updates
             else "No earlier change was seen"
         )
-        yield f"{unchanged} ({_RANKS}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
+        yield f"{unchanged} ({words.RANKS}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
     if reference is not trace and ruling is not None and (checked is None or checked.iteration != ruling.iteration):
         own = "do not change in the recorded iterations" if checked is None else f"first change in iteration {checked.iteration - 1}"
         if len(trace.losses) >= ruling.iteration:
@@ -93,6 +92,7 @@ def _lengths(runs: Sequence[Run]) -> Iterator[str]:
     if not runs:
         return
     references = traces(runs[0])
+    several = words.several_ranks(runs)
     for run in runs[1:]:
         others = [
             (trace, references[trace.rank])
@@ -102,9 +102,9 @@ def _lengths(runs: Sequence[Run]) -> Iterator[str]:
         said = (
             (
                 trace.rank,
-                f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of {_RANKS}, "
+                f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of {words.RANKS}, "
                 f"run 1 recorded {len(reference.losses)}.",
             )
             for trace, reference in others
         )
-        yield from (text.replace(_RANKS, ranks) for ranks, text in together(said))
+        yield from (words.of_ranks(text, ranks, several=several) for ranks, text in together(said))

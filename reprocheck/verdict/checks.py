@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reprocheck.model import Checked, CheckKind, Comparison, Run, Tolerance, Trace
 from reprocheck.verdict import exact, words
@@ -15,7 +15,7 @@ KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 
 
 class CannotCompare(Exception):  # noqa: N818
-    """Why a check cannot be made: a sentence with the remedy."""
+    """Why a check cannot be made: a sentence with the remedy, in which `words.RANKS` stands for the rank."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,9 +48,7 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
             raise CannotCompare(_why_missing(trace, kind, run))
         length = checked.end - checked.start
         if trace.forward.end - trace.forward.start != length:
-            raise CannotCompare(
-                _other_number(1, run, trace.rank, trace.forward.end - trace.forward.start, length, " before the first update")
-            )
+            raise CannotCompare(_other_number(1, run, trace.forward.end - trace.forward.start, length, " before the first update"))
         return Pair(checked=checked, start=0, reference_start=checked.start, length=length)
     iteration = checked.iteration
     if len(trace.losses) < iteration:
@@ -59,7 +57,7 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
     for checked_iteration in ([iteration - 1] if rest else []) + [iteration]:
         count, expected = (end - start for start, end in (side.losses.span(checked_iteration) for side in (trace, reference)))
         if count != expected:
-            raise CannotCompare(_other_number(checked_iteration, run, trace.rank, count, expected))
+            raise CannotCompare(_other_number(checked_iteration, run, count, expected))
     return Pair(
         checked=checked, start=trace.losses.ends[iteration - 2] - rest, reference_start=checked.start, length=checked.end - checked.start
     )
@@ -67,11 +65,13 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
 
 def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
     references = traces(runs[0])
+    several = words.several_ranks(runs)
     for run in runs[1:]:
         own = traces(run)
         for rank in sorted(references.keys() | own.keys()):
             for kind in KINDS:
-                yield _row(own.get(rank), references.get(rank), kind, run.number, rank, tolerance)
+                row = _row(own.get(rank), references.get(rank), kind, run.number, rank, tolerance)
+                yield replace(row, detail=words.of_ranks(row.detail, f"rank {rank}", several=several))
 
 
 def _row(trace: Trace | None, reference: Trace | None, kind: CheckKind, run: int, rank: int, tolerance: Tolerance) -> Comparison:
@@ -181,9 +181,9 @@ def _no_row(kind: CheckKind, run: int, rank: int, iteration: int, detail: str) -
     )
 
 
-def _other_number(iteration: int, run: int, rank: int, count: int, expected: int, where: str = "") -> str:
+def _other_number(iteration: int, run: int, count: int, expected: int, where: str = "") -> str:
     return (
-        f"iteration {iteration} holds {words.count(expected, 'loss')}{where} in run 1 and {count} in run {run} (rank {rank}), "
+        f"iteration {iteration} holds {words.count(expected, 'loss')}{where} in run 1 and {count} in run {run} ({words.RANKS}), "
         "so they cannot be paired; make the number of backward passes an iteration the same in every run"
     )
 
@@ -191,7 +191,7 @@ def _other_number(iteration: int, run: int, rank: int, count: int, expected: int
 def _too_few(trace: Trace, run: int, iteration: int) -> str:
     count = len(trace.losses)
     remedy = "train for more iterations" if trace.stopped_at is None else f"record more with --steps {iteration} or higher"
-    recorded = f"run {run} recorded {words.count(count, 'iteration')} (rank {trace.rank})"
+    recorded = f"run {run} recorded {words.count(count, 'iteration')} ({words.RANKS})"
     return f"{recorded}, and the check needs iteration {iteration}; {remedy}"
 
 
@@ -202,7 +202,7 @@ def _unchanged(updates: int, run: int) -> str:
 
 
 def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
-    count, rank = len(trace.losses), f"(rank {trace.rank})"
+    count, rank = len(trace.losses), f"({words.RANKS})"
     if not len(trace.losses.values):
         return f"run {run} made {words.count(count, 'update')} and no loss was seen {rank}; {CALL_LOG_LOSS}"
     if kind == "forward":

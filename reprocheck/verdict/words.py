@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 from math import isfinite
 
 from reprocheck.model import Comparison, Divergence, Run
@@ -19,6 +20,26 @@ def number(value: float) -> str:
 def numbers(a: float, b: float) -> tuple[str, str]:
     """Both losses with as many digits as it takes to tell them apart."""
     return (number(a), number(b)) if number(a) != number(b) or a == b else (repr(a), repr(b))
+
+
+RANKS = "RANKS"
+"""Stands in a sentence for the ranks of which it is said."""
+_PHRASES = (f" ({RANKS})", f", {RANKS}", f" of {RANKS}")
+"""The forms in which a sentence names them: without its phrase it still reads well."""
+
+
+def of_ranks(text: str, ranks: str, *, several: bool) -> str:
+    """A sentence with the ranks of which it is said. Where all runs have one rank alone, it names none."""
+    if several:
+        return text.replace(RANKS, ranks)
+    for phrase in _PHRASES:
+        text = text.replace(phrase, "")
+    return text
+
+
+def several_ranks(runs: Sequence[Run]) -> bool:
+    """Whether the runs have more than one rank."""
+    return len({trace.rank for run in runs for trace in run.traces}) > 1
 
 
 def place(row: Comparison, ranks: int) -> str:

@@ -137,6 +137,6 @@ def test_equal_losses_of_two_lengths_are_a_divergence(workdir: Path) -> None:
 def test_runs_that_end_by_themselves_are_not_sent_to_record_more(workdir: Path) -> None:
     (workdir / "train.py").write_text("import reprocheck\nreprocheck.log_loss(1.0)\n")
     outcome = check("train.py", cwd=workdir)
-    assert outcome.exit_code == 3 and "recorded 1 iteration (rank 0)" in outcome.report["reason"]
+    assert outcome.exit_code == 3 and "recorded 1 iteration," in outcome.report["reason"]
     assert "--steps" not in outcome.stdout
     assert outcome.stdout.rstrip().endswith("reprocheck run --no-explain train.py")

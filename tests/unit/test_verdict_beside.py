@@ -23,7 +23,7 @@ def test_the_iteration_of_run_1_rules() -> None:
     runs = [run(1, trace(GOOD)), run(2, trace([[1.0], [0.9], [0.25]], moved_in=2))]
     verdict = judge(runs, Tolerance())
     assert verdict.title == BACKWARD[0] and verdict.comparisons[1].iteration == 2
-    assert any("first change in iteration 1; in run 2, rank 0 they first change in iteration 2" in caveat for caveat in verdict.caveats)
+    assert any("first change in iteration 1; in run 2 they first change in iteration 2" in caveat for caveat in verdict.caveats)
     still = judge([run(1, trace(GOOD)), run(2, trace(GOOD, moved_in=None))], Tolerance())
     assert still.verdict == "reproducible" and any("do not change in the recorded iterations" in caveat for caveat in still.caveats)
 
@@ -31,14 +31,12 @@ def test_the_iteration_of_run_1_rules() -> None:
 def test_weights_that_could_not_be_seen_are_a_caveat() -> None:
     verdict = judge(pair(GOOD, GOOD, weights_seen=False, unchanged_updates=0), Tolerance())
     assert verdict.verdict == "reproducible"
-    assert verdict.caveats == (
-        "Whether updates change the weights could not be seen (rank 0); the first update is taken to be a real one.",
-    )
+    assert verdict.caveats == ("Whether updates change the weights could not be seen; the first update is taken to be a real one.",)
 
 
 def test_a_skipped_step_before_the_checks_is_a_caveat() -> None:
     verdict = judge([run(1, trace(GOOD, skipped=(1, 3))), run(2, trace(GOOD))], Tolerance())
-    assert verdict.caveats == ("A gradient scaler skipped a step in iteration 1 (run 1, rank 0).",)
+    assert verdict.caveats == ("A gradient scaler skipped a step in iteration 1 (run 1).",)
 
 
 # ------------------------------------------------------------------------------------------------------ ranks and N runs
@@ -132,3 +130,13 @@ def test_fail_on(second: Losses, checks: int, any_iteration: int, bitwise: int) 
 def test_an_unknown_rule_is_an_error() -> None:
     with pytest.raises(ValueError, match="any-iteration"):
         judge(pair(GOOD, GOOD), Tolerance(), fail_on="sometimes")
+
+
+def test_ranks_are_named_only_where_there_are_several() -> None:
+    short = [[1.0]]
+    alone = judge([run(1, trace(short)), run(2, trace(short, weights_seen=False))], Tolerance())
+    both = judge([run(number, trace(short), trace(short, rank=1)) for number in (1, 2)], Tolerance())
+    assert "recorded 1 iteration, and" in alone.reason
+    assert "recorded 1 iteration (rank 0), and" in both.reason
+    skipped = judge([run(number, *(trace(GOOD, rank=rank, skipped=(1,)) for rank in (0, 1))) for number in (1, 2)], Tolerance())
+    assert skipped.caveats[0] == "A gradient scaler skipped a step in iteration 1 (run 1, ranks 0 and 1)."
