@@ -12,7 +12,7 @@ from reprocheck.scan.execution.assign import assign, bind
 from reprocheck.scan.execution.elements import element
 from reprocheck.scan.execution.frame import Frame, merged
 from reprocheck.scan.execution.machine import Machine
-from reprocheck.scan.execution.truth import truth
+from reprocheck.scan.execution.truth import compared, truth
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Part, Value
 
@@ -173,6 +173,8 @@ def _match(machine: Machine, frame: Frame, node: ast.Match) -> Flow:
     after: dict[str, Value] | None = None
     flows: list[Flow] = []
     for case in node.cases:
+        if _cannot_match(subject, case.pattern):
+            continue
         frame.variables = dict(before)
         with machine.under(Condition(case, True)):
             for part in ast.walk(case.pattern):
@@ -190,6 +192,11 @@ def _match(machine: Machine, frame: Frame, node: ast.Match) -> Flow:
         return min(flows)
     frame.variables = merged(before, after) if after is not None else before
     return Flow.NEXT
+
+
+def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
+    """Whether `case None:`, `case True:` or `case False:` is for another value than this."""
+    return isinstance(pattern, ast.MatchSingleton) and compared(subject, ast.Is, Constant(pattern.value)) is False
 
 
 # -------------------------------------------------------------------------------------------------------------------- loops

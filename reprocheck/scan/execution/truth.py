@@ -21,6 +21,8 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.Is: lambda one, other: one is other,
     ast.IsNot: lambda one, other: one is not other,
 }
+_SAME_AS_NONE: dict[type[ast.cmpop], bool] = {ast.Is: False, ast.Eq: False, ast.IsNot: True, ast.NotEq: True}
+"""What a comparison with None comes to for what cannot be None."""
 _COMPUTED: dict[str, Callable[..., object]] = {
     "Add": operator.add,
     "Sub": operator.sub,
@@ -72,8 +74,9 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
             return bool(_COMPARED[kind](one.value, other.value))
         except TypeError:
             return None
-    if kind in (ast.Is, ast.IsNot) and isinstance(other, Constant) and other.value is None and _is_something(one):
-        return kind is ast.IsNot
+    if kind in _SAME_AS_NONE and isinstance(other, Constant) and other.value is None and _is_something(one):
+        own_equality = kind in (ast.Eq, ast.NotEq) and any(isinstance(option, Instance) for option in one.options())
+        return None if own_equality else _SAME_AS_NONE[kind]
     if kind in (ast.In, ast.NotIn) and isinstance(one, Constant) and isinstance(other, Items) and other.whole and not other.over:
         held = other.keys if other.kind == "dict" else other.items
         if all(isinstance(item, Constant) for item in held):
