@@ -112,6 +112,38 @@ def test_the_recorder_itself_is_not_reached(draws: list[Ran]) -> None:
     assert abs(hello["time"] - time.time()) < 3600 and type(hello["pid"]) is int
 
 
+LIBRARY_SETTINGS = """
+import dataclasses, time
+@dataclasses.dataclass
+class LibrarysOwn:
+    time_ns: int = dataclasses.field(default_factory=time.time_ns)
+"""
+
+
+def test_fields_of_the_users_classes_are_read_by_the_user_and_those_of_a_library_are_not(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "library_settings.py").write_text(LIBRARY_SETTINGS)
+    path = os.pathsep.join([str(CHILD), str(packages)])
+    first, second = (under(tmp_path / str(number), [str(SCRIPTS / "fields.py")], "clock", "entropy", PYTHONPATH=path) for number in (1, 2))
+    assert first.seen["clock"] == second.seen["clock"]
+    assert first.seen["entropy"] == second.seen["entropy"]
+    assert abs(first.seen["library"] / 1e9 - time.time()) < 3600
+    lines = {event["l"] for event in first.kind("control") if event["n"] == 1}
+    assert lines == {"field_settings.py:36", "fields.py:8"}
+
+
+def test_a_field_that_a_library_fills_for_the_users_class_is_read_by_the_user(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages" / "pydantic"
+    packages.mkdir(parents=True)
+    (packages / "__init__.py").write_text("")
+    (packages / "main.py").write_text("def made(factory):\n    return factory()\n")
+    script = "import json, time, uuid; from pydantic.main import made; print(json.dumps([made(time.time_ns), str(made(uuid.uuid4))]))"
+    path = os.pathsep.join([str(CHILD), str(packages.parent)])
+    first, second = (under(tmp_path / str(number), ["-c", script], "clock", "entropy", PYTHONPATH=path) for number in (1, 2))
+    assert first.seen == second.seen
+
+
 def test_a_seed_of_the_scripts_own_wins_and_ranks_differ(tmp_path: Path) -> None:
     script = "import random; a = random.random(); random.seed(3); print([a, random.random()])"
     alone, rank = (under(tmp_path / str(r), ["-c", script], "seed", "private-rng", RANK=str(r), WORLD_SIZE="4") for r in (0, 3))

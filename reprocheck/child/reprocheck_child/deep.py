@@ -314,7 +314,7 @@ class Deep:
 
     def is_own(self, frame: Any) -> bool:
         """Whether the user's code runs in a frame."""
-        return bool(self._name_of(frame.f_code.co_filename))
+        return bool(self._name_of(users.file_of(frame)))
 
     def library(self, frame: Any, own: str) -> str:
         """The package whose code called a function of the package `own` in a frame; "" where that is the user's code."""

@@ -7,9 +7,11 @@ import sys
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable, Iterable
 
 INSTALLED = ("/site-packages/", "/dist-packages/")
+_MADE_FROM_TEXT = "<"
 _abspath, _join = os.path.abspath, os.path.join
 
 
@@ -24,7 +26,7 @@ def foreign_folders() -> list[str]:
 
 def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
     """The name of a file of the user's, "" for others: relative to the working directory (`inside`, with a slash) where it lies in it."""
-    if file.startswith("<"):
+    if file.startswith(_MADE_FROM_TEXT):
         return ""
     path = _abspath(file)
     if any(part in path for part in INSTALLED) or path.startswith(tuple(foreign)):
@@ -32,6 +34,22 @@ def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[st
     if inside and path.startswith(inside):
         return path[len(inside) :]
     return masked(path)
+
+
+def file_of(frame: FrameType) -> str:
+    """The file whose code runs in a frame. Code that Python makes from text, such as the `__init__` of a dataclass, has none of its own:
+    it counts as that of the module whose names it sees. Where no module says its file (`python -c`), it is `<string>` or the like.
+    """
+    file = frame.f_code.co_filename
+    if not file.startswith(_MADE_FROM_TEXT):
+        return file
+    module_file = frame.f_globals.get("__file__")
+    return module_file if isinstance(module_file, str) else file
+
+
+def has_line(frame: FrameType) -> bool:
+    """Whether the line of a frame is one of its file: code that was made from text counts its own lines."""
+    return file_of(frame) == frame.f_code.co_filename
 
 
 def program(recorder: Any, frame: Any) -> str:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Variables in which launchers tell a process its rank."""
-SEEDERS = ("random", "secrets", "uuid", "tempfile", "numpy", "reprocheck_child.controls")
+FACTORIES = ("types", "pydantic.main", "transformers.hf_argparser")
+"""Modules that call the `default_factory` of a field for whoever describes or makes an object of the class. `types` is what Python 3.11
+and older name as the module of a class of `dataclasses.make_dataclass`."""
+SEEDERS = ("random", "secrets", "uuid", "tempfile", "numpy", "reprocheck_child.controls", *FACTORIES)
 """Modules that draw entropy for whoever calls them."""
-CONFIGURATION = ("omegaconf", "antlr4", "hydra.core.utils", "hydra.utils", "hydra._internal.instantiate")
+CONFIGURATION = ("omegaconf", "antlr4", "hydra.core.utils", "hydra.utils", "hydra._internal.instantiate", *FACTORIES)
 """Modules that read a value when the user's code asks for it: `${now:%f}` in a configuration. What else Hydra reads, for the name of its
 folder, is its own."""
 IMPORTERS = ("importlib", "_frozen_importlib", "_frozen_importlib_external", "pkgutil", "site", "reprocheck_child")
@@ -135,9 +138,10 @@ class Active:
         library: list[FrameType] = []
         while frame is not None:
             name = self._users(frame)
-            if name:
+            if name and users.has_line(frame):
                 return "%s:%d" % (name, frame.f_lineno), seed_arguments.left_out(library)
-            library.append(frame)
+            if not name:
+                library.append(frame)
             frame = frame.f_back
         return "", ""
 
@@ -151,7 +155,8 @@ class Active:
         return False
 
     def _users(self, frame: FrameType) -> str:
-        file = frame.f_code.co_filename
+        """The name of the file of the user's whose code runs in a frame, "" for the code of others."""
+        file = users.file_of(frame)
         name = self._files.get(file)
         if name is None:
             name = self._files[file] = self._users_file(file)
