@@ -6,8 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from reprocheck import replay
 from reprocheck.report import FORMATS
+from reprocheck.workflow import replay
 
 FORM = FORMATS["json"]
 _NOT_READ = ("copy*", "snapshot*", "left")

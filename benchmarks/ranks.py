@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.processes import SCRIPTS, python
 from benchmarks.table import Row
-from reprocheck import record
 from reprocheck.model import CheckRecord, DeeperPair, EntryPoint, RunRecord, Tolerance
+from reprocheck.recording import record
 
 RANKS, ITERATIONS, DEEP = 256, 10, 2
 BLOCKS = 12

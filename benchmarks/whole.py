@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks.processes import SCRIPTS, Used, python
 from benchmarks.table import Row, median
-from reprocheck import record
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord, Tolerance
+from reprocheck.recording import record
 
 HELPS = 9
 PAIRS = 3

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from reprocheck._version import __version__
+
 __all__ = [
     "KerasCallback",
     "LightningCallback",
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from reprocheck.child.reprocheck_child.callbacks import KerasCallback, LightningCallback, MindSporeCallback, TransformersCallback
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
     from reprocheck.log import log_loss
-    from reprocheck.replay import load
+    from reprocheck.workflow.replay import load
 
 _SEEDING = "reprocheck.child.reprocheck_child.seed_all"
 _CALLBACKS = "reprocheck.child.reprocheck_child.callbacks"
@@ -42,7 +43,7 @@ _HOMES = {
     "TransformersCallback": _CALLBACKS,
     "check": "reprocheck.api",
     "compare": "reprocheck.api",
-    "load": "reprocheck.replay",
+    "load": "reprocheck.workflow.replay",
     "log_loss": "reprocheck.log",
     "seed_all": _SEEDING,
 }

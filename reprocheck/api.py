@@ -86,7 +86,9 @@ def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, fo
 
     Returns the result; `check.between` is what stands between the two. Raises UsageError where one is no recording, or they do not fit.
     """
-    from reprocheck import bundle, replay, report, settings
+    from reprocheck import report, settings
+    from reprocheck.recording import bundle
+    from reprocheck.workflow import replay
 
     with _noted():
         held = settings.load(_plain(options), Path.cwd())
@@ -143,15 +145,16 @@ def _script(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held
 def _refuse_inside() -> None:
     """UsageError in a process that reprocheck started: a script without a guard would start itself again and again."""
     if os.environ.get("REPROCHECK_CHILD"):
-        from reprocheck.child.reprocheck_child.call import GUARD, INSIDE
+        from reprocheck.child.reprocheck_child.shared.called import GUARD, INSIDE
 
         raise UsageError(INSIDE, GUARD)
 
 
 def _recorded(entry: EntryPoint, held: Settings, folder: Path, observer: Observer) -> Check:
     """The runs, read back, explained where that is asked for, and written into the report folder."""
-    from reprocheck import launch, replay, report
-    from reprocheck.escalation import escalate
+    from reprocheck import launch, report
+    from reprocheck.workflow import replay
+    from reprocheck.workflow.escalation import escalate
 
     told = _Told(observer, folder)
     launch.check(entry, held, folder, told, enough=partial(replay.nothing_to_compare, folder, told))

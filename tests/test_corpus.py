@@ -11,8 +11,9 @@ import pytest
 from benchmarks.corpus import table
 from benchmarks.corpus.judging import Judged, Said, agreed_narrowly, faults, is_at, judge, read, unproven
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
-from reprocheck import controls, rules
+from reprocheck import rules
 from reprocheck.model import RUNGS
+from reprocheck.settings import controls
 
 PAIRS = load()
 FAST = [pair for pair in PAIRS if pair.fast]

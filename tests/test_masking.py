@@ -6,7 +6,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from reprocheck import bundle
+from reprocheck.recording import bundle
 from tests.conftest import check
 
 SCRIPT = """

@@ -9,7 +9,8 @@ from pathlib import Path
 
 def main() -> None:
     started = time.perf_counter()
-    from reprocheck import replay, report
+    from reprocheck import report
+    from reprocheck.workflow import replay
 
     folder = Path(sys.argv[1])
     loaded = replay.load(folder)

@@ -80,7 +80,7 @@ def compare(
 
 
 def _recordings(first: Path, second: Path, held: Settings, console: Console, target: Destination | None, *, force: bool) -> int:
-    from reprocheck import bundle
+    from reprocheck.recording import bundle
 
     console.begin(f"{first} and {second}")
     console.status("reading the recordings")
@@ -129,9 +129,9 @@ def _compared(
     folders: tuple[Path, Path], names: tuple[str, str], held: Settings, console: Console, target: Destination | None, *, force: bool
 ) -> int:
     """Joins, judges, explains and draws."""
-    from reprocheck import replay
     from reprocheck.cli import summary
     from reprocheck.cli.run import write
+    from reprocheck.workflow import replay
 
     try:
         console.status("comparing the recordings")

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from reprocheck import __version__
+from reprocheck._version import __version__
 from reprocheck.cli.progress import Progress, duration
 from reprocheck.cli.terminal import Stream
 from reprocheck.model import RunRecord

@@ -15,7 +15,7 @@ from reprocheck.errors import UsageError
 from reprocheck.model.letters import small
 
 if TYPE_CHECKING:
-    from reprocheck.controls import Control
+    from reprocheck.settings.controls import Control
 
 MEANINGS: Mapping[str, str] = {
     "PYTHONHASHSEED": "order of sets of strings",
@@ -65,8 +65,9 @@ def env(
     shell: Annotated[str, typer.Option("--shell", metavar="|".join(SHELLS), help="Whose words to print. [sh]", show_default=False)] = "sh",
 ) -> int:
     """Prints the variables that the controls need before Python starts."""
-    from reprocheck import controls, settings
+    from reprocheck import settings
     from reprocheck.cli.terminal import standard_output
+    from reprocheck.settings import controls
 
     if shell not in SHELLS:
         raise UsageError(f"--shell {shell}: env has no such shell.", f"Take {', '.join(SHELLS)}.")
@@ -84,7 +85,7 @@ def lines(wanted: Iterable[Control], seed: int, assign: Callable[[str, str], str
 
     assign: how the shell sets a variable. current: the environment as it is; a value in it that the lines replace is said.
     """
-    from reprocheck.controls import environment
+    from reprocheck.settings.controls import environment
 
     said: set[str] = set()
     for control in wanted:

@@ -17,8 +17,8 @@ from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
-    from reprocheck.explain.search import Question
     from reprocheck.model import Check, EntryPoint
+    from reprocheck.search.sets import Question
     from reprocheck.settings import Settings
 
 MOST_ARMS = 60
@@ -58,9 +58,10 @@ def search(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, *, watch: Any, write_patch: Path | None = None
 ) -> Check:
     """The check with what a search over controls says of it. What goes wrong becomes a caveat; an interrupt keeps what was recorded."""
-    from reprocheck import explain, record
     from reprocheck.cli import repair
-    from reprocheck.escalation import keep_caveat, wanted
+    from reprocheck.recording import record
+    from reprocheck.search.confirm import question
+    from reprocheck.workflow.escalation import keep_caveat, wanted
 
     if not wanted(check, held):
         _nothing_to_search(check, console)
@@ -69,10 +70,10 @@ def search(
     try:
         for number in range(1, MOST_ARMS + 1):
             check = replace(check, record=record.read(folder))
-            question = explain.question(check, folder)
-            if question is None:
+            asked = question(check, folder)
+            if asked is None:
                 break
-            _record(question, number, check, entry, held, folder, console, watch)
+            _record(asked, number, check, entry, held, folder, console, watch)
         repair.repair(_again(check, folder), entry, held, folder, console, watch=watch)
     except Exception as error:
         said = error.message if isinstance(error, ReprocheckError) else f"{type(error).__name__}: {error}"
@@ -89,12 +90,13 @@ def _record(
     question: Question, number: int, check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, watch: Any
 ) -> None:
     """The runs that a question asks for, beside those that there are already."""
-    from reprocheck import explain, launch
+    from reprocheck import launch
+    from reprocheck.search.length import most_runs
 
     enough = partial(_decided, check, folder, question.controls) if question.controls else None
     names = (*check.record.controls, *question.controls)
     made = sum(len(arm.runs) for arm in check.record.arms if set(arm.controls) == set(names) and not arm.patched)
-    console.arm(" + ".join(question.controls) or "as it is", question.why, explain.most_runs(check, folder))
+    console.arm(" + ".join(question.controls) or "as it is", question.why, most_runs(check, folder))
     name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
         *(entry, held, folder, watch),
@@ -112,9 +114,10 @@ def _record(
 
 def _decided(check: Check, folder: Path, controls: tuple[str, ...]) -> bool:
     """Whether the runs of an arm that were made by now say all that it can say."""
-    from reprocheck import explain, record
+    from reprocheck.recording import record
+    from reprocheck.search.confirm import decided
 
-    return explain.decided(replace(check, record=record.read(folder)), folder, controls)
+    return decided(replace(check, record=record.read(folder)), folder, controls)
 
 
 def _short(controls: tuple[str, ...]) -> str:
@@ -125,7 +128,7 @@ def _short(controls: tuple[str, ...]) -> str:
 
 def _again(check: Check, folder: Path) -> Check:
     """The check with what its record says by now."""
-    from reprocheck import replay
+    from reprocheck.workflow import replay
 
     return replay.explained(replay.judged(folder), folder)
 

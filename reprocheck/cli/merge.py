@@ -17,10 +17,10 @@ def merge(
     """Joins the recordings into one with all ranks, which `compare` and `report` take. Exit 0 also where ranks are missing: it says so."""
     if output is None:
         raise UsageError("Where to write the run is not said.", f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip")
-    from reprocheck import merge as merging
     from reprocheck.cli import summary
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.model.ranks import named
+    from reprocheck.workflow import merge as merging
 
     made = merging.merge(nodes, output)
     title = f"MERGED  {made.nodes} nodes, {len(made.ranks)} ranks"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck import __version__
+from reprocheck._version import __version__
 
 COMMANDS = {
     "run": "Run a training script and say whether it is reproducible.",

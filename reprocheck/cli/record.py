@@ -60,9 +60,11 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
 
 def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
     """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
-    from reprocheck import explain, launch, replay
-    from reprocheck import record as records
-    from reprocheck.escalation import keep_caveat, up_to_checks
+    from reprocheck import launch
+    from reprocheck.causes.usercode import keep_sources
+    from reprocheck.recording import record as records
+    from reprocheck.workflow import replay
+    from reprocheck.workflow.escalation import keep_caveat, up_to_checks
 
     launch.check(entry, held, folder, console, output=console.output)
     console.clear()
@@ -77,7 +79,7 @@ def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) 
             keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
         finally:
             console.clear()
-    explain.keep_sources(replace(check, record=records.read(folder)), folder)
+    keep_sources(replace(check, record=records.read(folder)), folder)
     return check
 
 
@@ -93,8 +95,8 @@ def failed(check: Check) -> bool:
 
 def _told(check: Check, folder: Path, file: Path | None, console: Console) -> int:
     """Packs and prints what was recorded; returns the exit code."""
-    from reprocheck import bundle
     from reprocheck.cli import summary
+    from reprocheck.recording import bundle
     from reprocheck.report import text
 
     if failed(check):

@@ -30,15 +30,16 @@ def repair(check: Check, entry: EntryPoint, held: Settings, folder: Path, consol
     changed = changes(check, entry)
     if not changed:
         return
-    from reprocheck import explain, record
+    from reprocheck.recording import record
     from reprocheck.scan.mend import difference
+    from reprocheck.search.confirm import PATCH, patch_offered
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
     _run(changed, check, entry, held, folder, console, watch)
-    if not explain.patch_offered(replace(check, record=record.read(folder)), folder):
+    if not patch_offered(replace(check, record=record.read(folder)), folder):
         return
-    (folder / "arms" / explain.PATCH).write_text(patch, encoding="utf-8")
+    (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
     edited = sorted(str(path) for path, data in before.items() if not path.is_file() or path.read_bytes() != data)
     if edited:
         console.remark(f"Changed while the patch was tried, which is for the text before: {', '.join(edited)}.", style="yellow")
@@ -59,7 +60,7 @@ def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
     """Findings that can be mended and are about a confirmed cause, by code or line; else what a control of the smallest set removes."""
-    from reprocheck import explain
+    from reprocheck.causes.likely import removes
 
     confirmed = [cause for cause in check.causes if cause.confidence == "confirmed"]
     codes = {cause.code for cause in confirmed}
@@ -67,7 +68,7 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     mendable = [replace(finding, patchable=True) for finding in findings if finding.patchable or "unsure" in finding.evidence]
     meant = [one for one in mendable if one.code in codes or any((Path(one.path).name, line) in lines for line in _lines(one))]
     smallest = check.search.smallest if check.search else ()
-    return tuple(meant or [one for one in mendable if any(explain.removes(name, one.code) for name in smallest)])
+    return tuple(meant or [one for one in mendable if any(removes(name, one.code) for name in smallest)])
 
 
 def _lines(finding: Finding) -> tuple[str, ...]:

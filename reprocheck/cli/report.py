@@ -31,8 +31,9 @@ def report(
 
 def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
     """What is recorded in one folder, drawn into another, or one report of it to its target."""
-    from reprocheck import replay, report
+    from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.workflow import replay
 
     loaded = replay.load(recording)
     if target is None:
@@ -48,7 +49,7 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
 
 def _drawn_from_zip(file: Path, target: Destination | None) -> int:
     """The reports of a packed check, drawn into a new folder beside it that has its name."""
-    from reprocheck import bundle
+    from reprocheck.recording import bundle
 
     into = file.with_suffix("")
     if target is None and into.exists():
@@ -59,8 +60,8 @@ def _drawn_from_zip(file: Path, target: Destination | None) -> int:
 
 def _pack(folder: Path, file: Path) -> int:
     """The whole check in one file, to be sent: what was recorded, and the reports that are there."""
-    from reprocheck import bundle
     from reprocheck.cli.terminal import standard_output
+    from reprocheck.recording import bundle
     from reprocheck.report import FORMATS
 
     if _is_zip(folder):

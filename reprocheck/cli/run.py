@@ -60,9 +60,10 @@ def perform(
     observer    what is told of the first runs, the console unless given
     search      what follows the check and its ladder
     """
-    from reprocheck import launch, replay
+    from reprocheck import launch
     from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
+    from reprocheck.workflow import replay
 
     entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
@@ -116,7 +117,7 @@ def title(entry: EntryPoint) -> str:
     """The command as one would type it."""
     import shlex
 
-    from reprocheck.child.reprocheck_child.redaction import Redactor
+    from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 
     words = entry.command if entry.kind == "command" else ("python", *entry.command[1:])
     return shlex.join(Redactor().arguments(words))
@@ -126,7 +127,8 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, o
     """The runs, read back, and those that follow to explain them. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
-    from reprocheck import launch, replay
+    from reprocheck import launch
+    from reprocheck.workflow import replay
 
     warming = threading.Thread(target=_warm_up if held.draw else _nothing, daemon=True)
     warming.start()
@@ -135,7 +137,7 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, o
         launch.check(entry, held, folder, observer, output=console.output, enough=enough)
         console.clear()
         console.status("comparing the runs")
-        from reprocheck.escalation import escalate
+        from reprocheck.workflow.escalation import escalate
 
         found = escalate(replay.judged(folder), entry, held, folder, console)
         return found if search is None else search(found, entry, held, folder, console)

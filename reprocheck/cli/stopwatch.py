@@ -54,14 +54,14 @@ class Stopwatch:
 
     def keep_as_is(self, folder: Path) -> None:
         """Writes the time of an iteration as it is into the record."""
-        from reprocheck import record
+        from reprocheck.recording import record
 
         with suppress(ReprocheckError):
             record.write(folder, replace(record.read(folder), step_times=self.step_times()))
 
     def keep_arm(self, folder: Path, name: str) -> None:
         """Writes the time of an iteration under the controls of an arm into the record."""
-        from reprocheck import record
+        from reprocheck.recording import record
 
         times = self.step_times()
         with suppress(ReprocheckError):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck import record
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.deeper import made_elsewhere, paths_created
 from reprocheck.launch.observer import Observer
@@ -14,6 +13,7 @@ from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.model import Arm, EntryPoint, RunRecord
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 
 

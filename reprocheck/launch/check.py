@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reprocheck import __version__, record
-from reprocheck.child.reprocheck_child.masking import mask
-from reprocheck.child.reprocheck_child.redaction import Redactor
+from reprocheck._version import __version__
+from reprocheck.child.reprocheck_child.shared.masking import mask
+from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.devices import accelerators
@@ -26,6 +26,7 @@ from reprocheck.launch.tail import Output
 from reprocheck.launch.variables import WAIT_POLICY, users_environment
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 
 

@@ -11,8 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.masking import identity
-from reprocheck.child.reprocheck_child.redaction import known_secrets
+from reprocheck.child.reprocheck_child.shared.masking import identity
+from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.launch import snapshot
 from reprocheck.launch.files_after import STORE, aside, events_of, note_files, relative_to, sentences
 from reprocheck.launch.run import mask_log

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from reprocheck import record
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.model import DeeperPair, EntryPoint, RunRecord
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 
 Level = Literal["module", "op"]

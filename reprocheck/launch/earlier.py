@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from reprocheck import record
 from reprocheck.errors import ReportError
 from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.file_events import read_events
 from reprocheck.launch.files_after import MOST_NAMED, real
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
+from reprocheck.recording import record
 
 MOST_LOOKED_AT = 20
 """Report folders, the newest first."""

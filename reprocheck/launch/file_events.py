@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from reprocheck.files.regular_file import open_regular
 from reprocheck.model import is_elsewhere
-from reprocheck.regular_file import open_regular
 
 _WROTE, _OPEN = b'{"e":"wrote"', b'{"e":"open"'
 _LOSSES = (b'{"e":"loss"', b'{"e":"regular"')

@@ -9,12 +9,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from reprocheck import record
-from reprocheck.child.reprocheck_child.masking import identity, mask, unmask
+from reprocheck.child.reprocheck_child.shared.masking import identity, mask, unmask
 from reprocheck.errors import ReportError
 from reprocheck.launch.file_events import FileEvents, read_events
 from reprocheck.launch.snapshot import Aside, summary
 from reprocheck.model import FileChanges, FilesAfter, is_elsewhere
+from reprocheck.recording import record
 
 STORE = "snapshot"
 """Folder of what stood in the working directory, as long as it is to be put back."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.call import HOME, REFUSED
+from reprocheck.child.reprocheck_child.shared.called import HOME, REFUSED
 from reprocheck.errors import EntryPointError
 from reprocheck.launch.entry_point import CALL, safe_name
 from reprocheck.model import EntryPoint

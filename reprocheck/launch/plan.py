@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.masking import identity
+from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.entry_point import CALL
 from reprocheck.launch.left_behind import SCRATCH, point

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reprocheck import interrupts
-from reprocheck.child.reprocheck_child.masking import mask, mask_stream
-from reprocheck.child.reprocheck_child.redaction import known_secrets
+from reprocheck.child.reprocheck_child.shared.masking import mask, mask_stream
+from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
+from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.launch import interrupts
 from reprocheck.launch.ends import Ends
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.left_behind import beat
@@ -24,7 +25,6 @@ from reprocheck.launch.tail import LogTail, Output, TraceTail
 from reprocheck.launch.workdir import Workdir
 from reprocheck.launch.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
-from reprocheck.regular_file import NotRegularError, open_regular
 
 POLL = 0.1
 SILENT = 60.0

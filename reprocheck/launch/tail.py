@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.regular import WIDTH, stored
+from reprocheck.child.reprocheck_child.shared.regular import WIDTH, stored
+from reprocheck.files.regular_file import open_regular
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.regular_file import open_regular
 
 MOST_AT_ONCE = 16 << 20
 _AT_ONCE = 1 << 16

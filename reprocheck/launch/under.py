@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reprocheck import controls
+from reprocheck.settings import controls
 
 COPY, ADDRESSES = "copy", "addresses"
 """What controls may need of the launcher."""

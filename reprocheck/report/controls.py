@@ -21,14 +21,14 @@ def names(controls: Iterable[str]) -> str:
 
 def control_class(name: str) -> str:
     """What a control may change: `same numbers`, `same training` or `alters the training`; empty for a name that is not known any more."""
-    from reprocheck import controls
+    from reprocheck.settings import controls
 
     return next((found.control_class for found in controls.table() if found.name == name), "")
 
 
 def does(name: str) -> str:
     """What a control does, in one sentence."""
-    from reprocheck import controls
+    from reprocheck.settings import controls
 
     return next((found.does for found in controls.table() if found.name == name), "")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from reprocheck.atomic import replacing
+from reprocheck.files.atomic import replacing
 from reprocheck.scan.finding import Finding, Unreadable
 
 KEPT_DAYS = 30

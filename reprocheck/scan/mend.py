@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from reprocheck.atomic import replacing
 from reprocheck.errors import UsageError
+from reprocheck.files.atomic import replacing
 from reprocheck.scan.files import shown
 from reprocheck.scan.source import decode, encoding
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprocheck.files.regular_file import open_regular
 from reprocheck.model import Process, Run, RunRecord, Trace
-from reprocheck.regular_file import open_regular
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from reprocheck.child.reprocheck_child.iterations import Grouping
-from reprocheck.limits import open_limited
+from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.files.limits import open_limited
 from reprocheck.model import RunRecord
 from reprocheck.trace import events, ranks
 from reprocheck.trace.process import Recorded, number, unknown

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from reprocheck.limits import open_limited
+from reprocheck.files.limits import open_limited
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""

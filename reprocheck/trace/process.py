@@ -10,9 +10,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
-from reprocheck.child.reprocheck_child.regular import stored
-from reprocheck.limits import MOST_RANKS, too_large
+from reprocheck.child.reprocheck_child.shared.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
+from reprocheck.child.reprocheck_child.shared.regular import stored
+from reprocheck.files.limits import MOST_RANKS, too_large
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent

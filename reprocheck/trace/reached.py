@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from reprocheck.limits import open_limited
+from reprocheck.files.limits import open_limited
 from reprocheck.trace import events
 
 _MARK = b'{"e":"ran"'

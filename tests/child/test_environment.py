@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child import environment, variables
+from reprocheck.child.reprocheck_child import environment
+from reprocheck.child.reprocheck_child.shared import variables
+from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 
 CHILD = Path(environment.__file__).parents[1]
 
@@ -143,8 +145,8 @@ def test_texts_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_keys_of_the_rank_are_facts_that_only_ranks_may_disagree_on() -> None:
-    assert {"variable.RANK", "variable.LOCAL_RANK", "cpu.affinity"} <= environment.OF_THE_RANK
-    assert "variable.WORLD_SIZE" not in environment.OF_THE_RANK
+    assert {"variable.RANK", "variable.LOCAL_RANK", "cpu.affinity"} <= OF_THE_RANK
+    assert "variable.WORLD_SIZE" not in OF_THE_RANK
 
 
 class Untouchable:

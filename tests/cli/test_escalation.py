@@ -23,10 +23,10 @@ from samples import (
     two_ranks,
 )
 
-from reprocheck import record
-from reprocheck.escalation import differs_beside_not_finite, iterations, module_of, operators_say_more, wanted
 from reprocheck.model import Bitwise, Check, Divergence, Rung
+from reprocheck.recording import record
 from reprocheck.settings import Settings
+from reprocheck.workflow.escalation import differs_beside_not_finite, iterations, module_of, operators_say_more, wanted
 from tests.conftest import check, clean_environment, reprocheck
 
 UNSEEDED = "import random\nimport reprocheck\nfor step in range(20):\n    reprocheck.log_loss(10 * random.Random().random())\n"

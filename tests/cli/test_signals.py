@@ -42,7 +42,7 @@ def hit(cwd: Path, number: int, module: str, function: str, arguments: list[str]
         ("reprocheck.settings", "load", False),
         ("reprocheck.launch.snapshot", "keep", False),
         ("reprocheck.launch.snapshot", "restore", True),
-        ("reprocheck.replay", "judged", True),
+        ("reprocheck.workflow.replay", "judged", True),
         ("reprocheck.report", "write", True),
     ],
 )

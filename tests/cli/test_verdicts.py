@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reprocheck import replay
 from reprocheck.api import check as check_in_python
 from reprocheck.cli import main
 from reprocheck.pytest_plugin import failure
 from reprocheck.report import FORMATS
+from reprocheck.workflow import replay
 from tests.clock import TIMEOUT, living, watch_by
 from tests.conftest import Outcome, check, reprocheck
 

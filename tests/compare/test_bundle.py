@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import bundle, record
 from reprocheck.errors import ReportError
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord, Tolerance
+from reprocheck.recording import bundle, record
 
 TRACE = "run-1/trace/12-34.jsonl"
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import bundle, limits, record
 from reprocheck.errors import ReportError
+from reprocheck.files import limits
+from reprocheck.recording import bundle, record
 from tests.ranks.recordings import process, recording, training
 
 MIB = 1 << 20

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import controls
 from reprocheck.cli.application import invoke
 from reprocheck.cli.env import MEANINGS, SHELLS
 from reprocheck.errors import UsageError
+from reprocheck.settings import controls
 
 ASSIGNMENT = {"sh": r"export (\w+)=(\S+)", "fish": r"set -gx (\w+) (\S+)", "powershell": r"\$env:(\w+) = '(\S+)'"}
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import reprocheck as package
-from reprocheck import launch, record
+from reprocheck import launch
+from reprocheck.causes import left_state
 from reprocheck.errors import ControlError, ReprocheckError
-from reprocheck.explain import left_state
 from reprocheck.launch.workdir import has_room
 from reprocheck.model import Arm, CheckRecord, RunRecord
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 from reprocheck.trace import read_run
 

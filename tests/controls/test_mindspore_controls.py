@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck import controls
+from reprocheck.settings import controls
 from tests.conftest import CHILD, ROOT, check, clean_environment, mindspore_python
 
 SOURCES = Path(__file__).parent / "scripts" / "mindspore" / "sources.py"

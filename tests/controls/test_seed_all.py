@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 import reprocheck
-from reprocheck import Seeded, controls, seed_all
+from reprocheck import Seeded, seed_all
+from reprocheck.settings import controls
 from tests.conftest import CHILD, ROOT, clean_environment, mindspore_python
 
 FAKE_NPU = ROOT / "tests" / "fake_torch_npu"

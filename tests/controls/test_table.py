@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import controls
 from reprocheck.errors import ControlError, SettingsError
-from reprocheck.settings import SEED_LIMIT, load
+from reprocheck.settings import SEED_LIMIT, controls, load
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "controls.md"
 FRAMEWORKS = ("python", "numpy", "torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax")

@@ -12,7 +12,7 @@ from typing import Any
 from tests.conftest import CHILD, clean_environment
 
 SCRIPTS = Path(__file__).parent / "scripts" / "torch"
-TABLE = {entry["name"]: entry for entry in json.loads((CHILD / "reprocheck_child" / "controls.json").read_text())}
+TABLE = {entry["name"]: entry for entry in json.loads((CHILD / "reprocheck_child" / "shared" / "controls.json").read_text())}
 
 
 @dataclass(frozen=True, kw_only=True)

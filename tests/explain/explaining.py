@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reprocheck import record
 from reprocheck.model import CheckRecord
+from reprocheck.recording import record
 from tests.conftest import assert_same_elsewhere, note_narrow_agreement, reprocheck
 
 PRIVATE = """

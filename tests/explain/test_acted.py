@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from explaining import BY_LIST, explain
 
-from reprocheck.explain.search import Answer, Candidates, Found, Question, find
-from reprocheck.explain.search_acted import Acting
 from reprocheck.model import ControlTrace, Touch
+from reprocheck.search.acted import Acting
+from reprocheck.search.sets import Answer, Candidates, Found, Question, find
 from tests.unit.cause_ladders import check, ladder
 
 

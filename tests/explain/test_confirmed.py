@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import controls
-from reprocheck.explain import search_order
-from reprocheck.explain.cause import causes
-from reprocheck.explain.confirmed import confirmed
-from reprocheck.explain.evidence import VAGUE
+from reprocheck.causes import likely
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.evidence import VAGUE
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
+from reprocheck.search import order
+from reprocheck.search.confirmed import confirmed
+from reprocheck.settings import controls
 from tests.unit.cause_ladders import GROSS, check, ladder, write
 
 ONE_THING = {
@@ -43,7 +44,7 @@ def test_no_control_confirms_a_cause_that_it_cannot_remove(control: str) -> None
             differs = check(ladder(rung), causes=(one_cause(known.code),))
             first, *others = confirmed(differs, [control], "agreed")
             assert first.confidence == "confirmed"
-            assert search_order.place_of(control, first.code) is not None, (known.code, rung)
+            assert likely.place_of(control, first.code) is not None, (known.code, rung)
             assert first.code in ONE_THING.get(control, {first.code}), (known.code, rung)
             assert control != "seed" or first.code not in PRIVATE, (known.code, rung)
             assert all(one.confidence != "confirmed" for one in others)
@@ -51,8 +52,8 @@ def test_no_control_confirms_a_cause_that_it_cannot_remove(control: str) -> None
 
 def test_what_is_only_tried_for_a_cause_stands_in_its_list() -> None:
     """Else a line of the table would do nothing."""
-    for code, names in search_order.table().instead.items():
-        assert set(names) < set(search_order.table().causes[code])
+    for code, names in likely.table().instead.items():
+        assert set(names) < set(likely.table().causes[code])
 
 
 def hash_of_a_name(**of_rung: object) -> Check:
@@ -69,7 +70,7 @@ def hash_of_a_name(**of_rung: object) -> Check:
     )
     differs = check(ladder("RNG state", facts={**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax")
     differs = replace(differs, scan=StaticScan(findings=(found,), files=1))
-    return replace(differs, causes=causes(differs, "."))
+    return replace(differs, causes=causes_of(differs, "."))
 
 
 @pytest.fixture(autouse=True)
@@ -89,18 +90,18 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(facts: dict[str, ob
     assert (differs.causes[0].code, differs.causes[0].confidence) == (code, confidence)
     first, *_ = confirmed(differs, ["hash-seed"], "agreed")
     assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
-    found = search_order.candidates(differs, Path("."))
+    found = order.candidates(differs, Path("."))
     assert (found.likely[0], found.reasons["hash-seed"][:22]) == ("hash-seed", "it would remove RC505,")
-    assert search_order.found_to_run(differs, "hash-seed"), "fewer runs exclude luck where the source speaks for a control"
+    assert order.found_to_run(differs, "hash-seed"), "fewer runs exclude luck where the source speaks for a control"
 
 
 def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
     write("import numpy\nbatch = numpy.empty(3)\n")
     differs = check(ladder("batch", facts={"order": "same samples, other content", "worker": None}, **GROSS))
-    differs = replace(differs, causes=causes(differs, "."))
-    assert search_order.candidates(differs, Path(".")).likely[0] == "fill-memory"
+    differs = replace(differs, causes=causes_of(differs, "."))
+    assert order.candidates(differs, Path(".")).likely[0] == "fill-memory"
     sure = replace(differs, scan=hash_of_a_name().scan)
-    found = search_order.candidates(sure, Path("."))
+    found = order.candidates(sure, Path("."))
     assert found.likely[0] == "hash-seed"
     assert found.reasons["hash-seed"].startswith("it would remove RC505")
 
@@ -108,4 +109,4 @@ def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
 def test_a_recorded_cause_goes_before_what_the_scan_is_sure_of() -> None:
     differs = replace(hash_of_a_name(), causes=(replace(one_cause("RC402"), source=None),))
     assert "RC402" not in VAGUE
-    assert "RC505" not in search_order.candidates(differs, Path(".")).reasons.get("hash-seed", "")
+    assert "RC505" not in order.candidates(differs, Path(".")).reasons.get("hash-seed", "")

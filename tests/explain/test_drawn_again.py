@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from explaining import Explained, differing, explain
 
-from reprocheck import replay
 from reprocheck.report import FORMATS
+from reprocheck.workflow import replay
 from tests.conftest import reprocheck
 
 TRAIN = """

@@ -14,9 +14,9 @@ import jsonschema
 from explaining import AND_LATER, BY_LIST, CLEAN, NATIVE, PRIVATE, Explained, explain
 
 import reprocheck as package
-from reprocheck import record
-from reprocheck.explain import most_runs
+from reprocheck.recording import record
 from reprocheck.report import next_command, to_json
+from reprocheck.search.length import most_runs
 from tests.conftest import ROOT, clean_environment, reprocheck
 
 SCHEMA = json.loads((ROOT / "reprocheck" / "report" / "report.schema.json").read_text())

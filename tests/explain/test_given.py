@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from reprocheck import replay
-from reprocheck.explain.given import given_otherwise
+from reprocheck.ladder.given import given_otherwise
 from reprocheck.model import InputFile
+from reprocheck.workflow import replay
 from tests.conftest import Outcome, check, reprocheck
 from tests.explain.explaining import PRIVATE
 from tests.unit.cause_ladders import check as check_of_ladder

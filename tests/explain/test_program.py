@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import replay
+from reprocheck.workflow import replay
 from tests.conftest import check
 
 TRAIN = """\

@@ -13,11 +13,11 @@ import pytest
 from explaining import PRIVATE, Explained, explain
 
 import reprocheck as package
-from reprocheck import record
 from reprocheck.cli import repair
 from reprocheck.cli.console import Console
 from reprocheck.cli.stopwatch import Stopwatch
 from reprocheck.model import Cause, Check, EntryPoint, RunRecord, Search, SourceLine
+from reprocheck.recording import record
 from reprocheck.scan import Finding
 from reprocheck.settings import Settings
 from tests.conftest import clean_environment, reprocheck

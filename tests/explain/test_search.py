@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprocheck.explain.search import Answer, Candidates, Found, Question, Unanswered, find
+from reprocheck.search.sets import Answer, Candidates, Found, Question, Unanswered, find
 
 HARMLESS = tuple("abcdefghijklmn")
 ALTERING = tuple("wxyz")

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from reprocheck.explain.search_chance import Sample, bound, luck, needed, sample
+from reprocheck.search.chance import Sample, bound, luck, needed, sample
 
 
 @pytest.mark.parametrize(

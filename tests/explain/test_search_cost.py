@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reprocheck.explain.search_cost import times_as_long
+from reprocheck.search.cost import times_as_long
 
 
 @pytest.mark.parametrize(

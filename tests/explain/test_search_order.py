@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.explain import search_order
-from reprocheck.explain.cause import causes
-from reprocheck.explain.confirmed import confirmed
-from reprocheck.explain.scanned import suspected
-from reprocheck.explain.search_place import Place
-from reprocheck.explain.usercode import UserCode
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.scanned import suspected
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.search import order
+from reprocheck.search.confirmed import confirmed
+from reprocheck.search.place import Place
 from tests.unit.cause_ladders import GROSS, STATES, check, ladder, write
 
 CLOCK_IN_LAYER = """import random, time, torch
@@ -37,14 +37,14 @@ def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_causes(differs: Check) -> Check:
-    return replace(differs, causes=causes(differs, "."))
+    return replace(differs, causes=causes_of(differs, "."))
 
 
 def test_a_clock_that_a_layer_reads_is_tried_first() -> None:
     write(CLOCK_IN_LAYER)
     facts = {"kind": "call", "class": "Mask", "private_generator": True}
     differs = with_causes(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=6), **GROSS)))
-    assert search_order.candidates(differs, Path(".")).likely[0] == "clock"
+    assert order.candidates(differs, Path(".")).likely[0] == "clock"
 
 
 def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() -> None:
@@ -52,7 +52,7 @@ def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() ->
     write(SEED_DRAWN)
     facts = {**STATES, "seeded_by": ["torch"], "seeds": {"torch": [2540, 9591]}, "seed_line": "train.py:4"}
     differs = with_causes(check(ladder("initial weights", facts=facts, source=SourceLine(file="train.py", line=4), **GROSS)))
-    assert search_order.candidates(differs, Path(".")).likely[0] == "seed"
+    assert order.candidates(differs, Path(".")).likely[0] == "seed"
     found = confirmed(differs, ["seed"], "agreed")
     assert (found[0].code, found[0].confidence) == ("RC402", "confirmed")
     assert "The torch generator was seeded with 2540 in run 1 and 9591 in run 2." in found[0].evidence
@@ -63,7 +63,7 @@ def test_a_seed_of_this_process_says_nothing_of_weights_that_it_loads(loaded: st
     facts = {"seeded_by": ["torch"], "seeds_equal": False, "generators": [], "loaded": loaded}
     differs = check(ladder("initial weights", facts=facts, **GROSS))
     cause = Cause(code="RC301", title="…", confidence="suspected", evidence=(), fix="")
-    likely = search_order.candidates(replace(differs, causes=(cause,)), Path(".")).likely
+    likely = order.candidates(replace(differs, causes=(cause,)), Path(".")).likely
     assert (likely[0] == "seed") is bool(loaded)
 
 
@@ -72,13 +72,13 @@ def test_a_draw_that_nothing_seeds_is_seeded_from_outside_first_whatever_the_scr
     facts = {"seeded_by": ["numpy"], "seeds_equal": False, "generators": ["numpy"]}
     differs = check(ladder("initial weights", facts=facts, **GROSS))
     cause = Cause(code=code, title="…", confidence="suspected", evidence=(), fix="")
-    assert search_order.candidates(replace(differs, causes=(cause,)), Path(".")).likely[0] == first
+    assert order.candidates(replace(differs, causes=(cause,)), Path(".")).likely[0] == first
 
 
 def test_memory_is_tried_before_addresses() -> None:
     write("import numpy as np\nrows = np.empty((8, 4))\norder = sorted(parts, key=id)\n")
     differs = with_causes(check(ladder("batch", facts={"order": "same samples, other content", "worker": None})))
-    found = search_order.candidates(differs, Path("."))
+    found = order.candidates(differs, Path("."))
     assert found.likely[0] == "fill-memory"
     assert found.harmless.index("fill-memory") < found.harmless.index("fixed-addresses")
 
@@ -107,7 +107,7 @@ def with_a_draw_before_the_seed() -> Check:
 
 def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_its_line() -> None:
     differs = with_a_draw_before_the_seed()
-    assert search_order.candidates(differs, Path(".")).likely[0] == "seed"
+    assert order.candidates(differs, Path(".")).likely[0] == "seed"
     first, *_ = confirmed(differs, ["seed"], "agreed")
     assert (first.code, first.confidence, first.source, first.fix) == ("RC406", "confirmed", DRAWN_AT_IMPORT, "seed it earlier")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from explaining import explain
 
-from reprocheck.explain.confirmed import confirmed
-from reprocheck.explain.search_place import Place, _known, fix_of, hint_of
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
+from reprocheck.search.confirmed import confirmed
+from reprocheck.search.place import Place, _known, fix_of, hint_of
 from tests.unit.cause_ladders import check, ladder
 
 LIBRARY = """import importlib, random

@@ -19,11 +19,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reprocheck import bundle, replay
 from reprocheck.errors import ReportError
+from reprocheck.recording import bundle
 from reprocheck.report import document, junit, markdown
 from reprocheck.trace.deep import read_deep
 from reprocheck.trace.reached import read_reached
+from reprocheck.workflow import replay
 from tests.ranks.recordings import process, recording, training
 
 EXAMPLES = int(os.environ.get("REPROCHECK_FUZZ_EXAMPLES", "25"))

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import launch, record
+from reprocheck import launch
 from reprocheck.launch import cleanup, snapshot
 from reprocheck.launch.deeper import paths_created
 from reprocheck.launch.tree import read_tree
 from reprocheck.model import DeeperPair, FileChanges, RunRecord
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 from tests.launch.conftest import ROOT, Place, restored, wait_until
 from tests.launch.test_workdir import facts

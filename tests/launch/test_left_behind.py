@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import record
 from reprocheck.launch import left_behind
+from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, wait_until
 
 WRITES = """

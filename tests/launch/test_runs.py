@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import launch, record
-from reprocheck.child.reprocheck_child.masking import mask_bytes
+from reprocheck import launch
+from reprocheck.child.reprocheck_child.shared.masking import mask_bytes
 from reprocheck.errors import EntryPointError, ReportError
 from reprocheck.launch import devices, snapshot, workdir
 from reprocheck.launch import run as run_module
 from reprocheck.launch.tail import TraceTail
 from reprocheck.launch.variables import added_variables, free_ports
+from reprocheck.recording import record
 from reprocheck.settings import Settings
 from tests.launch.conftest import Place
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck import carried, escalation, replay
-from reprocheck.explain.cause import causes
+from reprocheck.causes.cause import causes_of
 from reprocheck.launch import record_deeper
 from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.entry_point import entry_point
@@ -24,6 +23,7 @@ from reprocheck.model import Check
 from reprocheck.report import document, files
 from reprocheck.report.words import next_command
 from reprocheck.settings import Settings
+from reprocheck.workflow import carried, escalation, replay
 from tests.launch.conftest import Place
 from tests.unit.cause_ladders import ladder
 
@@ -130,7 +130,7 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     place.check(LOSSES + READ_BACK)
     check = replay.judged(place.folder)
     assert not [caveat for caveat in check.caveats if "earlier check" in caveat]
-    cause = causes(replace(check, ladder=ladder("files and arguments", place="last")), place.folder)[0]
+    cause = causes_of(replace(check, ladder=ladder("files and arguments", place="last")), place.folder)[0]
     assert "\nrm -f last\n" in cause.fix
     assert cause.fix.startswith("# in the script: ") and "--resume" in cause.fix.partition("\n")[0]
     copied = judged_as(place, LOSSES + READ_BACK, workdir="copy")

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from reprocheck import record
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch import process
+from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, wait_until
 
 STUBBORN_GRANDCHILD = """

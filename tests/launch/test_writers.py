@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import record
 from reprocheck.launch import snapshot
 from reprocheck.launch.tree import read_tree
 from reprocheck.launch.writers import open_for_writing
 from reprocheck.model import FilesAfter
+from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, restored, wait_until
 
 MESS = """

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import launch, record, replay
+from reprocheck import launch
 from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import record_runs
 from reprocheck.model import Check, CheckRecord, DeeperPair, Tolerance
+from reprocheck.recording import record
 from reprocheck.settings import Settings
+from reprocheck.workflow import replay
 from tests.conftest import clean_environment
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reprocheck import record
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord, Setting, Tolerance
+from reprocheck.recording import record
 
 Event = dict[str, object]
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import launch, replay
+from reprocheck import launch
 from reprocheck.launch.run import STOP_WAIT
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from reprocheck.workflow import replay
 from tests.clock import TIMEOUT, watch_by
 from tests.launch.conftest import Listener
 

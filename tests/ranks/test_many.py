@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import ranks
-from reprocheck import replay
 from reprocheck.report import markdown, tables, why
+from reprocheck.workflow import replay
 
 
 def test_the_report_of_many_ranks_names_one_and_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import bundle, record, replay
 from reprocheck.errors import UsageError
-from reprocheck.merge import merge
 from reprocheck.model import DeeperPair
+from reprocheck.recording import bundle, record
 from reprocheck.trace import read_run
 from reprocheck.trace.deep import read_deep
+from reprocheck.workflow import replay
+from reprocheck.workflow.merge import merge
 from tests.conftest import reprocheck
 from tests.ranks.recordings import process, recording, training
 

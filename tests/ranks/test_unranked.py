@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import launch, replay
+from reprocheck import launch
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from reprocheck.workflow import replay
 
 SCRIPT = Path(__file__).parent / "scripts" / "unranked.py"
 SEEDS = [1.0, 2.0, 3.0, 4.0]

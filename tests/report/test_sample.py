@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import bundle, replay
+from reprocheck.recording import bundle
 from reprocheck.report import FORMATS
+from reprocheck.workflow import replay
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "reports" / "sample"

@@ -12,8 +12,8 @@ from textwrap import dedent
 import jsonschema
 import pytest
 
+from reprocheck.causes.executed import executed
 from reprocheck.child.reprocheck_child.reached import Reached, counter
-from reprocheck.explain.executed import executed
 from reprocheck.report import static
 from reprocheck.trace.reached import Ran, read_reached
 from tests.conftest import ROOT, check

@@ -15,7 +15,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from reprocheck.child.reprocheck_child import leaves  # noqa: E402
-from reprocheck.explain.size import difference, recorded  # noqa: E402
+from reprocheck.ladder.size import difference, recorded  # noqa: E402
 from tests.torch.test_fingerprints import PRINTS, generator, on_device  # noqa: E402
 
 pytestmark = pytest.mark.torch

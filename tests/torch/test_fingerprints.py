@@ -19,7 +19,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 from reprocheck.child.reprocheck_child import hashing  # noqa: E402
 from reprocheck.child.reprocheck_child.frameworks.torch.fingerprint import Fingerprints  # noqa: E402
-from reprocheck.explain.size import difference, recorded  # noqa: E402
+from reprocheck.ladder.size import difference, recorded  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

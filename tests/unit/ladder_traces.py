@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck import explain
+from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import (
     Bitwise,
     Check,
@@ -168,7 +168,7 @@ def climb(folder: Path, first: Sequence[Event], second: Sequence[Event], **keys:
     """The ladder of two runs of one rank."""
     deeper = pair_of(folder, [text(first)], [text(second)])
     check = check_of(folder, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = explain.ladder(replace(check, **keys), folder)  # type: ignore[arg-type]
+    found = ladder_of(replace(check, **keys), folder)  # type: ignore[arg-type]
     assert found is not None
     return found
 

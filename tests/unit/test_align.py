@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprocheck.explain.align import Step, align
+from reprocheck.ladder.align import Step, align
 from reprocheck.trace.deep import Seen
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from cause_ladders import check
 
-from reprocheck.explain.given import Given, given_otherwise
+from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.model import Check
 from reprocheck.model.record import Side
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.atomic import replacing
+from reprocheck.files.atomic import replacing
 
 
 def test_the_new_content_takes_the_place_of_the_old_when_the_block_ends(tmp_path: Path) -> None:

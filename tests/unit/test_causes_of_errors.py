@@ -13,9 +13,9 @@ from cause_ladders import (
     write,
 )
 
-from reprocheck.explain.cause import causes
-from reprocheck.explain.refusals import parse
-from reprocheck.explain.usercode import UserCode
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.refusals import parse
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import (
     SourceLine,
 )
@@ -66,7 +66,7 @@ UNSEEDED = (
     ],
 )
 def test_an_error_of_deterministic_mode_names_operator_and_line(message: str, expected: str, operator: str) -> None:
-    found = causes(check(None, stderr=TRACEBACK + message), ".")
+    found = causes_of(check(None, stderr=TRACEBACK + message), ".")
     assert names(found) == [expected] and found[0].confidence == "observed"
     assert found[0].source == SourceLine(file="/home/a/model.py", line=7, text="memory.put_(index, values)")
     text = " ".join(found[0].evidence)
@@ -78,7 +78,7 @@ def test_an_error_of_deterministic_mode_names_operator_and_line(message: str, ex
 def test_other_errors_are_no_refusal() -> None:
     assert parse(TRACEBACK + "ValueError: put_ does not have what you set\n") is None
     assert parse("") is None
-    assert causes(check(None, stderr=TRACEBACK + "KeyError: 'x'\n"), ".") == ()
+    assert causes_of(check(None, stderr=TRACEBACK + "KeyError: 'x'\n"), ".") == ()
 
 
 @pytest.mark.torch
@@ -130,7 +130,7 @@ class Blur(torch.nn.Module):
 def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) -> None:
     write(FED)
     facts = {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True, "victim": True}
-    found = causes(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
+    found = causes_of(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
     assert (names(found)[0], found[0].confidence) == (first, "observed" if first == "unrecorded-input" else "suspected")
     assert found[0].source == SourceLine(file="train.py", line=at, text=FED.splitlines()[at - 1].strip())
     assert ("reads the clock" in " ".join(found[0].evidence)) is (line == 11)
@@ -160,7 +160,7 @@ BUILT = {"built": True, "order": "same samples, other order"}
 )
 def test_a_data_set_that_was_built_otherwise(script: str, facts: dict[str, object], expected: str) -> None:
     write(script)
-    assert names(causes(check(ladder("batch", facts=facts)), "."))[0] == expected
+    assert names(causes_of(check(ladder("batch", facts=facts)), "."))[0] == expected
 
 
 def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
@@ -172,7 +172,7 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
         "seeds_equal": True,
         "drawn_before_seed": {"torch": "train.py:3"},
     }
-    found = causes(check(ladder("initial weights", facts=facts, place="first", **GROSS)), ".")
+    found = causes_of(check(ladder("initial weights", facts=facts, place="first", **GROSS)), ".")
     assert names(found)[0] == "seed-after-model" and found[0].confidence == "observed"
     assert found[0].source == SourceLine(file="train.py", line=2, text="first = torch.randn(3)")
     assert "torch was drawn from before train.py:3 seeds it" in " ".join(found[0].evidence).replace("Torch", "torch")
@@ -180,7 +180,7 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
 
 def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     write("import random\nkeep = random.random()\n")
-    found = causes(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
+    found = causes_of(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
     assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
     assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
 
@@ -195,7 +195,7 @@ def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
 )
 def test_a_split_that_draws_from_the_differing_generator_is_named_where_nothing_else_draws(source: str, expected: str) -> None:
     write(f"from sklearn.model_selection import train_test_split\n{source}\n")
-    found = causes(check(ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})), ".")
+    found = causes_of(check(ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})), ".")
     assert names(found)[0] == expected
 
 
@@ -210,13 +210,13 @@ def test_the_source_of_this_package_is_not_the_users(tmp_path: Path) -> None:
 def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write("import data\n")
     write("import numpy as np\nrng = np.random.default_rng()\n", "data.py")
-    first = causes(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
+    first = causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
     assert first[0].source == SourceLine(file="data.py", line=2, text="rng = np.random.default_rng()")
     Path("data.py").write_text("# all new\n# lines\n")
-    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), ".") == first
+    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".") == first
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path) == first
+    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path) == first
     (tmp_path / "sources.json").write_text('{"files": 3}')
-    assert causes(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[0].code == first[0].code
+    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[0].code == first[0].code

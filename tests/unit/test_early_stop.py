@@ -8,7 +8,7 @@ import pytest
 from cause_ladders import check
 
 from reprocheck.model import Ended, Run
-from reprocheck.replay import changed_by_stops
+from reprocheck.workflow.replay import changed_by_stops
 
 ENDED = "was ended after iteration 10 (`--steps all` records the whole training)."
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck import rules
-from reprocheck.explain import suspects
-from reprocheck.explain.evidence import SHOWN_BY, Recorded, confidence
+from reprocheck.causes import suspects
+from reprocheck.causes.evidence import SHOWN_BY, Recorded, confidence
 
 DIFFERS = Recorded(kind="state differs", of="torch")
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from cause_ladders import GROSS, check, ladder, names, write
 
-from reprocheck.explain import causes
-from reprocheck.explain.confirmed import confirmed
-from reprocheck.explain.device import device_of
-from reprocheck.explain.fixes import control_fix, fix_of
-from reprocheck.explain.hints import BY_CLOCK, hints_of
-from reprocheck.explain.scanned import located
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.device import device_of
+from reprocheck.causes.fixes import control_fix, fix_of
+from reprocheck.causes.hints import BY_CLOCK, hints_of
+from reprocheck.causes.scanned import located
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
+from reprocheck.search.confirmed import confirmed
 
 NOISY = entry("RC602")
 
@@ -151,7 +151,7 @@ def test_branches_that_the_clock_decides(text: str, line: int | None) -> None:
 @pytest.mark.parametrize("rung", ["forward", "batch", "gradient", "hyper-parameters"])
 def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) -> None:
     write("import time\nfor x in data:\n    if time.time() % 2 < 1:\n        continue\n")
-    (cause, *_) = causes(check(ladder(rung, facts={"kind": "call", "structural": True, "order": ""}, **GROSS)), ".")  # type: ignore[arg-type]
+    (cause, *_) = causes_of(check(ladder(rung, facts={"kind": "call", "structural": True, "order": ""}, **GROSS)), ".")  # type: ignore[arg-type]
     assert cause.code == "RC605" and cause.confidence == "observed"
     assert cause.source is not None and cause.source.line == 3
     assert any("the clock decides here which way the program goes (`time.time`)" in said for said in cause.evidence)
@@ -161,17 +161,17 @@ def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) ->
 def test_another_path_that_entropy_decides_is_named_and_one_without_a_line_gets_an_honest_text() -> None:
     structural = ladder("forward", facts={"kind": "call", "structural": True}, **GROSS)
     write("import os\nlucky = os.urandom(1)[0] % 2 == 0\nfor x in data:\n    if lucky and x:\n        step(x)\n")
-    (cause, *_) = causes(check(structural), ".")
+    (cause, *_) = causes_of(check(structural), ".")
     assert cause.source is not None and cause.source.line == 4 and "random.Random(0)" in cause.fix
     write("step()\n")
-    (cause, *_) = causes(check(structural), ".")
+    (cause, *_) = causes_of(check(structural), ".")
     assert (cause.source, cause.fix) == (None, entry("RC605").fix)
 
 
 def test_a_difference_that_comes_and_goes_names_the_time_limit_as_a_suspicion() -> None:
     write("import time\nstart = time.time()\nwhile time.time() - start < 5:\n    step()\n")
     none = replace(ladder("later"), first=None, came_back=False)
-    found = causes(check(replace(none, rungs=tuple(replace(rung, status="equal") for rung in none.rungs))), ".")
+    found = causes_of(check(replace(none, rungs=tuple(replace(rung, status="equal") for rung in none.rungs))), ".")
     assert names(found) == ["intermittent-difference", "different-path"]
     assert found[1].confidence == "suspected" and found[1].source is not None and found[1].source.line == 3
 

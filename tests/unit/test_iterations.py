@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprocheck.child.reprocheck_child.iterations import COUNTED_FROM_HERE, IGNORED, Grouping
+from reprocheck.child.reprocheck_child.shared.iterations import COUNTED_FROM_HERE, IGNORED, Grouping
 
 
 def tell(story: str) -> tuple[Grouping, list[int]]:

@@ -30,7 +30,8 @@ from ladder_traces import (
     words,
 )
 
-from reprocheck import explain
+from reprocheck.causes.cause import causes_of
+from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model.record import FileChanges
 
 # ---------------------------------------------------------------------------------------------------------------- rung by rung
@@ -394,7 +395,7 @@ def test_an_update_that_differs_by_itself(tmp_path: Path) -> None:
 def test_losses_that_differ_later(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(training())], [text(training())])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1, 1, 1, 1), plain(1, 1, 1, 2)), unequal=4)
-    ladder = explain.ladder(check, tmp_path)
+    ladder = ladder_of(check, tmp_path)
     assert ladder is not None
     assert ladder.first == "later"
     assert ladder.came_back
@@ -409,7 +410,7 @@ def test_processes_without_ranks_are_held_against_the_training_that_has_their_lo
     wrong = changes(other, "gradient", "head.weight", out=[["", tensor("another")]])
     deeper = pair_of(tmp_path, [process(1, training()), process(2, other)], [process(1, wrong), process(2, training())])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0), plain(2.0, 2.0)))
-    ladder = explain.ladder(check, tmp_path)
+    ladder = ladder_of(check, tmp_path)
     assert ladder is not None
     assert {name for name, status in statuses(ladder).items() if status == "differs"} == {"gradient"}
     assert ladder.first == "gradient" and "(rank 1)" in ladder.sentence
@@ -425,13 +426,13 @@ def test_a_worker_that_seeds_by_itself_is_recorded_and_observed(tmp_path: Path) 
         traces.append([text([*training()[:1], handed, *training()[1:]]), worker.encode()])
     deeper = pair_of(tmp_path, *traces)
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = explain.ladder(check, tmp_path)
+    found = ladder_of(check, tmp_path)
     assert found is not None and found.first == "batch"
     facts = found.rung("batch").facts
     assert (facts["worker_seeds"], facts["seed_line"]) == ({"numpy": [11, 12]}, "data.py:4")
     assert "because the worker seeds numpy with another number in each run in line 4 of data.py" in found.sentence
     assert "process-wide" not in found.sentence
-    (cause, *others) = explain.causes(replace(check, ladder=found), tmp_path)
+    (cause, *others) = causes_of(replace(check, ladder=found), tmp_path)
     assert (cause.code, cause.confidence) == ("RC503", "observed")
     assert "Worker 1 seeded numpy with 11 in run 1 and 12 in run 2." in cause.evidence
     assert {other.confidence for other in others} == {"suspected"}
@@ -448,10 +449,10 @@ def test_weights_from_a_file_that_does_not_hold_the_same_are_blamed_on_the_file(
         traces.append([{key: value for key, value in one.items() if (one.get("r"), key) != ("weights", "g")} for one in events])
     deeper = pair_of(tmp_path, [text(traces[0])], [text(traces[1])])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = explain.ladder(check, tmp_path)
+    found = ladder_of(check, tmp_path)
     assert found is not None and found.first == "initial weights"
     assert "`start.pt` does not hold the same in both runs where it is loaded at line 4 of train.py" in found.sentence
-    causes = explain.causes(replace(check, ladder=found), tmp_path)
+    causes = causes_of(replace(check, ladder=found), tmp_path)
     assert [(cause.code, cause.confidence) for cause in causes] == [("RC103", "observed"), ("RC301", "suspected")]
 
 
@@ -464,10 +465,10 @@ def test_a_file_that_each_run_writes_before_it_loads_it_is_not_left_by_run_1(tmp
     written = (FileChanges(created=("start.pt",)), FileChanges(changed=("start.pt",) if made_anew else ()))
     runs = tuple(replace(run, record=replace(run.record, files=files)) for run, files in zip(check.runs, written, strict=True))
     check = replace(check, runs=runs, state_left=("start.pt",))
-    found = explain.ladder(check, tmp_path)
+    found = ladder_of(check, tmp_path)
     assert found is not None
     assert found.first == ("initial weights" if made_anew else "files and arguments")
-    cause = explain.causes(replace(check, ladder=found), tmp_path)[0]
+    cause = causes_of(replace(check, ladder=found), tmp_path)[0]
     if made_anew:
         assert cause.evidence[-1].startswith("Each run writes `start.pt` before it loads it")
         assert (cause.code, cause.confidence) == ("RC301", "suspected")

@@ -27,7 +27,7 @@ from ladder_traces import (
     words,
 )
 
-from reprocheck import explain
+from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import (
     EnvironmentDifference,
     Ladder,
@@ -86,7 +86,7 @@ def test_the_environment_alone_never_leads(tmp_path: Path) -> None:
 
 def test_without_deeper_runs_there_is_no_ladder(tmp_path: Path) -> None:
     check = check_of(tmp_path, deeper=(), first=(plain(1.0), plain(2.0)))
-    assert explain.ladder(check, tmp_path) is None
+    assert ladder_of(check, tmp_path) is None
 
 
 # ---------------------------------------------------------------------------------------------------------------- structure
@@ -140,7 +140,7 @@ def test_damaged_traces(tmp_path: Path) -> None:
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
     trace = read_deep(tmp_path, deeper.runs[1])[0]
     assert any("no events" in problem for problem in trace.problems)
-    ladder = explain.ladder(check, tmp_path)
+    ladder = ladder_of(check, tmp_path)
     assert ladder is not None
     assert any("no events" in line for line in ladder.coverage)
 
@@ -170,7 +170,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(training())], [])
-    ladder = explain.ladder(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
+    ladder = ladder_of(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
     assert ladder is not None
     assert ladder.first is None
     assert set(statuses(ladder).values()) <= {"not_recorded", "equal"}
@@ -198,7 +198,7 @@ def test_two_ranks(tmp_path: Path) -> None:
     one = [rank(0, training()), rank(1, training())]
     other = [rank(0, training(reduced="sum", new="n")), rank(1, training(**{"d body": "other", "dw body": "other", "reduced": "sum"}))]
     check = check_of(tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0)))
-    ladder = explain.ladder(check, tmp_path)
+    ladder = ladder_of(check, tmp_path)
     assert ladder is not None
     assert ladder.first == "gradient"
     assert (ladder.rung("gradient").rank, ladder.rung("gradient").place) == (1, "body")
@@ -212,7 +212,7 @@ def test_two_ranks(tmp_path: Path) -> None:
 def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
     files = [text([{"e": "rank", "rank": n, "world": 2}, *training()]) for n in (0, 1)]
     others = [text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")]) for n in (0, 1)]
-    ladder = explain.ladder(check_of(tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))), tmp_path)
+    ladder = ladder_of(check_of(tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))), tmp_path)
     assert ladder is not None
     assert ladder.first == "reduced gradient"
     assert ladder.rung("reduced gradient").facts["local_equal"] is True
@@ -225,7 +225,7 @@ def of_ranks(folder: Path, first: Sequence[Sequence[Event]], second: Sequence[Se
         return [text([{"e": "rank", "rank": number, "world": len(run)}, *events]) for number, events in enumerate(run)]
 
     deeper = pair_of(folder, files(first), files(second))
-    ladder = explain.ladder(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
+    ladder = ladder_of(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
     assert ladder is not None
     return ladder
 
@@ -286,7 +286,7 @@ def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
 
     module = pair_of(tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])])
     deep = pair_of(tmp_path, [text(events("g", "n"))], [text(events("G", "N"))], level="op")
-    ladder = explain.ladder(check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path)
+    ladder = ladder_of(check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path)
     assert ladder is not None
     assert ladder.level == "op"
     rung = ladder.rung("forward")
@@ -307,7 +307,7 @@ def test_a_hundred_thousand_facts_take_seconds(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(one)], [text(other)])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
     started = time.perf_counter()
-    ladder = explain.ladder(check, tmp_path)
+    ladder = ladder_of(check, tmp_path)
     assert time.perf_counter() - started < 60
     assert ladder is not None
     assert ladder.rung("forward").place == "layer.9"

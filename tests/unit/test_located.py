@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from cause_ladders import GROSS, check, ladder
 
-from reprocheck.explain.scanned import located, suspected
+from reprocheck.causes.scanned import located, suspected
 from reprocheck.model import Cause, SourceLine
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.rules import entry

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from reprocheck.child.reprocheck_child.masking import identity, mask, mask_bytes, mask_stream
+from reprocheck.child.reprocheck_child.shared.masking import identity, mask, mask_bytes, mask_stream
 
 ANNA = ("/home/anna", "anna", "gpu7.example.org")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck import record as record_file
 from reprocheck.errors import ReportError
 from reprocheck.model import CheckRecord, EntryPoint, FileChanges, RunRecord, Setting, Tolerance
+from reprocheck.recording import record as record_file
 
 
 def a_run(number: int = 1, *, seconds: float = 1.5) -> RunRecord:

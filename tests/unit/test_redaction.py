@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from reprocheck.child.reprocheck_child.masking import may_hold_secret
-from reprocheck.child.reprocheck_child.redaction import Redactor, is_secret_name, known_secrets
+from reprocheck.child.reprocheck_child.shared.masking import may_hold_secret
+from reprocheck.child.reprocheck_child.shared.redaction import Redactor, is_secret_name, known_secrets
 
 HF = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

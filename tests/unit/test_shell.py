@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from reprocheck.explain.shell import Made, made
+from reprocheck.ladder.shell import Made, made
 
 TRAIN = "python train.py --seed $SEED --lr 0.1\n"
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprocheck.child.reprocheck_child import leaves
-from reprocheck.explain.size import Difference, difference, recorded, relative_difference, rounding_level, size_of
+from reprocheck.ladder.size import Difference, difference, recorded, relative_difference, rounding_level, size_of
 
 
 def print_of(values: Any, **changes: Any) -> Any:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from cause_ladders import GROSS, check, ladder
 
-from reprocheck.explain import question, searched, started
-from reprocheck.explain.given import Given
+from reprocheck.causes import started
+from reprocheck.ladder.given import Given
 from reprocheck.model import Check, Rung
+from reprocheck.search.confirm import question, searched
 
 
 def given(first: str, second: str) -> Given:

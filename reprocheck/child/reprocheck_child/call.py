@@ -12,21 +12,13 @@ import os
 import sys
 
 from . import jsontext
+from .shared.called import GUARD, HOME, INSIDE, REFUSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
-REFUSED = "refused.json"
 MAIN = "__mp_main__"
-HOME = "<home>"
-INSIDE = "reprocheck.check was called in a process that reprocheck itself had started."
-GUARD = (
-    'Put the call below `if __name__ == "__main__":`, so that it is not made again when a run imports the script; a script that calls '
-    "reprocheck.check itself is started with python, not with `reprocheck run`."
-)
-"""What is said where a run comes to `reprocheck.check` again, and what to do."""
-
 _IMPORTABLE = "See that it can be imported from the working directory in a fresh interpreter, without the process that calls check."
 _PICKLE_MAIN = b"__main__"
 

@@ -5,7 +5,7 @@ socket. Standard library only, Python 3.9 and later.
 
 A fact is about what bears on numbers and randomness. What differs from process to process by nature is not among the facts: process
 ids, ports and addresses, run ids of launchers, temporary folders, times. So two runs' facts can be compared key by key; between the
-ranks of one run only the keys in `OF_THE_RANK` may differ.
+ranks of one run only the keys in `shared.variables.OF_THE_RANK` may differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-from . import variables
+from .shared import variables
 
 TYPE_CHECKING = False  # importing `typing` would cost 10 ms where no framework has done so
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     Fact = tuple[str, object]
     Probe = tuple[str, Callable[[], object]]
-
-_DEVICE_CHOICE = {"CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "ASCEND_DEVICE_ID", "ACCELERATE_TORCH_DEVICE"}
-OF_THE_RANK = frozenset(
-    {"cpu.affinity", "torch.cuda.current_device", "torch.npu.current_device"}
-    | {f"variable.{name}" for name in variables.RANK | _DEVICE_CHOICE}
-)
-"""Keys that may differ between the ranks of one run; between two runs of the same rank they may not."""
 
 
 def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None) -> dict[str, object]:
@@ -79,7 +72,7 @@ def _plain(value: object) -> object:
 
 
 def _masker() -> Callable[[str], str]:
-    from .masking import identity, mask
+    from .shared.masking import identity, mask
 
     names = identity()
     return lambda text: mask(text, *names)

@@ -12,9 +12,9 @@ from _thread import RLock, get_ident
 from time import time_ns
 
 from . import company, jsontext, launchers, origin, stop
-from .iterations import BACKWARD, LOG, Grouping
 from .lines import exact_text, loss_line, update_line
-from .regular import Column, Regular
+from .shared.iterations import BACKWARD, LOG, Grouping
+from .shared.regular import Column, Regular
 from .trace_file import TraceFile
 from .writer import Writer
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 
-from .mapping import BLOCK, Block, cut_off
+from .shared.mapping import BLOCK, Block, cut_off
 
 DESCRIPTOR_FROM = 700
 """File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""

@@ -11,7 +11,7 @@ from _collections import deque
 from _thread import RLock
 
 from . import jsontext
-from .iterations import Grouping
+from .shared.iterations import Grouping
 from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -50,26 +50,26 @@ class Writer:
     def masked(self, text: str) -> str:
         """`text` without the names of home, user and host."""
         if self._mask and ("://" in text or any(name and name in text for name in self._mask.values())):
-            from .masking import mask
+            from .shared.masking import mask
 
             return mask(text, **self._mask)
         return text
 
     def redacted(self, text: str) -> str:
         """`text` without names and without secrets: for what a script, not the recorder, has put into words."""
-        from .redaction import Redactor, known_secrets
+        from .shared.redaction import Redactor, known_secrets
 
         known = known_secrets(sys.argv, os.environ)
         return Redactor(known).text(self.masked(text))
 
     def arguments(self, words: Sequence[str]) -> list[str]:
         """The words of a command line, without names and without the values of secret options."""
-        from .masking import may_hold_secret
+        from .shared.masking import may_hold_secret
 
         masked = [self.masked(word) for word in words]
         if not any(may_hold_secret(word) for word in masked):
             return masked
-        from .redaction import Redactor
+        from .shared.redaction import Redactor
 
         return Redactor().arguments(masked)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from reprocheck import __version__
+from reprocheck._version import __version__
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code, language
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable

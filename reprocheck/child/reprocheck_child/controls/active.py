@@ -7,7 +7,7 @@ import sys
 from itertools import count
 
 from .. import users
-from ..masking import may_hold_secret
+from ..shared.masking import may_hold_secret
 from . import seed_arguments
 from .stream import stream
 

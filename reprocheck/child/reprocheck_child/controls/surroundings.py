@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .active import Active
 
-TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "controls.json")
+TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "controls.json")
 ADDR_NO_RANDOMIZE = 0x0040000
 
 

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
-from ...iterations import BACKWARD
+from ...shared.iterations import BACKWARD
 from .captured import captured
 from .evaluation import Evaluation, Loss, Named
 from .fingerprint import Fingerprints, flat, named, parameters, shown, title

@@ -11,8 +11,8 @@ import sys
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...iterations import BACKWARD, LOG
 from ...lines import whole_or_float
+from ...shared.iterations import BACKWARD, LOG
 
 NAME = "jax"
 MINIMUM = (0, 4, 31)

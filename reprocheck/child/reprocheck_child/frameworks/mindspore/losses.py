@@ -8,7 +8,7 @@ PyNative mode, and the execution of a compiled cell or function (the last two in
 import functools
 from typing import Any, Callable, Dict, List, Optional
 
-from ...iterations import BACKWARD
+from ...shared.iterations import BACKWARD
 from .record import Before, Recording
 from .steps import Compiled, Gradients, say_captures
 

@@ -5,7 +5,7 @@ import threading
 import weakref
 from typing import Any, List, Optional, Sequence, Tuple
 
-from ...iterations import LOG
+from ...shared.iterations import LOG
 from .values import Values, changed, checksums
 
 Before = List[Optional[List[int]]]

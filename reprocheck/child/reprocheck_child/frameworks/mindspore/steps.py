@@ -8,7 +8,7 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from ...iterations import BACKWARD, GRAD
+from ...shared.iterations import BACKWARD, GRAD
 from . import graph
 from .record import Before, Recording
 

@@ -10,8 +10,8 @@ import sys
 import threading
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...iterations import BACKWARD, GRAD, LOG
 from ...lines import whole_or_float
+from ...shared.iterations import BACKWARD, GRAD, LOG
 
 NAME = "tensorflow"
 MINIMUM = (2, 16)

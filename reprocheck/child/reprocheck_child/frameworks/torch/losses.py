@@ -10,7 +10,7 @@ import weakref
 from _thread import get_ident
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...iterations import BACKWARD, GRAD, LOG
+from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
 from .values import Values
 from .weights import GraphLeaves, StepWeights

@@ -1,0 +1,95 @@
+"""The fix of a cause where no line of the user's gives one.
+
+It is a command, what the confirming control does, or the catalogue's. A fix that was made for a
+line comes first: see `scanned` for what the scan would change there, and `search_place`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from reprocheck.causes import left_state
+from reprocheck.causes.device import CPU, device_of
+from reprocheck.causes.evidence import VAGUE
+from reprocheck.causes.frameworks import PYTHON
+from reprocheck.causes.likely import removes
+from reprocheck.model import Cause, Check
+from reprocheck.report.again import again, in_shell
+from reprocheck.rules import Entry, entry
+from reprocheck.settings import controls
+
+_ONE_THREAD = "gone with one thread? then an order of additions"
+_BLOCKING = "gone when kernels wait for each other? then a race"
+
+
+def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
+    """The fix of an entry of the catalogue for this check."""
+    made = _OF_CHECK.get(known.name)
+    if made is not None:
+        return made(check)
+    device = device_of(check)
+    return known.fix_for((*_keys(frameworks, device), device))
+
+
+def after_control(check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()) -> str:
+    """The fix of a cause that a control has confirmed.
+
+    Where another control is nearer to the cause, what the catalogue advises may not help.
+    """
+    known = entry(cause.code)
+    if cause.fix != fix_of(check, known, frameworks):
+        return cause.fix
+    unsaid = cause.code in VAGUE or known.name in _SEARCHES
+    if unsaid or (control in _COMPUTE and not removes(control, cause.code)):
+        return control_fix(frameworks, control, device_of(check)) or cause.fix
+    return cause.fix
+
+
+def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:
+    """The code to paste that does in the script what a control does from outside.
+
+    "" where none is known for these frameworks.
+    """
+    fixes = controls.control(name).fix
+    return next((fixes[key] for key in _keys((*frameworks, PYTHON), device) if key in fixes), "")
+
+
+def _keys(frameworks: Sequence[str], device: str) -> list[str]:
+    """Under what a fix for these frameworks may stand: one for the device that ran comes first."""
+    return [key for framework in frameworks for key in (f"{framework} {device}", framework)]
+
+
+def _how_often(check: Check) -> str:
+    """How often the difference comes, and whether it goes with what usually makes it."""
+    often = f"# how often\n{again(check, '--runs 10')}"
+    if device_of(check) == CPU:
+        return f"{often}\n# {_ONE_THREAD}\n{again(check, '--runs 10 --control single-thread')}"
+    return f"{often}\n# {_BLOCKING}\n{again(check, '--runs 10 --control launch-blocking')}"
+
+
+def _whole_training(check: Check) -> str:
+    return f"# {_ONE_THREAD}\n{again(check, '--steps all --control single-thread')}"
+
+
+def _hash_seed(check: Check) -> str:
+    """The user's own command with the hash seed before it."""
+    return f"PYTHONHASHSEED=0 {' '.join(map(in_shell, check.record.entry_point.command))}"
+
+
+_OF_CHECK: Mapping[str, Callable[[Check], str]] = MappingProxyType(
+    {
+        left_state.NAME: left_state.fix_of,
+        "intermittent-difference": _how_often,
+        "late-drift": _whole_training,
+        "late-hash-seed": _hash_seed,
+    }
+)
+"""Entries whose fix is a command: it is the user's own, made for what ran."""
+_COMPUTE = ("deterministic", "single-thread", "no-compile", "single-worker", "launch-blocking")
+"""Controls of how a training computes, whose own fix is the one that helps.
+
+What the other controls fix is mended where the script draws or reads it.
+"""
+_SEARCHES = ("intermittent-difference", "late-drift")
+"""Those of them whose commands only look for the cause."""

@@ -1,0 +1,125 @@
+"""Which controls can remove which cause, and which lines speak for a control: the lists of `likely.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reprocheck.model import Check, Rung
+
+TABLE = Path(__file__).parent / "likely.toml"
+_ACCELERATORS = ("cuda", "npu", "ascend", "gpu", "xpu", "tpu")
+_OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
+"""Controls that can do nothing where there is the CPU alone."""
+_OF_RANDOMNESS = ("seed", "private-rng", "entropy", "clock", "hash-seed", "file-order", "fixed-addresses", "fill-memory")
+"""Controls that fix what a script draws or reads, and not how it computes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Likely:
+    """The lists of `search_likely.toml`."""
+
+    causes: Mapping[str, tuple[str, ...]]
+    instead: Mapping[str, tuple[str, ...]]
+    rungs: Mapping[str, tuple[str, ...]]
+    lines: Mapping[str, re.Pattern[str]]
+    hints: Mapping[str, str]
+    beyond: Mapping[str, tuple[re.Pattern[str], str]]
+    acts: Mapping[str, tuple[str, ...]]
+    implied: Mapping[str, Mapping[str, str]]
+    open: tuple[str, ...]
+    shown: tuple[str, ...]
+    unseeded: tuple[str, ...]
+
+
+@cache
+def table() -> Likely:
+    """The lists, read once."""
+    found = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return Likely(
+        causes={code: tuple(names) for code, names in found["causes"].items()},
+        instead={code: tuple(names) for code, names in found["instead"].items()},
+        rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
+        lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
+        hints=found["hints"],
+        beyond={kind: (re.compile(one["calls"]), one["control"]) for kind, one in found["beyond"].items()},
+        acts={name: tuple(kinds) for name, kinds in found["acts"].items()},
+        implied=found["implied"],
+        open=tuple(found["open"]),
+        shown=tuple(found["shown"]),
+        unseeded=tuple(found["unseeded"]),
+    )
+
+
+def place_of(control: str, code: str) -> int | None:
+    """How near a control is to a cause, from 0; None where a cause says nothing for it."""
+    names = table().causes.get(code, ())
+    return names.index(control) if control in names else None
+
+
+def confirms(control: str, code: str) -> bool:
+    """Whether runs that agree under a control confirm a cause: it can remove that very cause, and not only one that leads to it."""
+    return place_of(control, code) is not None and control not in table().instead.get(code, ())
+
+
+def removes(control: str, code: str) -> bool:
+    """Whether a control is the one that is nearest to a cause."""
+    return place_of(control, code) == 0
+
+
+def draws(code: str) -> bool:
+    """Whether a cause is a source of randomness: fixing what is drawn or read there removes it."""
+    return any(removes(control, code) for control in _OF_RANDOMNESS)
+
+
+def shown_by(control: str) -> tuple[str, ...]:
+    """What shows that a control acted: see `acts` in the lists; nothing where it says so itself."""
+    return table().acts.get(control, ())
+
+
+def implied(control: str, rung: str) -> str:
+    """The cause that a control confirms where none was named that it can remove."""
+    codes = table().implied[control]
+    return codes.get(rung, codes[""])
+
+
+def without_effect(check: Check) -> frozenset[str]:
+    """The controls that are on already, or cannot change anything here: what they remove is not why these runs differ."""
+    rung = check.ladder.first_rung if check.ladder else None
+    return frozenset((*check.record.controls, *_useless(check, rung)))
+
+
+def _useless(check: Check, rung: Rung | None) -> Iterator[str]:
+    """Controls that cannot change anything here."""
+    if not _accelerated(check, rung):
+        yield from _OF_ACCELERATORS
+    if all(_fixed_hash(facts) for facts in _facts(check)):
+        yield "hash-seed"
+
+
+def _facts(check: Check) -> list[Mapping[str, object]]:
+    return [run.environment for run in check.runs] or [{}]
+
+
+def _fixed_hash(facts: Mapping[str, object]) -> bool:
+    return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
+
+
+def _accelerated(check: Check, rung: Rung | None) -> bool:
+    """Whether a device other than the CPU may be in use."""
+    device = str(rung.facts.get("device") or "").lower() if rung else ""
+    return any(name in device for name in _ACCELERATORS) or any(_has_device(facts) for facts in _facts(check))
+
+
+def _has_device(facts: Mapping[str, object]) -> bool:
+    """By its driver, the framework's list of devices, or the device that MindSpore says it uses."""
+    return any(
+        (key.endswith(".devices") and bool(value))
+        or (key.startswith("driver.") and bool(value))
+        or (key.startswith("mindspore.device") and str(value).lower() not in ("", "cpu", "none"))
+        for key, value in facts.items()
+    )

@@ -1,0 +1,81 @@
+"""What a start gives a training anew each time: whether that is what differs, and the line that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from reprocheck.ladder.given import Given, given_at_start
+from reprocheck.ladder.shell import Made, made
+from reprocheck.model import Check, Rung
+
+STARTED = ("argument", "variable")
+"""Kinds of what a start gives."""
+
+
+def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:
+    """Where a shell script or a Makefile makes the argument or the variable that differs.
+
+    `read` gives the text of a file, None where there is none.
+    """
+    given = _first(check)
+    if given is None or given.first is None:
+        return None
+    command = check.record.entry_point.command
+    return made(command, read, given.name, given.first, variable=given.kind == "variable")
+
+
+def is_what_differs(check: Check, folder: Path) -> bool:
+    """Whether what differs first in the training is as far apart as what the start gave.
+
+    These are seeds, or a hyper-parameter. The ladder is that of the runs that were recorded again,
+    which were given numbers of their own.
+    """
+    given = _first(check)
+    rung = check.ladder.first_of_training if check.ladder is not None else None
+    if given is None or rung is None:
+        return False
+    same = [one for one in _given_again(check, folder) if (one.kind, one.name) == (given.kind, given.name)]
+    apart = {_apart(one.first, one.second) for one in same} - {None}
+    return any(_apart(*pair) in apart for pair in _numbers(rung))
+
+
+def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
+    """What the starts of the runs behind the ladder did not give alike."""
+    from reprocheck.trace import read_run
+
+    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None)
+    if pair is None or len(pair.runs) < 2:
+        return ()
+    first, second = (read_run(folder, run) for run in pair.runs[:2])
+    return given_at_start(first, second)
+
+
+def _first(check: Check) -> Given | None:
+    """The argument or variable that the ladder names first; None for two recordings."""
+    rung = check.ladder.first_rung if check.ladder else None
+    if rung is None or rung.facts.get("kind") not in STARTED:
+        return None
+    if check.record.compared or len(check.runs) < 2:
+        return None
+    return next((one for one in given_at_start(*check.runs[:2]) if one.name == rung.place), None)
+
+
+def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:
+    """The numbers of both runs that a rung names."""
+    seeds = rung.facts.get("seeds")
+    pairs = [*(seeds.values() if isinstance(seeds, Mapping) else ()), rung.facts.get("values")]
+    for pair in pairs:
+        if isinstance(pair, list | tuple) and len(pair) == 2:
+            yield pair[0], pair[1]
+
+
+def _apart(first: object, second: object) -> float | None:
+    """How far two numbers are apart; None for what is no number, or equal.
+
+    What is added to both, such as a rank, does not matter.
+    """
+    try:
+        return float(str(second)) - float(str(first)) or None
+    except ValueError:
+        return None

@@ -1,0 +1,75 @@
+"""From the first differing rung to entries of the catalogue: one function a rung, best first.
+
+Each names the recorded facts that show it; `explain.evidence` decides by them what is observed. What only fits, or rests on a line of the
+source, is suspected. A list of operators alone yields nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from reprocheck.causes.suspects.backward import gradient, later, reduced, update
+from reprocheck.causes.suspects.data import batch
+from reprocheck.causes.suspects.environment import environment
+from reprocheck.causes.suspects.forward import forward
+from reprocheck.causes.suspects.generators import generators
+from reprocheck.causes.suspects.given import of_given
+from reprocheck.causes.suspects.look import Look, Suspect, line
+from reprocheck.causes.suspects.start import files, hyper_parameters, weights
+from reprocheck.model import RungName
+
+__all__ = ["Look", "Suspect", "suspects"]
+
+
+def suspects(look: Look) -> Iterator[Suspect]:
+    """What the first differing rung points at, best first."""
+    if look.check.record.compared:
+        yield from _of_sides(look)
+        return
+    if not look.ladder.came_back and look.rung.rung != "files and arguments":
+        shown = look.recorded("agrees when repeated")
+        yield Suspect(name="intermittent-difference", shown=shown, evidence=("The runs that were recorded again agreed.",))
+    yield from _OF_RUNG[look.rung.rung](look)
+    if look.rung.rung != "environment":
+        yield from _beside(look)
+
+
+def _of_sides(look: Look) -> Iterator[Suspect]:
+    """Of two recordings that were made apart: what they were given, their environments, and what makes runs differ anyhow.
+
+    The last only where a side may not agree with itself, and never for a value that another text computes.
+    """
+    if look.rung.rung == "files and arguments":
+        yield from of_given(look)
+        return
+    yield from _beside(look)
+    given = look.ladder.rung("files and arguments").status == "differs"
+    if look.quiet or (given and look.rung.rung == "hyper-parameters"):
+        return
+    yield from (replace(suspect, shown=()) for suspect in _OF_RUNG[look.rung.rung](look))
+
+
+def _beside(look: Look) -> Iterator[Suspect]:
+    """Differences of the environment explain only a rounding-level difference."""
+    if look.rung.size == "rounding":
+        for suspect in environment(look):
+            yield replace(suspect, shown=())
+        if compiled := look.hint("compile"):
+            yield Suspect(name="compile-cache", evidence=(line(compiled, "compiles"),), source=compiled.source)
+
+
+_OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {
+    "environment": environment,
+    "files and arguments": files,
+    "hyper-parameters": hyper_parameters,
+    "initial weights": weights,
+    "RNG state": generators,
+    "batch": batch,
+    "forward": forward,
+    "loss": forward,
+    "gradient": gradient,
+    "reduced gradient": reduced,
+    "update": update,
+    "later": later,
+}

@@ -1,0 +1,26 @@
+"""Differences of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reprocheck.causes.evidence import Recorded
+from reprocheck.causes.suspects.look import Look, Suspect
+from reprocheck.ladder.drift import classes
+from reprocheck.rules import drift_class
+
+_NO_MATTER = ("python.hash_seed",)
+_ORDER = ("other-machine", "thread-count", "version-drift")
+
+
+def environment(look: Look) -> Iterator[Suspect]:
+    """The machine, the threads, the versions."""
+    kinds: dict[str, list[str]] = {}
+    for difference in (one for group in classes(look.check.environment_differences) for one in group.differences):
+        if difference.key not in _NO_MATTER:
+            said = f"`{difference.key}` is {difference.reference} in run 1 and {difference.value} in run {difference.run}."
+            kinds.setdefault(drift_class(difference.key).cause, []).append(said)
+    for name in _ORDER:
+        if name in kinds:
+            shown = (Recorded(kind="environment differs", of=name),)
+            yield Suspect(name=name, shown=shown, evidence=tuple(kinds[name][:5]))

@@ -1,0 +1,56 @@
+"""Runs that do not go the same way through the code: what decides there, where a line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reprocheck.causes.evidence import Recorded
+from reprocheck.causes.hints import BY_CLOCK, BY_SYSTEM
+from reprocheck.causes.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.causes.usercode import Hint, UserCode
+from reprocheck.model import SourceLine
+
+_DECIDES = "{} decides here which way the program goes"
+_A_LOOP = """\
+# go on for a number of steps, and not for a time: in the same time each run does another number of them
+for step in range(number_of_steps):  # instead of: {text}"""
+_A_LIMIT = """\
+# decide by the number of the step, not by the clock
+if step >= number_of_steps:  # instead of: {text}"""
+_A_DRAW = """\
+import random
+
+choices = random.Random(0)  # once, at the start: a generator with a seed
+if choices.random() < 0.5:  # instead of: {text}"""
+
+
+def other_path(look: Look) -> Suspect:
+    """The cause, with the line on which the clock or the system decides, where there is one."""
+    shown = look.recorded("path differs")
+    decides = look.hint(BY_CLOCK, BY_SYSTEM)
+    if decides is None:
+        system = of_hint(look.hint("entropy", "clock"), "reads the system or the clock")
+        return Suspect(name="different-path", shown=shown, evidence=system)
+    what = "the clock" if decides.kind == BY_CLOCK else "what the system gives"
+    evidence = (line(decides, _DECIDES.format(what)),)
+    return _decided(decides, evidence, shown)
+
+
+def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
+    """The same as a suspicion: what was recorded does not show whether the clock decided otherwise."""
+    clock = code.of(BY_CLOCK, near=near)
+    if clock is not None:
+        yield _decided(clock, (line(clock, _DECIDES.format("the clock")),), ())
+
+
+def _decided(by: Hint, evidence: tuple[str, ...], shown: tuple[Recorded, ...]) -> Suspect:
+    source, fix = by.source, _fix(by)
+    return Suspect(name="different-path", shown=shown, evidence=evidence, source=source, fix=fix)
+
+
+def _fix(decides: Hint) -> str:
+    """What to write instead of the line that decides."""
+    text = decides.source.text.strip()
+    if decides.kind == BY_SYSTEM:
+        return _A_DRAW.format(text=text)
+    return (_A_LOOP if text.startswith("while ") else _A_LIMIT).format(text=text)

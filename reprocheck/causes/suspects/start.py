@@ -1,0 +1,164 @@
+"""What stands before the training: files, hyper-parameters, initial weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
+from reprocheck.causes.hints import ELAPSED
+from reprocheck.causes.suspects.data import origins
+from reprocheck.causes.suspects.generators import by_seeds
+from reprocheck.causes.suspects.given import of_given
+from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
+from reprocheck.causes.suspects.path import other_path
+from reprocheck.ladder.given import GIVEN, made_by_each_run
+from reprocheck.ladder.start import other_sizes
+from reprocheck.ladder.words import code
+from reprocheck.model.letters import capital
+from reprocheck.rules import entry
+
+_SYSTEM = "draws from the system, from a generator without a seed, or from the clock"
+_NO_STATE = "No state of a generator was recorded when it was made: it may have been loaded, copied, or made in another process."
+
+
+def files(look: Look) -> Iterator[Suspect]:
+    """State that a run left, or other inputs."""
+    left = [path for path in look.check.state_left if path]
+    if look.fact("kind") in GIVEN:
+        yield from of_given(look)
+    elif left:
+        said = f"The later run read {'it' if len(left) == 1 else 'them'} before it wrote there itself."
+        files_left = tuple(Recorded(kind="file left by run 1", of=path) for path in left)
+        yield Suspect(name="state-left", shown=files_left, evidence=(said,), source=look.line_at(_reader(look, left[0])))
+    else:
+        yield Suspect(name="changing-input", shown=tuple(Recorded(kind="contents differ", of=name) for name in look.names("files")))
+
+
+def _reader(look: Look, path: str) -> str:
+    """The user's line in which a later run first opened what run 1 left; "" where it was not seen."""
+    reads = (run.first_reads.get(path) for run in look.check.runs[1:])
+    return next((read.line for read in reads if read is not None), "")
+
+
+def hyper_parameters(look: Look) -> Iterator[Suspect]:
+    """Values that are computed or drawn; or an update that only one run makes."""
+    if look.fact("structural"):
+        yield other_path(look)
+        return
+    if str(look.rung.place).endswith(".params"):
+        yield from origins(look)
+    clock, draw, measured = look.hint("clock", "entropy", "identity"), look.hint("draw"), look.hint(ELAPSED)
+    if draw and not clock:
+        yield by_hint("random-hyper-parameter", draw, "draws a number")
+    shown = look.recorded("value differs")
+    if measured and not clock:
+        yield by_hint("drifting-hyper-parameter", measured, "measures how long something takes, and uses the number", shown)
+    else:
+        yield by_hint("drifting-hyper-parameter", clock, "reads the clock or the system", shown)
+
+
+def weights(look: Look) -> Iterator[Suspect]:
+    """By the states of the generators when the weight was made."""
+    if sizes := other_sizes(look.rung.facts):
+        yield from _another_model(look, sizes)
+        return
+    missing = look.fact("missing_from_checkpoint")
+    if missing:
+        said = f"{capital(str(missing))} did not hold it."
+        yield Suspect(name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,))
+    if loaded := look.fact("loaded"):
+        yield from _loaded_otherwise(look, str(loaded))
+        return
+    seeded = all(fact.kind in SEEDED_EQUALLY for fact in look.generator_facts() if fact.kind != "state differs")
+    if look.fact("filled_in_other_order") and seeded:
+        yield from origins(look)
+        said = "The weights are filled one after the other, in another order in each run."
+        yield Suspect(name="different-path", shown=look.recorded("path differs"), evidence=(said,), source=look.rung.source)
+    elif look.names("generators"):
+        yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
+    elif look.fact("states_known", look.fact("generators") is not None):
+        yield from _unfilled(look)
+    else:
+        yield from _without_states(look)
+
+
+def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
+    """Weights of another size: what says how large the model is, is not the same in each run."""
+    said = f"The weights {sizes}: the number that says how many there are differs."
+    yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
+    yield by_hint("drifting-hyper-parameter", look.hint("clock", "entropy", "identity"), "reads the clock or the system", said=(said,))
+
+
+def _loaded_otherwise(look: Look, file: str) -> Iterator[Suspect]:
+    """A file with weights holds others in each run: each run drew them before it wrote it, or somebody gave the runs other files."""
+    loaded = look.line_of("load_line")
+    if made_by_each_run(look.check, file):
+        said = f"Each run writes {code(file)} before it loads it; what writes it may draw the weights without a seed."
+        yield Suspect(name="unseeded-weights", evidence=(said,), source=loaded, fix=_in_what_writes(look, file))
+        return
+    said = f"{code(file)} did not hold the same in both runs when it was loaded."
+    shown = (Recorded(kind="contents differ", of=file),)
+    yield Suspect(name="changing-input", shown=shown, evidence=(said,), source=loaded)
+    wrote = f"What wrote {code(file)} may have drawn them without a seed."
+    yield Suspect(name="unseeded-weights", evidence=(wrote,), fix=_in_what_writes(look, file))
+
+
+def _in_what_writes(look: Look, file: str) -> str:
+    """The seeds of the framework, and where they belong: a seed in the process that loads the file changes nothing in it."""
+    return f"# in the program that writes {file}:\n{entry('unseeded-weights').fix_for(look.frameworks)}"
+
+
+def _unfilled(look: Look) -> Iterator[Suspect]:
+    """The generators stood the same: nobody filled the weight, or something private did."""
+    here = look.code.on(look.rung.source, "memory", "entropy", "clock", "identity")
+    memory, private = (here, None) if here and here.kind == "memory" else (None, here)
+    odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
+    unfilled = Suspect(
+        name="uninitialised-memory",
+        shown=look.recorded("memory not filled") if memory or odd else (),
+        evidence=tuple(
+            sentence
+            for sentence, holds in (
+                ("The default generators stood the same when it was made, so none of them made the difference.", True),
+                ("It holds values that are not finite, or huge or tiny as left-over memory often is.", odd),
+                (line(memory, "makes a tensor without filling it") if memory else "", memory is not None),
+            )
+            if holds
+        ),
+        source=memory.source if memory else None,
+    )
+    drawn = private or (None if memory else look.hint("entropy"))
+    own = by_hint("private-initialiser", drawn, _SYSTEM)
+    if memory or odd:
+        yield from (unfilled, own) if drawn else (unfilled,)
+    else:
+        yield from unseeded("unseeded-weights", look.unseeded_draw())
+        yield from (own, *origins(look), unfilled) if private else (*origins(look), unfilled, own)
+
+
+def _drawn_too_early(look: Look, early: Mapping[str, object]) -> Iterator[Suspect]:
+    """Weights of which no state is known, and a generator that was seeded only after something had drawn from it."""
+    said = tuple(f"{capital(name)} was drawn from before {seed or 'the script'} seeds it." for name, seed in early.items())
+    shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
+    made = look.code.assigned(look.rung.place or "")
+    yield Suspect(name="seed-after-model", shown=shown, evidence=said, source=made or look.rung.source)
+    yield by_hint("private-initialiser", look.hint("entropy"), PRIVATE)
+
+
+def _without_states(look: Look) -> Iterator[Suspect]:
+    """Weights that were made where no generator was looked at: loaded, copied, or made in another process."""
+    system = look.hint("entropy", "clock", "identity")
+    if early := look.mapping("drawn_before_seed"):
+        yield from _drawn_too_early(look, early)
+        return
+    if look.names("seeded_by"):
+        own = by_hint("private-initialiser", system, _SYSTEM)
+        drawn = Suspect(name="unseeded-weights", evidence=(_NO_STATE,), source=look.rung.source)
+        yield from (own, drawn) if system else (drawn, own)
+        return
+    if "jax" in look.frameworks and system:
+        yield by_hint("clock-seed", system, "reads the system or the clock")
+        return
+    yield Suspect(name="unseeded-weights", evidence=(_NO_STATE, "Nothing seeded a generator before it."))
+    if system:
+        yield by_hint("private-initialiser", system, _SYSTEM)

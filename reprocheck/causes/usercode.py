@@ -1,0 +1,174 @@
+"""A short look at the user's own files: the hints in them, and the lines that the ladder names."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from reprocheck.causes.flow import feeding, function
+from reprocheck.causes.hints import assignments, hints_of
+from reprocheck.causes.imports import bound_to, modules, places
+from reprocheck.causes.ran import imported
+from reprocheck.ladder.sources import Sources, close
+from reprocheck.model import Check, SourceLine
+
+MOST_FILES = 40
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hint:
+    """A line that fits. `name` is what was called there."""
+
+    kind: str
+    name: str
+    source: SourceLine
+
+
+class UserCode:
+    """The files of a check that are the user's own: the entry script, what it imports from beside itself, and what the ladder names."""
+
+    def __init__(self, check: Check, folder: Path) -> None:
+        self.sources = Sources(check, folder)
+        named = [rung.source.file for rung in (check.ladder.rungs if check.ladder else ()) if rung.source]
+        self._named = tuple(dict.fromkeys(named))
+        self._recorded = imported(check, folder)
+        self._trees: dict[str, ast.Module | None] = {}
+
+    @cached_property
+    def hints(self) -> tuple[Hint, ...]:
+        """All hints, file by file, those of the files that the ladder names first."""
+        return tuple(
+            Hint(kind=kind, name=called, source=self._line(name, line))
+            for name, tree in self._files.items()
+            for kind, called, line in hints_of(tree)
+        )
+
+    def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
+        """The first hint of the first of these kinds; with `near` the one in that file whose line is nearest."""
+        for kind in kinds:
+            found = [hint for hint in self.hints if hint.kind == kind]
+            if found:
+                return min(found, key=lambda hint: _distance(hint.source, near)) if near else found[0]
+        return None
+
+    def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
+        """A hint of these kinds on that very line or next to it, where a statement of several lines begins or ends."""
+        if line is None:
+            return None
+        found = [hint for hint in self.hints if hint.kind in kinds and _distance(hint.source, line) <= 1]
+        return min(found, key=lambda hint: _distance(hint.source, line), default=None)
+
+    def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
+        """A hint of these kinds on that line, or on one that assigns what it reads: the nearest of them."""
+        tree = self._files.get(line.file) if line is not None else None
+        if line is None or tree is None:
+            return None
+        here = [hint for hint in self.hints if hint.kind in kinds and hint.source.file == line.file]
+        return next((hint for lines in feeding(tree, line.line) for hint in here if hint.source.line in lines), None)
+
+    def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
+        """The hints in the function around a line: those first that feed the line."""
+        tree = self._files.get(line.file) if line is not None else None
+        if line is None or tree is None:
+            return ()
+        here = [hint for hint in self.hints if hint.source.file == line.file]
+        lines = (*feeding(tree, line.line), function(tree, line.line))
+        return tuple(dict.fromkeys(hint for span in lines for hint in here if hint.source.line in span))
+
+    def assigned(self, place: str) -> SourceLine | None:
+        """The line that gives a variable its value, where only one line does."""
+        name = place.partition("[")[0]
+        found = [self._line(file, line) for file, tree in self._files.items() for line in assignments(tree, name)]
+        return found[0] if len(found) == 1 else None
+
+    def defines(self, name: str) -> bool:
+        """Whether a class of that name is the user's own."""
+        return any(isinstance(node, ast.ClassDef) and node.name == name for tree in self._files.values() for node in ast.walk(tree))
+
+    def with_text(self, line: SourceLine | None) -> SourceLine | None:
+        """A line with its text, where that is known."""
+        return self.sources.with_text(line)
+
+    def keep(self) -> None:
+        """Keep the files in the report folder, so that it is drawn again from them."""
+        self.sources.keep()
+
+    def _line(self, name: str, line: int) -> SourceLine:
+        found = self.sources.with_text(SourceLine(file=name, line=line))
+        assert found is not None
+        return found
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """The packages that the files import, by their first names."""
+        return frozenset(name.partition(".")[0] for tree in self._files.values() for level, name in modules(tree) if not level)
+
+    @cached_property
+    def uses(self) -> Mapping[str, int]:
+        """How often the files use something of a package that they import, by the first name of the package."""
+        counts: Counter[str] = Counter()
+        for tree in self._files.values():
+            packages = bound_to(tree)
+            names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+            counts.update(packages[name] for name in names if name in packages)
+        return counts
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(self._files)
+
+    @cached_property
+    def _files(self) -> dict[str, ast.Module]:
+        """Name -> syntax tree, the files named first, then the script, what it was seen to import, and what its text imports."""
+        found: dict[str, ast.Module] = {}
+        seen: set[str] = set()
+        waiting = [*self._named, *([self.sources.script] if self.sources.script else []), *self.sources.cells, *self._recorded]
+        while waiting and len(seen) < MOST_FILES:
+            name = waiting.pop(0)
+            if name in seen or (text := self.sources.text(name)) is None:
+                continue
+            seen.add(name)
+            if (tree := _parsed(text)) is not None:
+                found[name] = tree
+                waiting += self._imported(tree, name)
+        return found
+
+    def _imported(self, tree: ast.Module, name: str) -> Iterator[str]:
+        """The files of the user's that this one imports."""
+        program = self.sources.script or name
+        for level, module in dict.fromkeys(modules(tree)):
+            if not level and module.partition(".")[0] == OWN:  # a checkout of it may lie above the script
+                continue
+            for files in places(level, module, name, program):
+                found = [file for file in files if self.sources.has(file)]
+                yield from found
+                if found:
+                    break
+
+
+OWN = "reprocheck"
+"""The package that a script imports to say its losses, and that is not the user's."""
+
+
+def keep_sources(check: Check, folder: Path) -> None:
+    """Keep the user's own files in the folder of a recording, as far as they can be found: for those who read it elsewhere."""
+    code = UserCode(check, folder)
+    if code.imports or code.sources.script:
+        code.keep()
+    close(folder)
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _distance(line: SourceLine, near: SourceLine | None) -> int:
+    return abs(line.line - near.line) if near and line.file == near.file else 1 << 30

@@ -1,0 +1,1 @@
+"""How files are written in one step and read within limits."""

@@ -1,0 +1,94 @@
+"""How large the files of a recording may be.
+
+A recording that a stranger made is read on the machine of whoever opens it. Each kind of file has a limit, which
+is looked at before the file is read. In a zip a file may also not unpack to much more than it takes there: real
+losses and facts hardly shrink to a tenth, while a bomb shrinks to a thousandth.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from reprocheck.files.regular_file import open_regular
+
+MIB = 1 << 20
+MOST_FILES = 40_000
+"""In one recording: 1,024 ranks with data workers have about half as many traces."""
+MOST_RANKS = 1 << 20
+"""A world that says to be larger is not believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file in a recording.
+
+    most     bytes of one file, wherever it lies
+    free     bytes to which all files of this kind in a zip may unpack, whatever they take there
+    ratio    bytes to which they may unpack beyond that, for each byte that they take in the zip
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    most: int
+    free: int
+    ratio: int
+
+
+KINDS = (
+    Kind("record", re.compile(r"(?:.*/)?record\.json"), 64 * MIB, 4 * MIB, 20),
+    Kind("source", re.compile(r"(?:.*/)?sources\.json"), 32 * MIB, 8 * MIB, 20),
+    Kind("settings", re.compile(r"(?:.*/)?recorder\.json"), MIB, 4 * MIB, 20),
+    Kind("log", re.compile(r".*\.log"), 4096 * MIB, 64 * MIB, 100),
+    Kind("losses", re.compile(r".*\.losses"), 1024 * MIB, 16 * MIB, 8),
+    Kind("trace", re.compile(r".*\.jsonl"), 4096 * MIB, 32 * MIB, 25),
+)
+"""Losses are doubles, which hardly shrink; a column of one value is free up to two million of them."""
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a file by its name; None where a recording has no such file."""
+    return next((kind for kind in KINDS if kind.pattern.fullmatch(name)), None)
+
+
+def too_large(path: Path) -> str:
+    """Why a file is not read: a sentence, "" where it may be. Raises OSError where there is none."""
+    kind = kind_of(path.name)
+    size = path.stat().st_size
+    if kind is None or size <= kind.most:
+        return ""
+    return f"{path.name} has {size // MIB:,} MiB; a {kind.name} file of a recording has at most {kind.most // MIB:,} MiB"
+
+
+def open_limited(path: Path) -> BinaryIO:
+    """Opens a file of a recording: a regular one, no larger than its kind may be. Raises OSError."""
+    if why := too_large(path):
+        raise OSError(errno.EFBIG, why)
+    return open_regular(path)
+
+
+def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
+    """Why the files of a zip are not unpacked: a sentence, "" where they may be.
+
+    `files`: name, bytes unpacked and bytes in the zip of each.
+    """
+    unpacked = dict.fromkeys(KINDS, 0)
+    packed = dict.fromkeys(KINDS, 0)
+    for name, size, size_in_zip in files:
+        kind = kind_of(name)
+        if kind is None:
+            continue
+        if size > kind.most:
+            return f"{name} would unpack to {size // MIB:,} MiB; the limit is {kind.most // MIB:,} MiB"
+        unpacked[kind] += size
+        packed[kind] += size_in_zip
+    for kind in KINDS:
+        allowed = kind.free + kind.ratio * packed[kind]
+        if unpacked[kind] > allowed:
+            said = f"{unpacked[kind] // MIB:,} MiB of {kind.name} files from {packed[kind]:,} bytes"
+            return f"it would unpack to {said}, which no recording does"
+    return ""

@@ -1,0 +1,363 @@
+"""The rungs behind the loss: gradients in backward order, reduced gradients, updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reprocheck.ladder import compare, words
+from reprocheck.ladder.align import Step
+from reprocheck.ladder.finding import Finding, found, measure
+from reprocheck.ladder.forward import structure
+from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.model.letters import small
+from reprocheck.trace.deep import Seen
+
+
+def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
+    """The first gradient, in backward order, that differs."""
+    difference = differences[0]
+    if difference.structural:
+        return structure(pair, difference)
+    if difference.seen.kind == "reduced":
+        return _changed_afterwards(pair, difference)
+    if difference.seen.kind == "outgrad":
+        return _of_output(pair, _innermost(pair, difference, differences))
+    return _of_parameter(pair, difference)
+
+
+def _innermost(pair: Pair, difference: Difference, differences: Sequence[Difference]) -> Difference:
+    """Of the modules that returned the same tensor, the innermost: its gradient is that of all of them."""
+    best = difference
+    for other in differences[1:]:
+        below = other.seen.place.startswith(best.seen.place + ".") or not best.seen.place
+        if other.seen.kind != "outgrad" or not below or other.structural or not _same_gradient(best, other):
+            break
+        best = other
+    return best
+
+
+def _same_gradient(a: Difference, b: Difference) -> bool:
+    if not (a.step.first and b.step.first) or a.step.first.iteration != b.step.first.iteration:
+        return False
+    return compare.hashes(a.step.first.outputs) == compare.hashes(b.step.first.outputs)
+
+
+def _of_output(pair: Pair, difference: Difference) -> Finding:
+    """The gradient of a module's output: made by the backward of what used that output."""
+    seen = difference.seen
+    calls = _leaf_calls(pair, seen.iteration)
+    own = next((n for n, call in enumerate(calls) if call.place == seen.place), None)
+    last = max((n for n, call in enumerate(calls) if call.place.startswith(seen.place + ".") or call.place == seen.place), default=own)
+    later = calls[last + 1 :] if last is not None else []
+    agreeing = _agreeing_outputs(pair, difference)
+    users = _users(pair, seen, later)
+    between = users or _up_to(later, agreeing)
+    anchor = next((call for call in later if call.place in agreeing and call not in between), None)
+    name = words.module(seen.place)
+    top = words.module(anchor.place) if anchor is not None else "the loss"
+    stretch = f"between {top} (agrees) and {name}"
+    if between:
+        of = words.listed([words.module(call.place, call.class_) for call in between])
+        culprit = f"the backward of {words.listed([words.code(call.place) for call in between])}"
+    else:
+        nodes = _nodes(pair, difference)
+        of = f"what lies between {name} and {top}" + (f" ({words.listed(nodes)})" if nodes else "")
+        culprit = f"the backward of {of}"
+    facts: dict[str, object] = {
+        "between": [anchor.place if anchor is not None else "loss", seen.place],
+        "modules_between": [call.place for call in between],
+        "classes_between": [call.class_ for call in between],
+        "nodes_between": _nodes(pair, difference) if not between else [],
+        "inside": between[0].place if len(between) == 1 else _common([*[call.place for call in between], seen.place]),
+    }
+    return _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=f"The gradient of the output of {name} is the first that differs; {stretch}: the backward of {of}.",
+        head=f"{_forward(pair, difference)} the first gradient that differs is that of the output of {name}, {stretch}",
+        clause=f": look at the backward of {of}",
+        facts=facts,
+    )
+
+
+def _of_parameter(pair: Pair, difference: Difference) -> Finding:
+    """The gradient of a parameter: of its module's own backward, or of a hook on it, where the gradient that came in agrees."""
+    seen = difference.seen
+    module = _module_of(pair, seen)
+    incoming = _outgrad(pair, difference, module) if module is not None else None
+    name = words.code(seen.place)
+    nodes = _nodes(pair, difference)
+    facts: dict[str, object] = {"modules_between": [], "classes_between": [], "nodes_between": nodes}
+    if module is not None and incoming is not None and not pair.differs(incoming):
+        owner = words.module(module.place, module.class_)
+        culprit = f"the backward of {owner} or a hook on {name}"
+        detail = f"The gradient of the output of {owner} agrees, that of its parameter {name} differs: {culprit}."
+        facts |= {"between": [module.place, seen.place], "modules_between": [module.place], "classes_between": [module.class_]}
+        facts |= {"inside": module.place, "own_backward": True}
+    else:
+        after = f" ({words.listed(nodes)})" if nodes else ""
+        culprit = f"the backward of what lies between {name} and the loss{after}"
+        agrees = [step.seen for step in pair.before(difference.step.number, "outgrad", "gradient") if step.seen.iteration == seen.iteration]
+        place = agrees[0].place if agrees else "loss"
+        shown = words.module(place) if agrees and agrees[0].kind == "outgrad" else words.code(place)
+        detail = (
+            f"The gradient of {name} is the first that differs; {'of the loss' if not agrees else f'that of {shown}'} agrees: {culprit}."
+        )
+        detail = detail.replace("; of the loss agrees", "; the loss agrees")
+        facts |= {"between": [place, seen.place], "inside": module.place if module is not None else "", "own_backward": False}
+    return _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=detail,
+        head=f"{_forward(pair, difference)} the first gradient that differs is that of {name}",
+        clause=f": look at {culprit}",
+        facts=facts,
+    )
+
+
+def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
+    """One rank, gradients as they were accumulated agree, those that the optimizer uses do not."""
+    name = words.code(difference.seen.place)
+    seen_before = any(step.seen.place == difference.seen.place for step in pair.before(difference.step.number, "gradient"))
+    culprit = f"what changes the gradient of {name} between the backward pass and the update (clipping, noise, unscaling)"
+    agrees = "agrees as the backward pass left it" if seen_before else "was not recorded in the backward pass"
+    return _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=f"The gradient of {name} {agrees} and differs at the update: {culprit}.",
+        head=f"{_forward(pair, difference)} the gradient of {name} {agrees} and differs at the update",
+        clause=f": look at {culprit}",
+        facts={"between": [difference.seen.place, "update"], "modules_between": [], "classes_between": [], "after_backward": seen_before},
+    )
+
+
+def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
+    """Several ranks: the gradient at the update, after it was reduced."""
+    difference = differences[0]
+    if difference.structural:
+        return structure(pair, difference)
+    seen = difference.seen
+    name = words.code(seen.place)
+    local = [one for one in pair.differences if one.rung == "gradient" and one.step.number < difference.step.number]
+    own = next(
+        (step for step in pair.before(difference.step.number, "gradient") if (step.seen.place, step.both) == (seen.place, True)), None
+    )
+    if local:
+        detail = f"The reduced gradient of {name} differs, and so do local gradients before it."
+        culprit = None
+    elif own is None or own.seen.iteration != seen.iteration:
+        culprit = "the backward pass or the reduction of gradients between ranks: local gradients were not recorded"
+        detail = f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
+    else:
+        culprit = "the reduction of gradients between ranks (or what changes them before the update)"
+        detail = f"The local gradients agree, the reduced gradient of {name} differs: {culprit}."
+    return _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=detail,
+        head=f"{_forward(pair, difference)} {small(detail).rstrip('.')}",
+        facts={"between": [seen.place, "update"], "local_equal": None if own is None else not local},
+    )
+
+
+def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
+    """What the ranks say together of a reduction: replicas hold one gradient after it, unless something changes it on a rank alone.
+
+    Where weights are sharded, every rank holds another part, and nothing is said.
+    """
+    if first.rung != "reduced gradient" or first.culprit is None or not first.facts.get("local_equal"):
+        return first
+    weights, reduced = (_on_each(pairs, kind, first.place, number) for kind, number in (("weights", None), ("reduced", first.iteration)))
+    if len(pairs) < 2 or any(len(set(run)) != 1 or "" in run for run in weights) or any("" in run for run in reduced):
+        return first
+    one, other = (len(set(run)) == 1 for run in reduced)
+    name = words.code(first.place)
+    if one and other:
+        culprit = "the collective that reduces the gradients of the ranks"
+        said = f"in each run all ranks hold the same sum, and it is another one: {culprit}"
+    else:
+        culprit = "what changes gradients on a rank by itself, in a communication hook or after the reduction"
+        which = "both runs" if not (one or other) else "run 2" if one else "run 1"
+        said = f"in {which} the ranks do not hold the same sum: {culprit}"
+    detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
+    start, _, _ = first.head.partition(" the local gradients agree")
+    sentence = f"{start} {small(detail)[:-1]}"
+    return replace(
+        first, culprit=culprit, detail=detail, sentence=sentence, head=sentence, facts={**first.facts, "ranks_agree": one and other}
+    )
+
+
+def _on_each(pairs: Sequence[Pair], kind: str, place: str, iteration: int | None) -> tuple[list[str], list[str]]:
+    """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run 2; empty where a rank has none."""
+    found: tuple[list[str], list[str]] = ([], [])
+    for pair in pairs:
+        steps = (step for step in pair.steps if step.seen.kind == kind and step.seen.place == place)
+        step = next((step for step in steps if iteration in (None, step.seen.iteration)), None)
+        for side, seen in zip(found, (step.first, step.second) if step is not None else (None, None), strict=True):
+            side.append(seen.outputs[0][1].hash if seen is not None and seen.outputs else "")
+    return found
+
+
+def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
+    """The first weight or state of an optimizer that differs after an update."""
+    difference = differences[0]
+    if difference.seen.kind == "written":
+        return _written(pair, difference)
+    if difference.structural:
+        return structure(pair, difference)
+    seen = difference.seen
+    name = words.code(seen.place)
+    earlier = [one for one in pair.differences if one.step.number < difference.step.number and one.rung != "RNG state"]
+    optimizer = next(
+        (step.seen.place for step in pair.before(difference.step.number, "hyper") if seen.optimizer in (None, step.seen.optimizer)), ""
+    )
+    culprit = None if earlier else (f"the update by {optimizer}" if optimizer else "the update, or what writes to the weights beside it")
+    why = "what went into the update differs already"
+    if not earlier:
+        agree = "gradients and hyper-parameters agree" if optimizer else "gradients agree"
+        why = f"{agree}: {culprit}"
+    return _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=f"{name} differs after the update of iteration {seen.iteration}; {why}.",
+        head=f"{words.within(seen.iteration)} {name} differs after the update",
+        clause=f"; {why}",
+        facts={"optimizer": optimizer, "state": seen.place.partition(":")[2]},
+    )
+
+
+def _written(pair: Pair, difference: Difference) -> Finding:
+    """A weight that something else than the optimizer wrote to, between an update and the forward pass that follows."""
+    seen, name = difference.seen, words.code(difference.seen.place)
+    updates = [step for step in pair.before(difference.step.number, "update") if step.seen.place == seen.place]
+    last = next(pair.before(difference.step.number, "update"), None)
+    iteration = last.seen.iteration if last is not None else seen.iteration
+    agrees = bool(updates) and updates[0].both and not pair.differs(updates[0])
+    culprit = f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)" if agrees or not updates else None
+    whose = "agrees after the update" if agrees else "differs already after the update" if updates else "is held by no optimizer"
+    which = "only one run writes to it" if difference.structural else "is written to and differs"
+    head = f"{words.within(iteration)} {name} {whose}, and {which} before the next forward pass"
+    clause = f": look at {culprit}" if culprit else ""
+    finding = _finding(
+        pair,
+        difference,
+        culprit=culprit,
+        detail=f"{name} {whose}, and {which} before the next forward pass{clause}.",
+        head=head,
+        clause=clause,
+        facts={"optimizer": "", "written": True},
+    )
+    return replace(finding, iteration=iteration)
+
+
+# ---------------------------------------------------------------------------------------------------------------- around a gradient
+
+
+def _finding(
+    pair: Pair, difference: Difference, *, culprit: str | None, detail: str, head: str, facts: dict[str, object], clause: str = ""
+) -> Finding:
+    """A finding whose sentence is its head and what follows from it; a gradient has no class, its module has."""
+    seen = difference.seen
+    place = words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
+    measured = measure(pair, difference)
+    whole = head + clause
+    return found(
+        pair,
+        difference.step,
+        difference.rung,
+        measured,
+        place=place,
+        culprit=culprit,
+        detail=detail,
+        sentence=whole,
+        head=head,
+        facts=facts,
+    )
+
+
+def _forward(pair: Pair, difference: Difference) -> str:
+    """`The forward pass of iteration 1 agrees;`, as far as it was recorded."""
+    earlier = any(one.step.number < difference.step.number and one.rung in ("forward", "loss", "batch") for one in pair.differences)
+    within = words.within(difference.seen.iteration)
+    return within if earlier else f"{within} everything up to the loss agrees;"
+
+
+def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
+    """The calls of modules that called no other, each once, in the order of the forward pass."""
+    calls = list(dict.fromkeys(step.seen.place for step in pair.steps if step.seen.kind == "call" and step.seen.iteration == iteration))
+    parents = {place.rpartition(".")[0] for place in calls if place} | ({""} if len(calls) > 1 else set())
+    parents |= {prefix for place in parents for prefix in _prefixes(place)}
+    by_place = {
+        step.seen.place: step.seen for step in reversed(pair.steps) if step.seen.kind == "call" and step.seen.iteration == iteration
+    }
+    return [by_place[place] for place in calls if place not in parents]
+
+
+def _prefixes(place: str) -> list[str]:
+    parts = place.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _agreeing_outputs(pair: Pair, difference: Difference) -> set[str]:
+    """Modules whose gradient of the output came before in this iteration and agrees."""
+    return {
+        step.seen.place
+        for step in pair.before(difference.step.number, "outgrad")
+        if step.seen.iteration == difference.seen.iteration and step.both and not pair.differs(step)
+    }
+
+
+def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
+    """The calls that took what a module returned, known by the hash."""
+    returned = {
+        value
+        for step in pair.steps
+        if step.seen.kind == "call" and step.seen.iteration == seen.iteration and step.seen.place == seen.place
+        for value in compare.hashes(step.seen.outputs)
+    }
+    return [call for call in later if returned & compare.hashes(call.inputs)]
+
+
+def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
+    """The calls behind a module up to the first whose gradient of the output agrees, that one included."""
+    end = next((n for n, call in enumerate(later) if call.place in agreeing), None)
+    return list(later[: end + 1]) if end is not None else []
+
+
+def _common(places: Sequence[str]) -> str:
+    """The module that holds all these places."""
+    parts = [place.split(".")[:-1] for place in places]
+    common = parts[0] if parts else []
+    for other in parts[1:]:
+        common = common[: next((n for n, (x, y) in enumerate(zip(common, other, strict=False)) if x != y), min(len(common), len(other)))]
+    return ".".join(common)
+
+
+def _nodes(pair: Pair, difference: Difference) -> list[str]:
+    """The operations recorded between the last module and the loss, that of the loss first."""
+    seen = difference.seen
+    nodes = [step.seen.place for step in pair.before(difference.step.number, "between") if step.seen.iteration == seen.iteration]
+    return list(dict.fromkeys(nodes))
+
+
+def _module_of(pair: Pair, seen: Seen) -> Seen | None:
+    """The last call of the module that a parameter belongs to, in the iteration of its gradient."""
+    path = seen.place.rpartition(".")[0]
+    calls = (step.seen for step in reversed(pair.steps) if step.seen.kind == "call" and step.seen.iteration == seen.iteration)
+    return next((call for call in calls if call.place == path), None)
+
+
+def _outgrad(pair: Pair, difference: Difference, module: Seen) -> Step | None:
+    """The gradient of the output of a module that came last before a gradient."""
+    steps = pair.before(difference.step.number, "outgrad")
+    return next((step for step in steps if step.seen.place == module.place and step.seen.iteration == difference.seen.iteration), None)
+
+
+def _class_of(pair: Pair, place: str) -> str:
+    return next((step.seen.class_ for step in pair.steps if step.seen.kind == "call" and step.seen.place == place), "")

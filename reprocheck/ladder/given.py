@@ -1,0 +1,249 @@
+"""What two runs were given from outside: arguments and environment variables of the processes that train, and the files that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import zip_longest
+
+from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
+from reprocheck.model import Check, InputFile, Process, Run, Trace
+
+GIVEN = ("argument", "variable", "input")
+"""Kinds of what is given from outside."""
+VARIABLE = "variable."
+"""The keys of environment variables among the facts of a run begin so."""
+
+_PARTS = frozenset({"port", "endpoint", "rdzv", "addr", "pid", "fd", "handle", "socket", "tmp", "tmpdir", "nonce"})
+_NAMES = frozenset({"rank", "local_rank", "node_rank", "host", "run_id", "multiprocessing_fork"})
+"""Parts of the names of arguments, and whole names, that differ from start to start by their nature and lead nowhere into a training."""
+_CALLS = frozenset({"name", "tag", "tags", "note", "notes", "comment", "timestamp", "title", "label"})
+_OF_RUNS = frozenset(
+    {"run", "exp", "experiment", "job", "session", "trial", "group", "project", "wandb", "mlflow", "display", "log", "start"}
+)
+_PLACES = frozenset({"dir", "directory", "path", "folder", "file", "root", "prefix"})
+_OF_RESULTS = frozenset(
+    {"output", "out", "save", "log", "logs", "logging", "results", "result", "tensorboard", "tb", "artifact", "artifacts"}
+)
+_RESULTS = frozenset({"output", "out", "o", "outdir", "savedir", "logdir", "logfile", "outfile"})
+"""Parts of the names of what says how a run is called, and where its results go: `--run-name`, `--output-dir`, `--tag`, `--logdir`."""
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/", "/run/")
+_SPAWNED = ("from multiprocessing.spawn import", "from multiprocessing.forkserver import", "from multiprocessing.resource_tracker import")
+_BY_NUMBER = "argument "
+"""The name of an argument that has none begins so."""
+_OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
+"""Rungs that may hold what a training reads from files; "" where none of the training is known to differ."""
+_OWN = {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}
+"""Modules of the recorder that start a notebook or a function, and how many words of theirs stand before the user's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """One thing that the runs were not given alike. `kind`: one of `GIVEN`; the values are said as a report shows them.
+
+    first, second: None where that run was not given it. made: a file that a program of each run makes anew. line: the user's, `file:line`,
+    that opened the file; "" where it is not known.
+    """
+
+    kind: str
+    name: str
+    first: str | None
+    second: str | None
+    made: bool = False
+    line: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name in a sentence: argument `--seed`, argument 1."""
+        if self.name.startswith(_BY_NUMBER):
+            return self.name
+        return f"environment variable `{self.name}`" if self.kind == "variable" else f"{self.kind} `{self.name}`"
+
+    @property
+    def of_one_run(self) -> bool:
+        """Whether the other run was not given it at all."""
+        return self.first is None or self.second is None
+
+    @property
+    def names_the_run(self) -> bool:
+        """Whether it says what the run is called or where its results go, which changes no number by itself."""
+        return self.kind != "input" and _names_the_run(self.name)
+
+    @property
+    def sentence(self) -> str:
+        """Both values."""
+        if self.second is None:
+            return f"Run 1 alone was given the {self.called}, `{self.first}`."
+        if self.first is None:
+            return f"Run 2 alone was given the {self.called}, `{self.second}`."
+        if self.kind != "input":
+            return f"The {self.called} is `{self.first}` in run 1 and `{self.second}` in run 2."
+        anew = ", made anew in each," if self.made else ""
+        return f"The files differ: `{self.name}`{anew} is not the same file to both runs: {self.first} in run 1 and {self.second} in run 2."
+
+
+def given_otherwise(check: Check, below: str = "", loaded: object = None) -> tuple[Given, ...]:
+    """Arguments first, then variables, then files, but last what only names the run; nothing where there is no second run.
+
+    `below` is the first rung of the training that differs. What a run makes itself may hold a date, and leads there only where a training
+    begins with what it read. `loaded`, the file that this rung names as loaded with other weights, is named there.
+    """
+    if len(check.runs) < 2:
+        return ()
+    first, second = check.runs[:2]
+    read = [one for one in _files(first, second) if not one.made or (below in _OF_FILES and one.name != loaded)]
+    at_start = given_at_start(first, second)
+    if check.record.compared:  # two machines: each has variables of its own, which no training reads
+        at_start = tuple(one for one in at_start if one.kind != "variable" or not one.of_one_run)
+    found = dict.fromkeys([*at_start, *read])
+    return tuple(sorted(found, key=lambda one: one.names_the_run))
+
+
+def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
+    """What the commands that start two runs did not give alike: arguments first, then variables."""
+    return tuple(dict.fromkeys([*_arguments(first, second), *_variables(first, second)]))
+
+
+def of_the_user(key: str, *values: object) -> bool:
+    """Whether a fact of the environment is a variable that the user's own script may read, and nothing else does."""
+    name = key.removeprefix(VARIABLE)
+    return name != key and any(is_number_of_the_user(name, str(value)) for value in values)
+
+
+def made_by_each_run(check: Check, path: str) -> bool:
+    """Whether a file that both runs loaded, and in which they found other things, is the work of each of them.
+
+    Run 1 made it, and run 2 replaced it, or made it too where each had a copy of the working directory.
+    """
+    if len(check.runs) < 2:
+        return False
+    one, other = (run.record.files for run in check.runs[:2])
+    return path in one.created and path in (*other.changed, *other.created)
+
+
+# ---------------------------------------------------------------------------------------------------------------- arguments
+
+
+def _arguments(first: Run, second: Run) -> Iterator[Given]:
+    """Rank by rank; each difference once."""
+    others = {trace.rank: trace for trace in second.traces}
+    for trace in first.traces:
+        if trace.rank in others:
+            one, other = _words(first, trace), _words(second, others[trace.rank])
+            yield from _unequal_words(one, other)
+
+
+def _words(run: Run, trace: Trace) -> list[str]:
+    """What follows the program on the command line of a process that trains, or of the one that spawned it."""
+    process = trace.process
+    by_pid = {one.pid: one for one in run.processes}
+    seen: set[int] = set()
+    while _is_spawned(process) and process.ppid in by_pid and process.pid not in seen:
+        seen.add(process.pid)
+        process = by_pid[process.ppid]
+    words = [_plain(run, word) for word in process.argv[1:]]
+    return [] if _is_spawned(process) else words[_program(words) :]
+
+
+def _plain(run: Run, word: str) -> str:
+    """A word in which a path within the working directory is relative to it: each run may have had a copy of its own."""
+    key, sign, value = word.rpartition("=")
+    return f"{key}{sign}{run.shown(value)}" if value.startswith(("/", "~")) else word
+
+
+def _is_spawned(process: Process) -> bool:
+    return any(text in word for word in process.argv for text in _SPAWNED)
+
+
+def _program(words: Sequence[str]) -> int:
+    """Where the arguments of the program begin: behind the script, or the module of -m."""
+    for index, word in enumerate(words):
+        if word == "-m":
+            module = words[index + 1] if index + 1 < len(words) else ""
+            return index + 2 + _OWN.get(module, 0)
+        if not word.startswith("-"):
+            return index + 1
+    return len(words)
+
+
+def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
+    before = ""
+    for number, (word, another) in enumerate(zip_longest(one, other), start=1):
+        if word is None or another is None:
+            yield Given(kind="argument", name=f"{_BY_NUMBER}{number}", first=word, second=another)
+            continue
+        if word != another:
+            name, first, second = _named(before, word, another, number)
+            if not _is_harmless(name, first, second):
+                yield Given(kind="argument", name=name, first=first, second=second)
+        before = word
+
+
+def _named(before: str, word: str, another: str, number: int) -> tuple[str, str, str]:
+    """(name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a place."""
+    key, sign, value = word.partition("=")
+    other_key, other_sign, other_value = another.partition("=")
+    if sign and other_sign and key == other_key:
+        return key, value, other_value
+    if before.startswith("-") and "=" not in before and not word.startswith("--"):
+        return before, word, another
+    return f"{_BY_NUMBER}{number}", word, another
+
+
+def _is_harmless(name: str, first: str, second: str) -> bool:
+    plain = name.lstrip("-").replace("-", "_").replace(".", "_").lower()
+    of_launchers = plain in _NAMES or not _PARTS.isdisjoint(plain.split("_"))
+    return of_launchers or (first.startswith(_TEMPORARY) and second.startswith(_TEMPORARY))
+
+
+def _names_the_run(name: str) -> bool:
+    parts = name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
+    if parts[-1] in _CALLS:
+        return len(parts) == 1 or not _OF_RUNS.isdisjoint(parts[:-1])
+    return "_".join(parts) in _RESULTS or (parts[-1] in _PLACES and not _OF_RESULTS.isdisjoint(parts[:-1]))
+
+
+# ---------------------------------------------------------------------------------------------------------------- variables
+
+
+def _variables(first: Run, second: Run) -> Iterator[Given]:
+    """Environment variables that hold numbers, rank by rank."""
+    others = {trace.rank: trace.environment for trace in second.traces}
+    for trace in first.traces:
+        one, other = trace.environment, others.get(trace.rank)
+        if one and other:
+            yield from _unequal_variables(one, other)
+
+
+def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:
+    for key in sorted(one.keys() | other.keys()):
+        values = one.get(key), other.get(key)
+        if values[0] == values[1] or not of_the_user(key, *values):
+            continue
+        first, second = (None if value is None else str(value) for value in values)
+        yield Given(kind="variable", name=key.removeprefix(VARIABLE), first=first, second=second)
+
+
+# ---------------------------------------------------------------------------------------------------------------- files
+
+
+def _files(first: Run, second: Run) -> Iterator[Given]:
+    """Files that both read and that were not the same; what one of the runs left is named as such elsewhere."""
+    left = {path for run in (first, second) for path in (*run.record.files.created, *run.record.files.changed)}
+    for name, one in first.inputs.items():
+        other = second.inputs.get(name)
+        if other is None or one.same(other):
+            continue
+        made = one.made and other.made
+        if made or name not in left:
+            yield Given(kind="input", name=name, first=_said(one, other), second=_said(other, one), made=made, line=one.line)
+
+
+def _said(file: InputFile, other: InputFile) -> str:
+    """What tells a file from the other: its size, else its hash and the time of its last change."""
+    if file.size != other.size:
+        return f"{file.size:,} bytes"
+    changed = f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC" if file.time else ""
+    held = f", hash {file.hash[:8]}" if file.hash else ""
+    return f"{file.size:,} bytes{held}{changed}"

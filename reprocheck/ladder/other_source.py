@@ -1,0 +1,62 @@
+"""Two recordings whose files of the user are not the same: what of them differs, line by line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from difflib import SequenceMatcher, unified_diff
+from pathlib import Path
+
+from reprocheck.ladder.sources import both_sides
+from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
+
+MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
+"""Files that are shown, lines of the diff of one, and lines of it that are quoted."""
+_TEXT = 160
+
+
+def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
+    """The files that differ between the two sides of a check, those whose code differs first; none where a side keeps no files."""
+    if not all(side.sources for side in check.record.compared):
+        return ()
+    found = [_difference(name, first, second) for name, first, second in both_sides(check, folder) if first != second]
+    return tuple(sorted(found, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
+
+
+def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
+    one, other = (first or "").splitlines(), (second or "").splitlines()
+    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
+    left_out = len(diff) - MOST_LINES
+    shown = [*diff[:MOST_LINES], *([f"… {left_out} more lines"] if left_out > 0 else [])]
+    return SourceDifference(
+        file=name,
+        diff="\n".join(shown) + "\n",
+        only_in=1 if second is None else 2 if first is None else None,
+        same_code=first is not None and second is not None and _same_code(first, second),
+        changed=tuple(_changed(name, one, other))[:MOST_CHANGED] if first is not None and second is not None else (),
+    )
+
+
+def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
+    """The lines that stand for each other where the texts differ; a line without a counterpart is alone."""
+    found = []
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        for offset in range(max(end - start, other_end - other_start)):
+            first = _line(name, one, start + offset, end)
+            second = _line(name, other, other_start + offset, other_end)
+            found.append(ChangedLine(first=first, second=second))
+    return found
+
+
+def _line(name: str, lines: Sequence[str], index: int, end: int) -> SourceLine | None:
+    return SourceLine(file=name, line=index + 1, text=lines[index].strip()[:_TEXT]) if index < end else None
+
+
+def _same_code(first: str, second: str) -> bool:
+    """Whether two texts differ in comments and layout alone."""
+    try:
+        return ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        return False

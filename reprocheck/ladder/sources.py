@@ -1,0 +1,234 @@
+"""The user's own files as they were at the time of the run: read while it is recorded, and kept in the report folder for every drawing.
+
+A file that changed after the check began is not read: its lines may not be those that ran. Once the recording is closed no file is read
+any more, so that a report is the same whenever and wherever it is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from reprocheck.child.reprocheck_child.shared.masking import identity, mask
+from reprocheck.child.reprocheck_child.shared.redaction import Redactor
+from reprocheck.files.atomic import replacing
+from reprocheck.ladder.shell import MAKEFILES, SHELLS
+from reprocheck.model import Check, SourceLine
+
+NAME = "sources.json"
+MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
+"""Sizes above which a file, or all that are kept, are left out."""
+MOST_OF_NOTEBOOK = 32 << 20
+"""Likewise of a notebook, most of which is pictures."""
+NOTEBOOK, CELL = ".ipynb", ":cell "
+"""A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
+_TEXT = 200
+MOST_OF = {".py": MOST_BYTES, NOTEBOOK: MOST_OF_NOTEBOOK, ".mk": MOST_BYTES, **dict.fromkeys(SHELLS, MOST_BYTES)}
+"""The largest size of a file that is read, by how its name ends; others are not read, but for Makefiles."""
+
+
+class Sources:
+    """Texts of files by the names that a report has for them: relative to the working directory, or with the home folder as `~`.
+
+    What the report folder does not hold yet is looked for until it is closed (see `close`). In the folder of a comparison nothing is:
+    names that a recording from elsewhere holds lead to no file of this machine.
+    """
+
+    def __init__(self, check: Check, folder: Path) -> None:
+        self._file = folder / NAME
+        self._started = _seconds(check.record.started)
+        held = _held(self._file)
+        self._closed = bool(check.record.compared) or (held is not None and held.closed)
+        self._texts: dict[str, str | None] = dict(held.files) if held else {}
+        self._changed = not held
+        self._first = check.runs[0] if check.runs else None
+        self._roots = [root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()]
+        self.notebook = self._named(_notebook(check))
+        self.script = self._named(_script(check))
+        """The script of the entry point, "" where it is not known, and the notebook that it is, "" where it is none."""
+
+    def _named(self, word: str) -> str:
+        """A file as a report names it, from a word of a command; "" for ""."""
+        if not word or self._first is None:
+            return word
+        return self._first.shown(word if word.startswith("~") else str(Path(self._first.workdir, word)))
+
+    def text(self, name: str) -> str | None:
+        """The text of a file; None where it cannot be had as it was."""
+        if name in self._texts or self._closed:
+            return self._texts.get(name)
+        text = self._read(name)
+        if text is not None:
+            self._texts[name] = text
+            self._changed = True
+        return text
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file. What a drawing was told of it is kept: the next one is told the same."""
+        return self.text(name) is not None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Names of the code cells, where the entry point is a notebook."""
+        if not self.notebook:
+            return ()
+        path = None if self._closed else self._find(self.notebook)
+        if path is not None:
+            return tuple(f"{self.notebook}{CELL}{number}" for number in _cells(path))
+        kept = [name for name in self._texts if name.startswith(self.notebook + CELL)]
+        return tuple(sorted(kept, key=numbered))
+
+    def with_text(self, line: SourceLine | None) -> SourceLine | None:
+        """A line with its text, where that is known."""
+        if line is None or line.text or line.line < 1:
+            return line
+        lines = (self.text(line.file) or "").splitlines()
+        return replace(line, text=lines[line.line - 1].strip()[:_TEXT]) if line.line <= len(lines) else line
+
+    def keep(self) -> None:
+        """Write down what was read, in one step. A folder that cannot be written is left as it is."""
+        if self._changed and _write(self._file, _Held(files=self._texts)):
+            self._changed = False
+
+    def _read(self, name: str) -> str | None:
+        path = self._find(name)
+        if path is None:
+            return None
+        try:
+            is_notebook = path.suffix == NOTEBOOK
+            text = _cell(path, name) if is_notebook else path.read_text(encoding="utf-8", errors="replace")
+            text = _shareable(text, python=is_notebook or path.suffix == ".py")
+        except (OSError, LookupError):
+            return None
+        together = sum(len(other) for other in self._texts.values() if other)
+        return text if together + len(text) <= MOST_TOGETHER else None
+
+    def _find(self, name: str) -> Path | None:
+        for root in self._roots:
+            path = root / _unmasked(name.partition(CELL)[0])
+            try:
+                state = path.stat()
+            except (OSError, ValueError):
+                continue
+            unchanged = self._started is None or state.st_mtime < self._started + 1
+            most = MOST_BYTES if path.name in MAKEFILES else MOST_OF.get(path.suffix, -1)
+            if unchanged and state.st_size <= most:
+                return path
+        return None
+
+
+def _shareable(text: str, *, python: bool) -> str:
+    """Source as it may leave this machine: without names of home, user and host, and without secrets."""
+    masked = mask(text, *identity())
+    return Redactor().source(masked) if python else Redactor().text(masked)
+
+
+def _cell(path: Path, name: str) -> str:
+    """The code of a cell. LookupError where there is none of that number."""
+    return _cells(path)[name.partition(CELL)[2]]
+
+
+def _cells(path: Path) -> dict[str, str]:
+    """The code cells of a notebook by their numbers, in their order; none where it cannot be read."""
+    from reprocheck.scan.notebook import code_cells
+    from reprocheck.scan.source import UnreadableError, split
+
+    try:
+        text, cells = code_cells(path.read_bytes())
+    except (UnreadableError, OSError):
+        return {}
+    lines = split(text)
+    ends = [*(cell.first_line - 1 for cell in cells[1:]), len(lines)]
+    return {str(cell.number): "\n".join(lines[cell.first_line - 1 : end]) for cell, end in zip(cells, ends, strict=True)}
+
+
+def numbered(name: str) -> tuple[str, int]:
+    """A name as that of a notebook and the number of its cell; 0 for what is no cell."""
+    file, _, number = name.partition(CELL)
+    return file, int(number) if number.isdecimal() else 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Held:
+    """What the report folder holds. `closed`: nothing is looked for any more that it does not hold.
+
+    `second`: of two recordings, what the second has where the first has another text.
+    """
+
+    files: Mapping[str, str | None]
+    closed: bool = False
+    second: Mapping[str, str] = field(default_factory=dict)
+
+
+def close(folder: Path) -> None:
+    """The recording in a report folder has ended: from now on its reports are drawn from the files that it holds, and from no others."""
+    file = folder / NAME
+    held = _held(file)
+    if held is not None and not held.closed:
+        _write(file, replace(held, closed=True))
+
+
+def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
+    """Of two recordings: each file by name, as the first and as the second has it; None where a side has no such file."""
+    held = _held(folder / NAME)
+    if held is None or len(check.record.compared) != 2:
+        return
+    of_first, of_second = (side.sources for side in check.record.compared)
+    for name in sorted({*of_first, *of_second}):
+        text = held.files.get(name)
+        if text is not None:
+            yield name, text if name in of_first else None, held.second.get(name, text) if name in of_second else None
+
+
+def _held(file: Path) -> _Held | None:
+    """What the report folder holds; None where it holds nothing that can be read."""
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        texts = {str(name): text for name, text in held["files"].items() if text is None or isinstance(text, str)}
+        second = {str(name): text for name, text in held.get("second", {}).items() if isinstance(text, str)}
+        return _Held(files=texts, closed=held.get("closed") is True, second=second)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write(file: Path, held: _Held) -> bool:
+    """Whether it could be written; in one step."""
+    plain: dict[str, object] = {"files": dict(held.files), "closed": held.closed}
+    if held.second:
+        plain["second"] = dict(held.second)
+    with suppress(OSError):
+        with replacing(file) as stream:
+            stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
+        return True
+    return False
+
+
+def _unmasked(name: str) -> str:
+    """A path of this machine, of which the trace holds home and user masked."""
+    home, user, _ = identity()
+    return (f"{home}{name[1:]}" if name.startswith("~/") else name).replace("<user>", user)
+
+
+def _seconds(started: str) -> float | None:
+    try:
+        return datetime.fromisoformat(started).timestamp()  # whole seconds
+    except ValueError:
+        return None
+
+
+def _notebook(check: Check) -> str:
+    """The notebook that was run; "" where it is none."""
+    return next((word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), "")
+
+
+def _script(check: Check) -> str:
+    """The script that was run: what the first process that trains says, else the word of the command that is one; "" for a notebook."""
+    if _notebook(check):
+        return ""
+    programs = [trace.process.program for run in check.runs[:1] for trace in run.traces if trace.process.program]
+    words = [word for word in check.record.entry_point.command if word.endswith(".py")]
+    return next(iter((*programs, *words)), "")

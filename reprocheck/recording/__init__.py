@@ -1,0 +1,1 @@
+"""What the folder of a check and a packed recording hold: `record`, `bundle`, `sides`."""

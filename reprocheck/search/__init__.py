@@ -1,0 +1,1 @@
+"""The search for the controls that remove a difference: `confirm.question(check, folder)` asks for runs, `confirm.searched` concludes."""

@@ -1,0 +1,64 @@
+"""How many runs a search still takes at most, as far as that is known: played through with each control as the cause, and with none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.model import Check
+from reprocheck.search import order
+from reprocheck.search.arms import Book
+from reprocheck.search.confirm import conducted
+from reprocheck.search.sets import PAIR, Answer, Candidates, Question, Unanswered
+
+MOST_TIMES = 8
+"""How often runs as they are may be asked for in one search."""
+
+
+def most_runs(check: Check, folder: Path) -> int:
+    """Runs from here on, those with a patch included, if one control alone removes the difference or none does."""
+    recorded = Book(check, folder)
+    candidates = order.candidates(check, folder)
+    causes = ("", *candidates.harmless, *candidates.altering)
+    return PAIR + max(_played(recorded, candidates, cause) for cause in causes)
+
+
+def _played(recorded: Book, candidates: Candidates, cause: str) -> int:
+    """The runs of a search in which the runs agree wherever `cause` is among the controls."""
+    book = _Imagined(recorded, cause)
+    for _ in range(MOST_TIMES):
+        try:
+            conducted(book.check, book.folder, book, candidates)
+        except Unanswered as missing:
+            book.as_is(missing.question)
+        else:
+            break
+    return book.further
+
+
+class _Imagined(Book):
+    """What is recorded of a search, and answers made up for what is not; `further` counts the runs that those would take."""
+
+    def __init__(self, recorded: Book, cause: str) -> None:
+        super().__init__(recorded.check, recorded.folder)
+        self.judged, self.sample = recorded.judged, recorded.sample
+        self.further = 0
+        self._cause = cause
+        self._made: dict[frozenset[str], int] = {}
+
+    def ask(self, question: Question) -> Answer:
+        """What is recorded, where that answers; else that the runs agree with the cause among the controls."""
+        found, names = self.of(question.controls), frozenset(question.controls)
+        if found is not None and (found.agrees is False or found.failed is not None):
+            return found.answer
+        made = max(self._made.get(names, 0), len(found.runs) if found is not None else 0)
+        self.further += max(0, question.runs - made)
+        self._made[names] = max(made, question.runs)
+        return Answer(agrees=self._cause in names, runs=self._made[names])
+
+    def as_is(self, question: Question) -> None:
+        """More runs without any control, each with an outcome of its own."""
+        own = self.of(())
+        more = question.runs - (len(own.runs) if own is not None else 0)
+        self.further += more
+        self.sample = replace(self.sample, runs=self.sample.runs + more, odd=self.sample.odd + more)

@@ -1,0 +1,187 @@
+"""Where in the user's code a control acted, and the fix that fits what is called there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.causes import likely
+from reprocheck.causes.imports import bound_to
+from reprocheck.ladder.sources import Sources
+from reprocheck.model import Check, SourceLine, Touch
+from reprocheck.search.arms import Judged
+from reprocheck.search.seeds_of_libraries import root_of, seeded_where_made, with_seed, word_of
+
+PRIVATE = "private-rng"
+_SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
+"""Controls that act as a framework is imported, and not where the script draws or computes."""
+_TAKE_A_SEED = frozenset(
+    {"default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "Random", "SeedGenerator"}
+)
+"""What makes a generator, and takes its seed as the first argument. One that is given None starts from the operating system."""
+_SEED_WORDS = ("seed", "entropy", "x")
+"""What the first argument of these is called."""
+_IMPORTED = "import"
+"""Said of a line that makes a library import another one, which draws as it is imported."""
+_KERNEL = "aten::"
+"""Kernels that every operator may call: that they were touched says nothing of the line."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A line of the user's at which a control acted, on what, and code to paste that fits it; "" where the cause's own does.
+
+    hint: what to look for, where nothing shows how a library takes a seed there.
+    """
+
+    line: SourceLine
+    what: str
+    fix: str = ""
+    hint: str = ""
+
+
+def acted_at(check: Check, folder: Path, under: Judged) -> dict[str, tuple[Place, ...]]:
+    """Control -> where it acted in the runs that agree, the first place first. Controls of which no line is known are left out."""
+    sources = Sources(check, folder)
+    found: dict[str, tuple[Place, ...]] = {}
+    for name in under.names:
+        places = () if name in _SET_AT_IMPORT else tuple(_places(under.runs[0].controls.touches, name, sources))
+        if places:
+            found[name] = places
+    return found
+
+
+def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[Place]:
+    """The lines that are no imports: that a library draws as it is imported is seldom what differs."""
+    for touch in touches:
+        if touch.control != name or touch.what.startswith(_KERNEL):
+            continue
+        for source, takes in _known(touch).items():
+            line = sources.with_text(source)
+            if line is not None and not line.text.lstrip().startswith(("import ", "from ")):
+                tree = _parsed(sources.text(line.file))
+                fix = fix_of(name, line.text, tree, takes)
+                hint = "" if fix else hint_of(name, line.text, tree)
+                yield Place(line=line, what=touch.what, fix=fix, hint=hint)
+
+
+def _known(touch: Touch) -> dict[SourceLine, str]:
+    """Line -> how a call of it takes a seed: the first that does, of several on one line."""
+    found: dict[SourceLine, str] = {}
+    for one in touch.lines:
+        if one.takes != _IMPORTED:
+            found[one.source] = found.get(one.source) or one.takes
+    return found
+
+
+def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
+    """How the generator gets a seed that is made on a line; "" where that is not known, or the cause's own fix says it.
+
+    `tree`: that of the line's file. `takes`: how a call of the line was seen to take a seed.
+    """
+    if name != PRIVATE:
+        return ""
+    if _made_by_script(name, text):
+        return _seeded_here(text)
+    calls = _calls(text)
+    made = next((fix for call in calls if (fix := _with_a_seed(call))), "")
+    return made or _as_seen(calls, takes) or _of_library(calls, tree)
+
+
+def _made_by_script(name: str, text: str) -> bool:
+    """Whether a line itself makes its generator without a seed, or it is another control that acted: the cause's own fix says it."""
+    own = likely.table().lines.get(name)
+    return name != PRIVATE or (own is not None and own.search(text) is not None)
+
+
+def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
+    """`env.reset(seed=0)` where `reset(seed)` was seen to be called, `space.seed(0)` where `sample.seed` was; else ""."""
+    function = takes.partition("(")[0].partition(".")[0]
+    seen = next((call for call in calls if function and _last(call.func) == function), None)
+    if seen is None:
+        return ""
+    if takes.endswith(")"):
+        return with_seed(seen, takes.rstrip(")").partition("(")[2])
+    if isinstance(seen.func, ast.Attribute):
+        owner = ast.unparse(seen.func.value)
+        return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
+    return ""
+
+
+def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
+    """A call of a library whose word for a seed is known, or that which made the object, with a seed; "" where none is."""
+    bound = bound_to(tree)
+    methods = _methods(calls, bound)
+    if methods:
+        return seeded_where_made(tree, methods[-1].value)
+    word = word_of(calls[0], bound) if calls else ""
+    return with_seed(calls[0], word) if word else ""
+
+
+def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
+    """The methods of objects that are called, not the functions of imported modules."""
+    return [call.func for call in calls if isinstance(call.func, ast.Attribute) and root_of(call.func) not in {*bound, ""}]
+
+
+def hint_of(name: str, text: str, tree: ast.AST) -> str:
+    """What is left to do where nothing shows how a library takes a seed. `tree`: that of the line's file."""
+    if _made_by_script(name, text):
+        return ""
+    calls = _calls(text)
+    methods = _methods(calls, bound_to(tree))
+    if methods:
+        owner = ast.unparse(methods[-1].value)
+        return f"Give `{owner}` a seed where it is made: `{ast.unparse(methods[-1])}()` draws from a generator without one."
+    if calls:
+        return f"Inside `{ast.unparse(calls[0].func)}()` a generator is made without a seed: give it one by the argument that takes it."
+    return ""
+
+
+def _seeded_here(text: str) -> str:
+    """A statement that makes a generator without a seed, with one; "" where it does something else."""
+    tree = _parsed(text.strip())
+    bare = [call for call in _calls_in(tree) if _last(call.func) in _TAKE_A_SEED and not call.args and not call.keywords]
+    for call in bare:
+        call.args = [ast.Constant(0)]
+    return ast.unparse(tree) if bare else ""
+
+
+def _with_a_seed(call: ast.Call) -> str:
+    """The making of a generator with a number for a seed, where a name stands for it now, which is None; "" for other calls."""
+    words = [word for word in call.keywords if word.arg in _SEED_WORDS]
+    given = next(iter([*call.args, *(word.value for word in words)]), None)
+    if _last(call.func) not in _TAKE_A_SEED or not isinstance(given, ast.Name | ast.Attribute):
+        return ""
+    return f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or make one its default"
+
+
+def _last(node: ast.expr) -> str:
+    """`default_rng` of `np.random.default_rng`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _calls(text: str) -> list[ast.Call]:
+    """The calls of a line that holds a whole statement, or the head of one: the outermost first."""
+    for whole in (text.strip(), f"{text.strip()} pass"):
+        try:
+            tree = ast.parse(whole)
+        except SyntaxError:
+            continue
+        return _calls_in(tree)
+    return []
+
+
+def _calls_in(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def _parsed(text: str | None) -> ast.Module:
+    """The tree of a file; an empty one where its text is not known."""
+    try:
+        return ast.parse(text or "")
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module(body=[], type_ignores=[])

@@ -1,0 +1,241 @@
+"""The settings of a check, and where the value of each came from.
+
+A later source wins: default, `[tool.reprocheck]` in pyproject.toml, reprocheck.toml, `REPROCHECK_*`, flags. Imports errors,
+model, the table of options and that of controls.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from reprocheck import model
+from reprocheck.errors import SettingsError
+from reprocheck.settings import controls
+from reprocheck.settings.options import OPTIONS, PREFIX, SEED_LIMIT, Option, nearest
+
+__all__ = ["ASKING", "NOT_SETTINGS", "OPTIONS", "PREFIX", "SEED_LIMIT", "Option", "Settings", "load", "nearest", "plain"]
+
+NOT_SETTINGS = ("REPROCHECK_CHILD",)
+"""Variables that reprocheck sets itself in the processes that it starts."""
+NOT_SETTINGS_PREFIX = "REPROCHECK_TEST_"
+"""Variables of the project's own tests."""
+
+_BY_NAME = {option.name: option for option in OPTIONS}
+
+
+def _default(name: str) -> Any:
+    return _BY_NAME[name].default
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """The settings of a check; the defaults are those of `OPTIONS`.
+
+    steps    None: the whole training          timeout  seconds a run, None: no limit
+    output   relative to the working directory  keep     None: remove nothing
+    python   None: the `python` of the command, or the interpreter that runs reprocheck
+    controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and `all_controls` ask for, in the order of the table
+    seed     what fixed seeds are derived from
+    """
+
+    runs: int = _default("runs")
+    steps: int | None = _default("steps")
+    rtol: float = _default("rtol")
+    atol: float = _default("atol")
+    timeout: float | None = _default("timeout")
+    workdir: Literal["inplace", "copy"] = _default("workdir")
+    output: Path = field(default=_default("output"))
+    keep: int | None = _default("keep")
+    fail_on: Literal["checks", "any-iteration", "bitwise"] = _default("fail_on")
+    python: str | None = _default("python")
+    show_output: bool = _default("show_output")
+    jobs: int = _default("jobs")
+    jobs_on_accelerator: bool = _default("jobs_on_accelerator")
+    level: Literal["loss", "module", "op"] = _default("level")
+    draw: bool = _default("draw")
+    explain: bool = _default("explain")
+    controls: tuple[str, ...] = ()
+    seed: int = 0
+    quiet: bool = _default("quiet")
+    verbose: bool = _default("verbose")
+    color: Literal["auto", "always", "never"] = _default("color")
+    provenance: tuple[model.Setting, ...] = ()
+
+    @property
+    def tolerance(self) -> model.Tolerance:
+        """The bounds of the criterion."""
+        return model.Tolerance(rtol=self.rtol, atol=self.atol)
+
+
+# ---------------------------------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Given:
+    """A value that a source gives. `place` is how an error names it: `reprocheck.toml: runs = 1`."""
+
+    option: Option
+    value: object
+    origin: str
+    place: str
+    folder: Path | None = None
+
+
+def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | None = None, *, files: bool = True) -> Settings:
+    """The settings that hold in `cwd`.
+
+    flags: option name -> value; None means not given. environ: `os.environ` unless given. files: whether settings files are read.
+    Raises SettingsError: an unknown key, a value that is not allowed, a settings file that cannot be read.
+    """
+    given = [*(_from_files(cwd) if files else ()), *_from_environment(os.environ if environ is None else environ), *_from_flags(flags)]
+    values: dict[str, object] = {option.name: option.default for option in OPTIONS}
+    origins = dict.fromkeys(values, "default")
+    for item in given:
+        values[item.option.name] = _parsed(item, cwd)
+        origins[item.option.name] = item.origin
+    if values["jobs"] != 1 and values["workdir"] != "copy":
+        raise SettingsError(
+            f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one working directory.",
+            "Add --workdir copy, so that each run works in a copy of its own, or leave --jobs at 1.",
+        )
+    provenance = tuple(
+        model.Setting(name=option.name, value=plain(option, values[option.name]), origin=origins[option.name]) for option in OPTIONS
+    )
+    return Settings(**_with_controls(values), provenance=provenance)  # type: ignore[arg-type]
+
+
+def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
+    """The values of all options, those that ask for controls folded into `controls` and `seed`."""
+    left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
+    given_options = [option for option in ASKING if values[option] is not None and values[option] is not False]
+    asked = [name for option in given_options for name in ASKING[option]()]
+    given = values["control"]
+    assert isinstance(given, tuple)
+    return {**left, "controls": controls.ordered([*given, *asked]), "seed": values["seed"] or 0}
+
+
+ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "seed": lambda: ("seed",),
+    "deterministic": lambda: ("deterministic",),
+    "no_dropout": lambda: ("dropout-off",),
+    "all_controls": controls.harmless,
+}
+"""Options beside `control` that ask for controls, and which."""
+
+
+def plain(option: Option, value: object) -> object:
+    """A setting's value as a settings file would say it: paths as text, None as the option's word where it has one."""
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    if value is None:
+        return next((word for word in ("all", "none") if option.metavar.endswith(f"|{word}")), None)
+    return str(value) if isinstance(value, Path) else value
+
+
+def _parsed(item: _Given, cwd: Path) -> object:
+    try:
+        value = item.option.parse(item.value)
+    except (ValueError, OverflowError):
+        raise SettingsError(f"{item.place} is not allowed.", f"{item.option.key} takes {item.option.allowed}.") from None
+    if item.folder is None or item.folder == cwd:
+        return value
+    if item.option.type == "path":
+        return item.folder / str(value)
+    if item.option.name == "python" and "/" in str(value):
+        return str(item.folder / Path(str(value)).expanduser())
+    return value
+
+
+def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
+    given = []
+    for name, value in flags.items():
+        if name not in _BY_NAME:
+            raise SettingsError(f"There is no option {name!r}.", _did_you_mean(nearest(name, _BY_NAME)))
+        option = _BY_NAME[name]
+        if value is not None:
+            given.append(_Given(option=option, value=value, origin=option.flag, place=f"{option.flag} {value}"))
+    return given
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
+    by_env = {option.env: option for option in OPTIONS}
+    given = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name in NOT_SETTINGS or name.startswith(NOT_SETTINGS_PREFIX):
+            continue
+        if name not in by_env:
+            raise SettingsError(
+                f"The environment variable {name} is not a setting of reprocheck.", _did_you_mean(nearest(name, by_env), f"unset {name}")
+            )
+        if environ[name]:
+            given.append(_Given(option=by_env[name], value=environ[name], origin=name, place=f"{name}={environ[name]}"))
+    return given
+
+
+def _from_files(cwd: Path) -> list[_Given]:
+    folders = (cwd, *cwd.parents)
+    given: list[_Given] = []
+    for folder in folders:
+        table = _pyproject_table(folder / "pyproject.toml")
+        if table is not None:
+            given += _from_table(table, folder / "pyproject.toml", cwd)
+            break
+    for folder in folders:
+        if (folder / "reprocheck.toml").is_file():
+            given += _from_table(_toml(folder / "reprocheck.toml"), folder / "reprocheck.toml", cwd)
+            break
+    return given
+
+
+def _pyproject_table(path: Path) -> dict[str, object] | None:
+    """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention it is not even parsed."""
+    try:
+        if b"reprocheck" not in path.read_bytes():
+            return None
+    except OSError:
+        return None
+    tool = _toml(path).get("tool")
+    table = tool.get("reprocheck") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _toml(path: Path) -> dict[str, object]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}.", "Correct that line.") from None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.", "Make it readable, or remove it.") from None
+
+
+def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Given]:
+    by_key = {option.key: option for option in OPTIONS}
+    shown = path.name if path.parent == cwd else str(path)
+    given: dict[str, _Given] = {}
+    for key, value in table.items():
+        option = by_key.get(key.replace("_", "-"))
+        if option is None:
+            raise SettingsError(f"{shown}: there is no setting {key!r}.", _did_you_mean(nearest(key, by_key)))
+        if option.name in given:
+            raise SettingsError(f"{shown}: {option.key} stands there twice, as {option.key} and {option.name}.", "Remove one.")
+        place = f"{shown}: {key} = {_as_toml(value)}"
+        given[option.name] = _Given(option=option, value=value, origin=shown, place=place, folder=path.parent)
+    return list(given.values())
+
+
+def _as_toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _did_you_mean(name: str, otherwise: str = "") -> str:
+    listed = "`reprocheck config` lists all settings."
+    meant = f"Did you mean {name}?" if name else otherwise and f"Remove it: {otherwise}."
+    return f"{meant} {listed}".strip()

@@ -1,0 +1,132 @@
+"""The table of controls, which the recorder reads, too, and the environment that controls need before a process starts.
+
+Imports model and errors only. `docs/reference/controls.md` is checked against the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from reprocheck.errors import ControlError
+from reprocheck.model import ControlClass
+
+TABLE = Path(__file__).parents[1] / "child" / "reprocheck_child" / "shared" / "controls.json"
+ALTERS: ControlClass = "alters the training"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """What removes one source of difference from outside.
+
+    does         one sentence                  frameworks   what it does in each, by name
+    environment  variables set before start: `{seed}` stands for the seed, `{tmp}` for the run's own TMPDIR
+    accepts      other values of such a variable that serve as well
+    launch       what the launcher does: "" nothing, `copy` a fresh working directory for each run, `addresses` no randomised addresses
+    cost, limits        what is known of its cost; what it does not reach
+    source, fix         where it is documented; code to paste, by framework (`torch`), or by framework and device (`torch cuda`)
+    """
+
+    name: str
+    control_class: ControlClass
+    does: str
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    accepts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    launch: str = ""
+    cost: str = ""
+    limits: str = ""
+    source: str = ""
+    fix: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def alters(self) -> bool:
+        """Whether the training is another one under it."""
+        return self.control_class == ALTERS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contradiction:
+    """A variable of the user's that stands against a control."""
+
+    control: str
+    variable: str
+    value: str
+    wanted: str
+
+
+@cache
+def table() -> tuple[Control, ...]:
+    """All controls, those that change least first."""
+    rows = json.loads(TABLE.read_text(encoding="utf-8"))
+    return tuple(_control(row) for row in rows)
+
+
+def _control(row: dict[str, object]) -> Control:
+    accepts = row.pop("accepts", {})
+    assert isinstance(accepts, dict)
+    values = {"control_class" if key == "class" else key: value for key, value in row.items()}
+    return Control(**values, accepts={key: tuple(found) for key, found in accepts.items()})  # type: ignore[arg-type]
+
+
+def control(name: str) -> Control:
+    """The control of that name. Raises ControlError."""
+    for found in table():
+        if found.name == name:
+            return found
+    raise ControlError(f"There is no control {name!r}.", f"The controls are {', '.join(found.name for found in table())}.")
+
+
+def ordered(names: Iterable[str]) -> tuple[str, ...]:
+    """The names, each once, in the order of the table. Raises ControlError for one that it does not hold."""
+    wanted = {control(name).name for name in names}
+    return tuple(found.name for found in table() if found.name in wanted)
+
+
+def harmless() -> tuple[str, ...]:
+    """The names of all controls that do not alter the training."""
+    return tuple(found.name for found in table() if not found.alters)
+
+
+def launched(names: Iterable[str], what: str) -> bool:
+    """Whether one of the controls needs `what` of the launcher."""
+    return any(control(name).launch == what for name in names)
+
+
+def environment(
+    names: Iterable[str], seed: int, user: Mapping[str, str], tmp: str = ""
+) -> tuple[dict[str, str], tuple[Contradiction, ...]]:
+    """The variables that the controls set, and what stands against them in the user's environment.
+
+    A value of the user's that serves as well stays, and is not among the variables. `tmp` is the run's own TMPDIR.
+    """
+    added: dict[str, str] = {}
+    against: list[Contradiction] = []
+    for found in map(control, ordered(names)):
+        for variable, pattern in found.environment.items():
+            wanted = pattern.replace("{seed}", str(seed)).replace("{tmp}", tmp)
+            theirs = user.get(variable, "")
+            if theirs and theirs.lower() in _serving(found, variable, wanted):
+                continue
+            if theirs and added.get(variable) != wanted:
+                against.append(Contradiction(control=found.name, variable=variable, value=theirs, wanted=wanted))
+            added[variable] = wanted
+    return added, tuple(against)
+
+
+def refuse(against: Iterable[Contradiction]) -> None:
+    """Raises ControlError where there is anything that stands against a control: what the user set is not overwritten silently."""
+    found = list(against)
+    if not found:
+        return
+    said = " ".join(f"{one.variable}={one.value} contradicts the control {one.control}, which sets {one.wanted}." for one in found)
+    variables = " ".join(dict.fromkeys(one.variable for one in found))
+    names = " and ".join(dict.fromkeys(one.control for one in found))
+    raise ControlError(said, f"Take your value out of the environment (unset {variables}), or leave out the control {names}.")
+
+
+def _serving(found: Control, variable: str, wanted: str) -> tuple[str, ...]:
+    return tuple(value.lower() for value in (wanted, *found.accepts.get(variable, ())))

@@ -1,0 +1,244 @@
+"""What to type after a script failed in a way that another command line mends, worked out once, while the script's surroundings are there.
+
+Each kind of failure is recognised by what Python recorded of the exception, or by the last line of the script's own log. What was found
+is kept in the record, so that every later drawing of the report says the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.child.reprocheck_child.shared.masking import identity, mask
+from reprocheck.errors import ReprocheckError
+from reprocheck.launch.snapshot import summary
+from reprocheck.model import Advice, Check, Run
+from reprocheck.settings.options import OPTIONS
+
+ANSWER_SECONDS = 30.0
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_RELATIVE = "ImportError: attempted relative import with no known parent package"
+_END_OF_INPUT = "EOFError: EOF when reading a line"
+_NO_LIBRARY = "ModuleNotFoundError: No module named 'encodings'"
+_UNKNOWN_OPTION = re.compile(r"unrecognized|unrecognised|unknown|unexpected|no such option", re.IGNORECASE)
+_HAS = "import sys; from importlib.util import find_spec; sys.exit(find_spec(sys.argv[1]) is None)"
+
+
+def note(check: Check, folder: Path) -> None:
+    """Keeps the advice for a check whose script failed, where there is any, in the record of its folder."""
+    if check.verdict.verdict != "script_failed" or check.record.compared:
+        return
+    found = advice(check)
+    if found is None:
+        return
+    from reprocheck.recording import record as records
+
+    with suppress(ReprocheckError):
+        records.write(folder, replace(records.read(folder), advice=found))
+
+
+def advice(check: Check) -> Advice | None:
+    """What mends the failure of the first run that failed; None where no command line is known to."""
+    run = next((run for run in check.runs if run.record.ended == "failed"), None)
+    if run is None:
+        return None
+    return next((found for kind in KINDS if (found := kind(check, run)) is not None), None)
+
+
+def _wrong_home(check: Check, run: Run) -> Advice | None:
+    """Python did not find its own library, where a variable said."""
+    home = os.environ.get("PYTHONHOME")
+    if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
+        return None
+    why = f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Take it out of the environment:"
+    return Advice(why=why, before="env -u PYTHONHOME")
+
+
+def _reads_input(check: Check, run: Run) -> Advice | None:
+    """The script asked for a line of standard input, which is empty in a run."""
+    if not _ended_by(run, _END_OF_INPUT):
+        return None
+    why = "The script reads standard input, which is empty in a run. Write what it asks for into answers.txt:"
+    command = " ".join(_quoted(word) for word in _started(check))
+    return Advice(why=why, words=("--", "sh", "-c", f"{command} < answers.txt"))
+
+
+def _lacks_module(check: Check, run: Run) -> Advice | None:
+    """A module is missing that the interpreter of another active environment has."""
+    found = next((match for error in _errors(run) if (match := _NO_MODULE.match(error))), None)
+    kind, own = check.record.entry_point.kind, check.record.entry_point.command[0]
+    if found is None or kind == "command":
+        return None
+    module = found[1].partition(".")[0]
+    lacks = f"{own}, which ran the script, has no module {module}."
+    other = interpreter_with(module, besides=_absolute(own))
+    if other is not None:
+        return Advice(why=f"{lacks} The interpreter of the active environment has it:", options=("--python", _masked(other)))
+    return Advice(why=f"{lacks} Install it there, or name the interpreter that has it:", options=("--python", "PATH/TO/python"))
+
+
+def _is_in_package(check: Check, run: Run) -> Advice | None:
+    """A script imports its neighbours by relative names, which only a module of a package can."""
+    if check.record.entry_point.kind != "script" or not _ended_by(run, _RELATIVE):
+        return None
+    script, *arguments = check.record.entry_point.words
+    root, name = dotted_name(Path(_absolute(script)))
+    why = "The script imports by relative names, so it is a module of a package. Run it as one:"
+    here = root == Path.cwd()
+    before = "" if here else f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
+    return Advice(why=why, before=before, words=("-m", name, *arguments))
+
+
+def _got_our_options(check: Check, run: Run) -> Advice | None:
+    """The script refused options of reprocheck that were written behind it."""
+    words = check.record.entry_point.words
+    refused = _last_line(run)
+    if run.traces or not _UNKNOWN_OPTION.search(refused):
+        return None
+    ours, theirs = _apart(words, refused)
+    if not ours:
+        return None
+    named = " ".join(ours)
+    return Advice(why=f"`{named}` is meant for reprocheck, and belongs before {_first_word(words)}:", options=ours, words=theirs)
+
+
+def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The options of reprocheck that a script refused, with their values, and the other words."""
+    ours: list[str] = []
+    theirs: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, _, value = word.partition("=")
+        if name not in TAKES_VALUE or name.lstrip("-") not in refused:
+            theirs.append(word)
+            continue
+        ours.append(word)
+        if TAKES_VALUE[name] and not value and waiting:
+            ours.append(waiting.pop(0))
+    return tuple(ours), tuple(theirs)
+
+
+def _found_leftovers(check: Check, run: Run) -> Advice | None:
+    """A later run failed where run 1 did not, in a folder in which run 1 had left something."""
+    first = check.runs[0].record
+    left = (*first.files.folders, *first.files.created, *first.files.changed)
+    if run.record.number == 1 or first.ended == "failed" or first.files.copied or not left:
+        return None
+    error = _last_line(run)
+    named = [path for path in left if path in error]
+    number = run.record.number
+    if named:
+        found = f"Run {number} failed on {max(named, key=len)}, which run 1 had made."
+    else:
+        found = f"Run {number} failed where run 1 did not. It found what run 1 had left: {summary(left)}."
+    return Advice(why=f"{found} In a copy of its own each run starts as run 1 did, which worked:", options=("--workdir", "copy"))
+
+
+KINDS: tuple[Callable[[Check, Run], Advice | None], ...] = (
+    _wrong_home,
+    _reads_input,
+    _lacks_module,
+    _is_in_package,
+    _got_our_options,
+    _found_leftovers,
+)
+TAKES_VALUE: Mapping[str, bool] = {
+    **{option.flag: option.type != "switch" for option in OPTIONS},
+    **{f"--no-{option.key}": False for option in OPTIONS if option.type == "switch"},
+}
+"""The options of reprocheck by name, and whether a value follows."""
+
+
+def interpreter_with(module: str, *, besides: str) -> str | None:
+    """The first interpreter of an active environment, other than `besides`, that has a module."""
+    seen = {besides}
+    for python in _active_interpreters():
+        if python not in seen and _has(python, module):
+            return python
+        seen.add(python)
+    return None
+
+
+def dotted_name(script: Path) -> tuple[Path, str]:
+    """The folder above the outermost package that a script lies in, and the script's name as a module from there.
+
+    A folder without `__init__.py` is a package of the working directory, where it lies in that.
+    """
+    here = Path.cwd()
+    if not (script.parent / "__init__.py").exists() and here in script.parent.parents:
+        root = here
+    else:
+        root = script.parent.parent
+        while (root / "__init__.py").exists():
+            root = root.parent
+    return root, ".".join(script.relative_to(root).with_suffix("").parts)
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+
+
+def _active_interpreters() -> Iterator[str]:
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if prefix := os.environ.get(variable):
+            yield str(Path(prefix, "bin", "python"))
+    for name in ("python", "python3"):
+        if found := shutil.which(name):
+            yield found
+
+
+def _has(python: str, module: str) -> bool:
+    try:
+        asked = subprocess.run([python, "-c", _HAS, module], stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWER_SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return asked.returncode == 0
+
+
+def _errors(run: Run) -> Iterator[str]:
+    """The exceptions that ended the processes of a run, as they were recorded."""
+    return (process.error for process in run.processes if process.error)
+
+
+def _ended_by(run: Run, error: str) -> bool:
+    return any(found.startswith(error) for found in _errors(run))
+
+
+def _last_line(run: Run) -> str:
+    lines = [line for line in run.stderr_tail.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _started(check: Check) -> tuple[str, ...]:
+    """The command that was started; a script's interpreter by the name that it has on PATH, where that is the same."""
+    interpreter, *rest = check.record.entry_point.command
+    usual = shutil.which("python")
+    if usual is not None and _absolute(interpreter) == usual:
+        return ("python", *rest)
+    return (interpreter, *rest)
+
+
+def _first_word(words: tuple[str, ...]) -> str:
+    return " ".join(words[:2]) if words[0] == "-m" else words[0]
+
+
+def _absolute(path: str) -> str:
+    """A path of the record, in which the home folder is `~`."""
+    return str(Path(path).expanduser().absolute())
+
+
+def _masked(path: str) -> str:
+    return mask(path, *identity())
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell, in which the home folder stays `~`."""
+    import shlex
+
+    return f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word)
