@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
     from reprocheck.launch import Observer
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.settings import Settings
+    from reprocheck.workflow.teller import Silent
 
-__all__ = ["Options", "check", "compare"]
+__all__ = ["Options", "check", "compare", "explain"]
 
 
 class Options(TypedDict, total=False):
@@ -78,6 +78,31 @@ def check(
         return _checked(target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer)
 
 
+def explain(
+    target: Callable[..., object] | str | os.PathLike[str],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    controls: str | Sequence[str] | None = None,
+    observer: Observer | None = None,
+    **options: Unpack[Options],
+) -> Check:
+    """Does what `check` does, and runs under controls follow where the runs differ, until the cause is confirmed: `reprocheck explain`.
+
+    The arguments are those of `check`, and so are the errors. `check.search` is what the search came to, `check.search.patch` the patch
+    that was tried, and `check.causes` begins with what was confirmed. A search takes ten runs and more.
+
+        found = reprocheck.explain("train.py")
+        print(found.causes[0].title, found.search.patch)
+    """
+    from reprocheck import settings
+
+    with _noted():
+        _refuse_inside()
+        given: dict[str, object] = {**options, **({} if controls is None else {"control": controls}), "explain": True}
+        return _checked(target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer, search=True)
+
+
 def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, force: bool = False, **options: Unpack[Options]) -> Check:
     """Compares two recordings, files or folders of `reprocheck record`, as `reprocheck compare` does; run 1 of `first` is the reference.
 
@@ -113,7 +138,10 @@ def _plain(options: Mapping[str, object]) -> dict[str, object]:
     return {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
 
 
-def _checked(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings, observer: Observer | None) -> Check:
+def _checked(
+    target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings, observer: Observer | None, *, search: bool = False
+) -> Check:
+    """The check of a function or a script, with its reports written."""
     from reprocheck import launch
 
     if callable(target):
@@ -126,7 +154,7 @@ def _checked(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], hel
     else:
         entry = _script(target, args, kwargs, held)
         folder = launch.prepare(held.output, entry.name)
-    return _recorded(entry, held, folder, observer or launch.Quiet())
+    return _written(entry, held, folder, observer or launch.Quiet(), search=search)
 
 
 def _script(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings) -> EntryPoint:
@@ -150,49 +178,27 @@ def _refuse_inside() -> None:
         raise UsageError(INSIDE, GUARD)
 
 
-def _recorded(entry: EntryPoint, held: Settings, folder: Path, observer: Observer) -> Check:
-    """The runs, read back, explained where that is asked for, and written into the report folder."""
-    from reprocheck import launch, report
-    from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import escalate
+def _written(entry: EntryPoint, held: Settings, folder: Path, observer: Observer, *, search: bool) -> Check:
+    from reprocheck.workflow.check import checked, written
 
-    told = _Told(observer, folder)
-    launch.check(entry, held, folder, told, enough=partial(replay.nothing_to_compare, folder, told))
-    found = escalate(replay.judged(folder), entry, held, folder, told)
-    replay.close(folder)
-    try:
-        report.write(found, folder, None if held.draw else ["json"])
-    except ReprocheckError as error:  # the verdict stands
-        observer.message(error.message)
+    found = checked(entry, held, folder, _teller(observer, folder), search=search)
+    failure = written(found, folder, draw=held.draw)
+    if failure is not None:
+        observer.message(failure.message)
     return found
 
 
-class _Told:
-    """What tells an observer of the runs, those at deeper levels among them; a run that did not call the function ends the check."""
+def _teller(observer: Observer, folder: Path) -> Silent:
+    """What tells an observer of the runs; a run that did not call the function ends the check."""
+    from reprocheck.launch.function import refusal
+    from reprocheck.workflow.teller import Silent
 
-    output = None
+    class Told(Silent):
+        def run_ended(self, record: RunRecord) -> None:
+            """A run has ended. Raises EntryPointError where it could not call the function."""
+            observer.run_ended(record)
+            refused = refusal(folder / record.trace)
+            if refused is not None:
+                raise refused
 
-    def __init__(self, observer: Observer, folder: Path) -> None:
-        self._observer = observer
-        self._folder = folder
-
-    def run_ended(self, record: RunRecord) -> None:
-        """A run has ended. Raises EntryPointError where it could not call the function."""
-        from reprocheck.launch.function import refusal
-
-        self._observer.run_ended(record)
-        refused = refusal(self._folder / record.trace)
-        if refused is not None:
-            raise refused
-
-    def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Two more runs at a deeper level follow."""
-
-    def status(self, text: str) -> None:
-        """What reprocheck itself is doing."""
-
-    def clear(self) -> None:
-        """There is nothing to clear."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._observer, name)
+    return Told(observer)

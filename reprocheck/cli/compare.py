@@ -118,8 +118,9 @@ def _with_commit(commit: str, words: list[str], held: Settings, console: Console
 def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: str) -> None:
     """One side. Raises UsageError where nothing can be compared."""
     from reprocheck.cli import record, summary
+    from reprocheck.workflow.check import recorded
 
-    check = record.recorded(entry, held, folder, console)
+    check = recorded(entry, held, folder, console)
     if record.failed(check):
         summary.print_verdict(check, console)
         raise UsageError(f"{name} recorded nothing that can be compared: {check.verdict.reason}", "Try it alone: reprocheck record …")

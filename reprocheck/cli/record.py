@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reprocheck.cli.parameters import ENTRY, with_settings
-from reprocheck.errors import ReportError, ReprocheckError
+from reprocheck.errors import ReportError
 from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
-    from reprocheck.model import Check, EntryPoint
-    from reprocheck.settings import Settings
+    from reprocheck.model import Check
 
 NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
 """Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are 1 here."""
@@ -40,6 +39,7 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import entry_words, interpreter, kept, title
+    from reprocheck.workflow.check import recorded
 
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     words = entry_words(ctx.meta[ENTRY], "record")
@@ -58,38 +58,10 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
     return _told(check, folder, output_file, console)
 
 
-def recorded(entry: EntryPoint, held: Settings, folder: Path, console: Console) -> Check:
-    """The runs of one side in `folder`, with one more at each deeper level that is wanted, and the user's files as they are now."""
-    from reprocheck import launch
-    from reprocheck.causes.usercode import keep_sources
-    from reprocheck.recording import record as records
-    from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import keep_caveat, up_to_checks
-
-    launch.check(entry, held, folder, console, output=console.output)
-    console.clear()
-    check = replay.judged(folder)
-    levels = {"op": ("module", "op")}.get(held.level, ("module",) if held.explain or held.level == "module" else ())
-    for level in levels if losses_of(check) else ():
-        console.half(level)
-        try:
-            count = up_to_checks(check, held)
-            launch.record_deeper(entry, held, folder, console, level=level, iterations=count, runs=1, output=console.output)  # type: ignore[arg-type]
-        except ReprocheckError as error:
-            keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
-        finally:
-            console.clear()
-    keep_sources(replace(check, record=records.read(folder)), folder)
-    return check
-
-
-def losses_of(check: Check) -> int:
-    """How many losses run 1 recorded, all ranks together."""
-    return sum(len(trace.losses.values) for run in check.runs[:1] for trace in run.traces)
-
-
 def failed(check: Check) -> bool:
     """Whether nothing was recorded that could be compared, or the script failed or ran out of time before it was."""
+    from reprocheck.workflow.check import losses_of
+
     return not losses_of(check) or check.verdict.verdict in ("script_failed", "timed_out")
 
 

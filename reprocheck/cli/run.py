@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,8 @@ from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
-    from reprocheck.launch import Observer
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
-
-    Search = Callable[[Check, EntryPoint, Settings, Path, Console], Check]
 
 LAUNCHERS = ("torchrun", "accelerate", "msrun", "mpirun", "deepspeed", "python", "python3", "bash", "sh", "uv", "poetry", "conda", "srun")
 EXAMPLE = (
@@ -51,26 +47,26 @@ def perform(
     target: Destination | None = None,
     *,
     shown_from: Path | None = None,
-    observer: Observer | None = None,
-    search: Search | None = None,
+    search: bool = False,
+    write_patch: Path | None = None,
 ) -> int:
     """One check from the entry point to the report; returns its exit code.
 
-    shown_from  the folder that printed paths start from where that is not the working directory; no next command is printed then
-    observer    what is told of the first runs, the console unless given
-    search      what follows the check and its ladder
+    shown_from   the folder that printed paths start from where that is not the working directory; no next command is printed then
+    search       whether controls are tried until the cause is confirmed
+    write_patch  the file for the patch that the search finds
     """
     from reprocheck import launch
     from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
-    from reprocheck.workflow import replay
 
     entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
     console.begin(title(entry))
     try:
-        check = _record(entry, held, folder, console, observer or console, search)
-        replay.close(folder)
+        check = _record(entry, held, folder, console, search=search)
+        if write_patch is not None:
+            _write_patch(write_patch, check, console)
         summary.print_verdict(check, console)
         written = write(check, folder, console, target, draw=held.draw)
     except KeyboardInterrupt:
@@ -123,24 +119,16 @@ def title(entry: EntryPoint) -> str:
     return shlex.join(Redactor().arguments(words))
 
 
-def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, observer: Observer, search: Search | None) -> Check:
-    """The runs, read back, and those that follow to explain them. Libraries that only the report needs are loaded meanwhile."""
+def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, *, search: bool) -> Check:
+    """The check, explained. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
-    from reprocheck import launch
-    from reprocheck.workflow import replay
+    from reprocheck.workflow.check import checked
 
     warming = threading.Thread(target=_warm_up if held.draw else _nothing, daemon=True)
     warming.start()
     try:
-        enough = partial(replay.nothing_to_compare, folder, observer)
-        launch.check(entry, held, folder, observer, output=console.output, enough=enough)
-        console.clear()
-        console.status("comparing the runs")
-        from reprocheck.workflow.escalation import escalate
-
-        found = escalate(replay.judged(folder), entry, held, folder, console)
-        return found if search is None else search(found, entry, held, folder, console)
+        return checked(entry, held, folder, console, search=search)
     finally:
         console.clear()
         warming.join()
@@ -170,26 +158,38 @@ def kept(folder: Path) -> str:
 
 
 def write(check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool) -> bool:
-    """Writes the reports, report.json alone unless `draw`.
+    """Writes the reports, report.json alone unless `draw`, and what goes to `target`. Returns whether the reports could be written.
 
-    One that cannot be written is an error on stderr; the verdict, its exit code and the traces stand.
+    What cannot be written is an error on stderr; the verdict, its exit code and the traces stand.
     """
-    from reprocheck import report
     from reprocheck.cli.failure import print_error
+    from reprocheck.workflow.check import written
 
     console.status("drawing the report")
-    written = True
-    try:
-        report.write(check, folder, None if draw else ["json"])
-    except ReprocheckError as error:
-        console.clear()
-        print_error(error.message, error.fix)
-        written = False
+    failure = written(check, folder, draw=draw)
+    console.clear()
+    if failure is not None:
+        print_error(failure.message, failure.fix)
     try:
         if target is not None:
             target.write(check)
     except ReprocheckError as error:
-        console.clear()
         print_error(error.message, error.fix)
-    console.clear()
-    return written
+    return failure is None
+
+
+def _write_patch(file: Path, check: Check, console: Console) -> None:
+    """Writes the patch that was found, and says how to apply it."""
+    import shlex
+
+    from reprocheck.cli.failure import print_error
+
+    if not check.search or not check.search.patch:
+        console.remark(f"There is no patch, so {file} was not written: the fix is code to paste.", style="yellow")
+        return
+    try:
+        file.write_text(check.search.patch, encoding="utf-8")
+    except OSError as error:
+        print_error(f"{file} cannot be written: {error.strerror or error}.", "Name another file with --write-patch.")
+        return
+    console.remark(f"The patch is in {file}: `patch -p1 < {shlex.quote(str(file))}` applies it.", style="bold")

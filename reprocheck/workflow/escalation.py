@@ -5,17 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.launch.observer import Observer
 from reprocheck.workflow import advice
 
 if TYPE_CHECKING:
-    from reprocheck.launch import Output
     from reprocheck.launch.deeper import Level
     from reprocheck.model import Check, EntryPoint, Rung
     from reprocheck.settings import Settings
+    from reprocheck.workflow.teller import Teller
 
 LEAST, MOST = 2, 1000
 """Iterations that are recorded at a deeper level."""
@@ -25,25 +24,15 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
 
-class Teller(Observer, Protocol):
-    """An observer that also hears what comes between the runs; `Console` is one. `output`: where what the runs print is to go."""
-
-    @property
-    def output(self) -> Output | None: ...
-    def deeper(self, title: str, level: str, inside: str = "") -> None: ...
-    def status(self, text: str) -> None: ...
-    def clear(self) -> None: ...
-
-
-def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Teller) -> Check:
+def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller) -> Check:
     """The check with what deeper runs say of it, made where they are wanted. Never raises but for an interrupt."""
     advice.note(check, folder)
     if not wanted(check, held):
         return _explained(check, folder)
-    by_module = _recorded(check, entry, held, folder, console, level="module")
+    by_module = _recorded(check, entry, held, folder, teller, level="module")
     rung = by_module.ladder.first_rung if by_module.ladder else None
     if held.level == "op" or (held.explain and rung is not None and operators_say_more(rung)):
-        return _recorded(check, entry, held, folder, console, level="op", inside=module_of(rung) if rung else "")
+        return _recorded(check, entry, held, folder, teller, level="op", inside=module_of(rung) if rung else "")
     return by_module
 
 
@@ -112,24 +101,24 @@ def module_of(rung: Rung) -> str:
     return inside if isinstance(inside, str) else ""
 
 
-def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Teller, *, level: Level, inside: str = "") -> Check:
+def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller, *, level: Level, inside: str = "") -> Check:
     """The check with one more pair. What goes wrong becomes a line of its coverage, here and in the record."""
     from reprocheck import launch
 
-    console.deeper(check.verdict.title, level, inside)
+    teller.deeper(check.verdict.title, level, inside)
     try:
         count = iterations(check, held)
-        launch.record_deeper(entry, held, folder, console, level=level, inside=inside, iterations=count, output=console.output)
+        launch.record_deeper(entry, held, folder, teller, level=level, inside=inside, iterations=count, output=teller.output)
     except Exception as error:
         said = error.message if isinstance(error, ReprocheckError) else f"{type(error).__name__}: {error}"
         keep_caveat(folder, f"The runs at level {level} could not be recorded: {said}")
     finally:
-        console.clear()
-    console.status("looking for the first difference")
+        teller.clear()
+    teller.status("looking for the first difference")
     try:
         return _explained(check, folder)
     finally:
-        console.clear()
+        teller.clear()
 
 
 def _explained(check: Check, folder: Path) -> Check:

@@ -13,13 +13,13 @@ import pytest
 from explaining import PRIVATE, Explained, explain
 
 import reprocheck as package
-from reprocheck.cli import repair
 from reprocheck.cli.console import Console
-from reprocheck.cli.stopwatch import Stopwatch
 from reprocheck.model import Cause, Check, EntryPoint, RunRecord, Search, SourceLine
 from reprocheck.recording import record
 from reprocheck.scan import Finding
 from reprocheck.settings import Settings
+from reprocheck.workflow import repair
+from reprocheck.workflow.stopwatch import Stopwatch
 from tests.conftest import clean_environment, reprocheck
 from tests.launch.conftest import wait_until
 
@@ -49,7 +49,7 @@ def mend(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwa
     monkeypatch.setattr(repair, "changes", lambda check, entry: {Path("train.py"): text})
     held = Settings(quiet=watch is None)
     console = Console(held)
-    repair.repair(check, entry, held, folder, console, watch=watch or Stopwatch(console))
+    repair.repair(check, entry, held, folder, console, watch or Stopwatch(console))
     return package.load(folder)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cause_ladders import check
 
-from reprocheck.cli import repair
+from reprocheck.workflow import repair
 
 
 def test_it_is_what_the_processes_execute_which_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reprocheck.cli.console import Console
     from reprocheck.model import Check, EntryPoint
     from reprocheck.scan import Finding
     from reprocheck.settings import Settings
+    from reprocheck.workflow.stopwatch import Stopwatch
+    from reprocheck.workflow.teller import Teller
 
 ARM = "patched"
 RUNS = 2
@@ -23,7 +24,7 @@ SOURCES, OUTSIDE = "patched-files", "outside"
 """In the report folder, under `arms`: the changed files; in it, those that lie outside of the working directory."""
 
 
-def repair(check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, *, watch: Any) -> None:
+def repair(check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch) -> None:
     """Keeps a patch for what was confirmed in the report folder, where the scan knows the line and the runs agree with it."""
     if check.search is None or not check.search.smallest:
         return
@@ -36,13 +37,13 @@ def repair(check: Check, entry: EntryPoint, held: Settings, folder: Path, consol
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
-    _run(changed, check, entry, held, folder, console, watch)
+    _run(changed, check, entry, settings, folder, teller, watch)
     if not patch_offered(replace(check, record=record.read(folder)), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
     edited = sorted(str(path) for path, data in before.items() if not path.is_file() or path.read_bytes() != data)
     if edited:
-        console.remark(f"Changed while the patch was tried, which is for the text before: {', '.join(edited)}.", style="yellow")
+        teller.remark(f"Changed while the patch was tried, which is for the text before: {', '.join(edited)}.", style="yellow")
 
 
 def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
@@ -97,24 +98,26 @@ def scripts(entry: EntryPoint) -> list[Path]:
     return [Path(word) for word in entry.command[1:] if word.endswith(".py") and Path(word).is_file()][:1]
 
 
-def _run(changed: Mapping[Path, str], check: Check, entry: EntryPoint, held: Settings, folder: Path, console: Console, watch: Any) -> None:
+def _run(
+    changed: Mapping[Path, str], check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch
+) -> None:
     """A pair of runs, for which Python is given the changed files in place of the user's. The record then holds them."""
     from reprocheck import launch
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
     why = "the patch, without any control"
-    console.arm(ARM, f"{why}; Python is given the patched text of {names}, and the file itself stays as it is", RUNS)
+    teller.arm(ARM, f"{why}; Python is given the patched text of {names}, and the file itself stays as it is", RUNS)
     launch.record_arm(
-        *(entry, held, folder, watch),
+        *(entry, settings, folder, watch),
         name=arm,
         controls=check.record.controls,
-        seed=held.seed,
+        seed=settings.seed,
         runs=RUNS,
-        steps=held.steps,
+        steps=settings.steps,
         why=why,
         patched=_written(changed, folder / "arms" / SOURCES),
-        output=console.output,
+        output=teller.output,
     )
     watch.keep_arm(folder, arm)
 

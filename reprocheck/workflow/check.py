@@ -1,0 +1,88 @@
+"""The way of a check: runs, verdict, deeper runs, search, reports. Every command and the Python API go it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.errors import ReprocheckError
+
+if TYPE_CHECKING:
+    from reprocheck.launch.deeper import Level
+    from reprocheck.model import Check, EntryPoint
+    from reprocheck.settings import Settings
+    from reprocheck.workflow.teller import Teller
+
+
+def checked(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, search: bool = False) -> Check:
+    """Runs the command in `folder`, judges the runs, and explains the difference as far as the settings ask for it.
+
+    search  whether controls are tried until the cause is confirmed
+
+    Nothing more is recorded into `folder` afterwards. KeyboardInterrupt leaves there what was recorded by then.
+    """
+    from reprocheck import launch
+    from reprocheck.workflow import replay
+    from reprocheck.workflow.escalation import escalate
+    from reprocheck.workflow.proof import searched
+    from reprocheck.workflow.stopwatch import Stopwatch
+
+    watch = Stopwatch(teller)
+    enough = partial(replay.nothing_to_compare, folder, teller)
+    launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
+    teller.clear()
+    teller.status("comparing the runs")
+    found = escalate(replay.judged(folder), entry, settings, folder, teller)
+    if search:
+        found = searched(found, entry, settings, folder, teller, watch)
+    replay.close(folder)
+    return found
+
+
+def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
+    """Records one side of a comparison in `folder`: the runs, one more at each deeper level that is wanted, and the user's files."""
+    from reprocheck import launch
+    from reprocheck.causes.usercode import keep_sources
+    from reprocheck.recording import record
+    from reprocheck.workflow import replay
+    from reprocheck.workflow.escalation import keep_caveat, up_to_checks
+
+    launch.check(entry, settings, folder, teller, output=teller.output)
+    teller.clear()
+    check = replay.judged(folder)
+    for level in _levels(settings) if losses_of(check) else ():
+        teller.half(level)
+        count = up_to_checks(check, settings)
+        try:
+            launch.record_deeper(entry, settings, folder, teller, level=level, iterations=count, runs=1, output=teller.output)
+        except ReprocheckError as error:
+            keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
+        finally:
+            teller.clear()
+    keep_sources(replace(check, record=record.read(folder)), folder)
+    return check
+
+
+def _levels(settings: Settings) -> tuple[Level, ...]:
+    """The deeper levels of which one run is recorded."""
+    if settings.level == "op":
+        return ("module", "op")
+    return ("module",) if settings.explain or settings.level == "module" else ()
+
+
+def losses_of(check: Check) -> int:
+    """How many losses run 1 recorded, all ranks together."""
+    return sum(len(trace.losses.values) for run in check.runs[:1] for trace in run.traces)
+
+
+def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
+    """Writes the reports into `folder`, report.json alone unless `draw`. Returns what kept one from being written: the verdict stands."""
+    from reprocheck import report
+
+    try:
+        report.write(check, folder, None if draw else ["json"])
+    except ReprocheckError as error:
+        return error
+    return None

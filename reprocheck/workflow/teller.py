@@ -1,0 +1,65 @@
+"""What a check tells while it is under way: of its runs, and of what comes between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from reprocheck.launch.observer import Observer
+
+if TYPE_CHECKING:
+    from reprocheck.launch import Output
+
+
+class Teller(Observer, Protocol):
+    """An observer that also hears what comes between the runs; the console is one. `output`: where what the runs print is to go."""
+
+    @property
+    def output(self) -> Output | None: ...
+
+    def deeper(self, title: str, level: str, inside: str = "") -> None:
+        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of those before."""
+
+    def half(self, level: str) -> None:
+        """The run that follows is recorded at a deeper level, to be compared with that of another recording."""
+
+    def arm(self, name: str, why: str, most: int = 0) -> None:
+        """The runs that follow are made under controls, and why; `most`: runs of the search still to come at most."""
+
+    def status(self, text: str) -> None:
+        """What reprocheck itself is doing."""
+
+    def remark(self, text: str, style: str = "") -> None:
+        """A sentence for the user."""
+
+    def clear(self) -> None:
+        """Nothing is under way any more."""
+
+
+class Silent:
+    """Hands on to an observer what it hears of the runs, and listens to nothing else."""
+
+    output = None
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._observer, name)
+
+    def deeper(self, title: str, level: str, inside: str = "") -> None:
+        """Two more runs at a deeper level follow."""
+
+    def half(self, level: str) -> None:
+        """One more run at a deeper level follows."""
+
+    def arm(self, name: str, why: str, most: int = 0) -> None:
+        """Runs under controls follow."""
+
+    def status(self, text: str) -> None:
+        """What reprocheck itself is doing."""
+
+    def remark(self, text: str, style: str = "") -> None:
+        """A sentence for the user."""
+
+    def clear(self) -> None:
+        """There is nothing to clear."""
