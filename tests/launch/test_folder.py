@@ -70,7 +70,7 @@ def test_git_still_sees_what_the_user_keeps_beside_reports(tmp_path: Path) -> No
 def test_what_is_written_has_the_permissions_that_the_umask_leaves(tmp_path: Path) -> None:
     code = (
         "import os, sys; os.umask(0o077)\n"
-        "from pathlib import Path\nfrom reprocheck.atomic import replacing\n"
+        "from pathlib import Path\nfrom reprocheck.files.atomic import replacing\n"
         "with replacing(Path('file')) as file: file.write(b'x')\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)

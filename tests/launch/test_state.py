@@ -112,7 +112,7 @@ def test_a_folder_that_the_runs_made_is_removed_whole_and_beside_it_only_files(p
     place.check(f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}{TRAIN}")
     check = replay.judged(place.folder)
     assert check.state_left == ("last/model",)
-    cause = causes(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
+    cause = causes_of(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
     assert "\nrm -f log\nrm -rf last\n" in cause.fix
 
 
@@ -121,7 +121,7 @@ def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Plac
     program = "subprocess.run(['sh', '-c', 'echo 1 > last/notes'])"  # no event tells that the run did it
     place.check(f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}\n{program}{TRAIN}")
     check = replay.judged(place.folder)
-    cause = causes(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
+    cause = causes_of(replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder)[0]
     assert "\nrm -f last/model\n" in cause.fix and "rm -rf" not in cause.fix
 
 
