@@ -42,11 +42,12 @@ class Reprocheck:
         """Runs a script (with the words `args`) or a function (with `args` and `kwargs`) several times; returns the check if it passes.
 
         A script's path starts from the folder of the test file, or from pytest's root folder. `options` are those of `reprocheck.check`;
-        the page and the charts are drawn only where the check fails, unless `draw=True`. Raises AssertionError with the verdict, the place
-        where the runs part, the cause and its fix; UsageError where the check cannot be made.
+        the page and the charts are drawn only where the check fails, unless `draw=True`. `explain=True` searches for the cause of a
+        difference as `reprocheck.explain` does, with runs under controls. Raises AssertionError with the verdict, the place where the runs
+        diverge, the cause and its fix; UsageError where the check cannot be made.
         """
         __tracebackhide__ = True
-        from reprocheck.api import check
+        from reprocheck.api import check, explain
         from reprocheck.errors import ReprocheckError
 
         if not callable(target):
@@ -54,7 +55,8 @@ class Reprocheck:
         draw = options.pop("draw", None)
         options.setdefault("output", self._output())
         try:
-            found = check(target, args, kwargs, draw=bool(draw), **options)
+            made = explain if options.get("explain") else check
+            found = made(target, args, kwargs, draw=bool(draw), **options)
         except ReprocheckError as error:
             raise error.with_traceback(None) from None
         if not found.passed:
@@ -107,6 +109,8 @@ def failure(check: Check) -> str:
         lines += [f"  {why.lead(check)}"] if why.lead(check) else []
     if check.causes:
         lines += _cause(check.causes[0])
+    if check.search is not None and check.search.patch:
+        lines += ["patch:", *(f"    {row}".rstrip() for row in check.search.patch.splitlines())]
     if check.verdict.verdict in ("script_failed", "timed_out"):
         lines += _log(check)
     return "\n".join(lines)

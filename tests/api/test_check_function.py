@@ -44,6 +44,24 @@ class Heard:
         return lambda *facts: self.said.append((name, *facts))
 
 
+def test_a_search_from_python_confirms_the_cause_and_tells_of_all_its_runs(jobs: Any, here: Path) -> None:
+    heard = Heard()
+    found = reprocheck.explain(jobs.unseeded, observer=heard)
+    assert found.verdict.title == "NOT REPRODUCIBLE (forward)"
+    assert found.search is not None and found.search.smallest
+    assert found.causes[0].confidence == "confirmed"
+    assert found.folder is not None and reprocheck.load(found.folder).search == found.search
+    recorded = [pair.runs for pair in (*found.record.deeper, *found.record.arms)]
+    started = [said for said in heard.said if said[0] == "run_started"]
+    assert len(started) == 2 + sum(map(len, recorded)), "nothing else is said"
+    assert {said[0] for said in heard.said} <= {"run_started", "progress", "run_ended", "message", "silent"}
+
+
+def test_where_nothing_differs_there_is_nothing_to_search(jobs: Any, here: Path) -> None:
+    found = reprocheck.explain(jobs.train, [4], {"seed": 3})
+    assert found.passed and found.search is None and not found.record.arms
+
+
 def test_a_function_with_its_arguments(jobs: Any, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     heard = Heard()
     check = reprocheck.check(jobs.train, [4], {"seed": 3, "scale": 2.0}, observer=heard, steps="all", output=here / "kept")

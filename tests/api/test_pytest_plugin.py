@@ -70,7 +70,7 @@ def test_a_difference_names_place_cause_fix_and_report(said: dict[str, str]) -> 
     text = said["test_differs"]
     assert "AssertionError: NOT REPRODUCIBLE (forward): Before the first update of the weights the losses differ" in text
     assert re.search(r"first difference: loss: loss, iteration 1, gross", text)
-    assert re.search(r"cause: RC\d+ .* \(observed\)", text) and "fix:" in text
+    assert re.search(r"cause: RC\d+ .* \(confirmed\)", text) and "fix:" in text, "explain=True searches"
     page = re.search(r"report: (\S+report\.html)", text)
     assert page is not None and Path(page[1]).is_file() and "/kept/unseeded-" in page[1]
     assert "pytest_plugin.py" not in text
