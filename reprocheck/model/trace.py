@@ -94,7 +94,8 @@ class Trace:
 
     `forward`/`backward` are None where the losses for that check were not recorded.
     `weights_seen` is False where no weight could be fingerprinted: then an update is taken to be a real one, with a caveat.
-    `unchanged_updates` counts the updates before the backward check that changed no weight.
+    `unchanged_updates` counts the updates before the backward check that changed no weight. `unchanged_passes` counts, in a training
+    without optimizer, the backward passes before it that found the weights of the pass before.
     """
 
     rank: int
@@ -103,6 +104,7 @@ class Trace:
     forward: Checked | None
     backward: Checked | None
     unchanged_updates: int = 0
+    unchanged_passes: int = 0
     weights_seen: bool = True
     skipped: tuple[int, ...] = ()
     unordered: tuple[int, ...] = ()

@@ -109,6 +109,8 @@ def moved(check: Check) -> str:
         if trace.unchanged_updates and trace.backward:
             passed_over = count(trace.unchanged_updates, "update")
             return f"The backward check takes iteration {trace.backward.iteration:,}: {passed_over} before it changed no weight."
+        if trace.unchanged_passes and trace.backward:
+            return f"The backward check takes iteration {trace.backward.iteration:,}: the losses before it come from the same weights."
     return ""
 
 

@@ -93,6 +93,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         forward=forward,
         backward=backward,
         unchanged_updates=grouping.unchanged_updates,
+        unchanged_passes=grouping.unchanged_passes,
         weights_seen=grouping.weights_seen,
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),

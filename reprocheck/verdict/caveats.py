@@ -67,12 +67,8 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     if checked is not None and not trace.weights_seen:
         yield f"Whether updates change the weights could not be seen ({words.RANKS}); the first update is taken to be a real one."
     if reference is trace and checked is not None and checked.iteration > 2:
-        unchanged = (
-            f"{_first_updates(trace.unchanged_updates)} did not change the weights"
-            if trace.unchanged_updates
-            else "No earlier change was seen"
-        )
-        yield f"{unchanged} ({words.RANKS}), so the second check is made on iteration {checked.iteration} instead of iteration 2."
+        before = f"{_before_the_first_change(trace)} ({words.RANKS})"
+        yield f"{before}, so the second check is made on iteration {checked.iteration} instead of iteration 2."
     if reference is not trace and ruling is not None and (checked is None or checked.iteration != ruling.iteration):
         own = "do not change in the recorded iterations" if checked is None else f"first change in iteration {checked.iteration - 1}"
         if len(trace.losses) >= ruling.iteration:
@@ -82,6 +78,15 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     for iteration in trace.skipped:
         if iteration <= last:
             yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
+
+
+def _before_the_first_change(trace: Trace) -> str:
+    if trace.unchanged_updates:
+        return f"{_first_updates(trace.unchanged_updates)} did not change the weights"
+    if trace.unchanged_passes:
+        passes = trace.unchanged_passes + 1
+        return f"The first {passes} losses come from the same weights, as in gradient accumulation or with a step of size 0"
+    return "No earlier change was seen"
 
 
 def _first_updates(number: int) -> str:

@@ -215,6 +215,11 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
             f"{_unchanged(trace.unchanged_updates, run)} {rank}, so nothing is known of the "
             f"backward pass; look at the learning rate and at what is frozen, or{more[1:] or ' train for more iterations'}"
         )
+    if trace.unchanged_passes:
+        return (
+            f"the weights did not change in the {count} recorded iterations of run {run} {rank}, "
+            f"so nothing is known of the backward pass{more or '; train for more iterations'}"
+        )
     if trace.unchanged_updates:
         return (
             f"no loss was seen after an update that changed the weights in the {count} recorded iterations of run {run} {rank}, "

@@ -131,6 +131,32 @@ def test_what_differs_is_found_where_it_was_made(workdir: Path) -> None:
     assert folded[0] == ([["folded", {"v": 0}]], "train.py:19"), "each number that the script folds into a key, and its line"
 
 
+ACCUMULATION = """
+import jax, jax.numpy as jnp
+def loss_of(weights, x):
+    return ((x @ weights - 1) ** 2).mean()
+@jax.jit
+def step(weights, micro):
+    def body(total, x):
+        loss, gradient = jax.value_and_grad(loss_of)(weights, x)
+        return total + gradient, loss
+    gradient, losses = jax.lax.scan(body, jnp.zeros(3), micro)
+    return weights - 0.1 * gradient / len(micro), losses.mean()
+weights = jnp.ones(3)
+data = jax.random.normal(jax.random.key(0), (5, 2, 8, 3))
+for micro in data:
+    weights, loss = step(weights, micro)
+"""
+
+
+def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(workdir: Path) -> None:
+    (workdir / "train.py").write_text(ACCUMULATION)
+    outcome = check("train.py", cwd=workdir)
+    said = " ".join(outcome.stdout.split())
+    assert outcome.exit_code == 0 and "come from the same weights" in said
+    assert "update did not change" not in said and "changed no weight" not in said
+
+
 @needs_flax
 def test_each_control_removes_its_source(tmp_path: Path) -> None:
     script = SCRIPTS / "jax_controls.py"

@@ -125,7 +125,11 @@ def test_first_update_and_first_real_change(story: str, first_end: int, moved_at
 def test_unchanged_updates_are_counted_until_weights_change() -> None:
     assert tell("new0 b u0- b u0- b u0+ b u0- end")[0].unchanged_updates == 2
     assert tell("new0 b u0- l b u0+ l end")[0].unchanged_updates == 1
-    assert tell("b still b still b end")[0].unchanged_updates == 2
+
+
+def test_backward_passes_of_the_same_weights_are_not_said_to_be_updates() -> None:
+    told = tell("b still b still b end")[0]
+    assert (told.unchanged_passes, told.unchanged_updates) == (2, 0)
 
 
 def test_weights_seen() -> None:

@@ -19,6 +19,20 @@ def test_the_second_check_moves_to_the_iteration_after_the_first_real_change() -
     assert judged(pair(first, [[1], [9], [0.5]], moved_in=2)) == diverging("iteration 2 (1 against 9)")
 
 
+def test_losses_of_the_same_weights_are_not_said_to_be_updates_without_effect() -> None:
+    verdict = judge(pair([[1], [1], [0.5]], [[1], [1], [0.5]], moved_in=2, unchanged_updates=0, unchanged_passes=1), Tolerance())
+    assert verdict.caveats == (
+        "The first 2 losses come from the same weights, as in gradient accumulation or with a step of size 0, "
+        "so the second check is made on iteration 3 instead of iteration 2.",
+    )
+
+
+def test_weights_that_stay_in_all_iterations_leave_the_backward_pass_open() -> None:
+    verdict = judge(pair([[1], [1]], [[1], [1]], moved_in=None, unchanged_updates=0, unchanged_passes=1), Tolerance())
+    assert verdict.verdict == "inconclusive"
+    assert "the weights did not change in the 2 recorded iterations of run 1" in verdict.reason
+
+
 def test_the_iteration_of_run_1_rules() -> None:
     runs = [run(1, trace(GOOD)), run(2, trace([[1.0], [0.9], [0.25]], moved_in=2))]
     verdict = judge(runs, Tolerance())

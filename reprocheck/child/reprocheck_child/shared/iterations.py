@@ -29,6 +29,8 @@ class Grouping:
     moved_at    number of losses before the first update that really changed weights, None until there was one
     moved_in    the iteration (from 1) that holds that update
     first_end   number of losses before the first update of any kind
+    unchanged_updates  updates that changed no weight, before the first that did
+    unchanged_passes   likewise, backward passes that found the weights of the pass before, in a training without optimizer
     unfinished  True if `finish` had to close the last iteration
 
     Read `closed` after every event, not after updates only: with `log_loss` after the update, an iteration closes when the next begins.
@@ -41,6 +43,7 @@ class Grouping:
         self.moved_at: int | None = None
         self.moved_in: int | None = None
         self.unchanged_updates = 0
+        self.unchanged_passes = 0
         self.weights_seen = False
         self.skipped: list[int] = []
         self.unordered: list[int] = []
@@ -129,10 +132,13 @@ class Grouping:
             self.moved_in = max(1, self.closed + (1 if under_way else 0))
 
     def still(self) -> None:
-        """Weights were seen not to have changed since the last backward pass of a training without optimizer."""
+        """Weights were seen not to have changed since the last backward pass of a training without optimizer.
+
+        That need not be an update without effect: two passes whose gradients are accumulated for one update look the same.
+        """
         self.weights_seen = True
         if self.moved_at is None:
-            self.unchanged_updates += 1
+            self.unchanged_passes += 1
 
     def skip(self) -> None:
         """A gradient scaler skipped an optimizer's step: the iteration goes on and is marked."""
