@@ -103,7 +103,8 @@ def _found(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
     if said := _where(check):
         yield _row(out, "where", said)
     if check.search is not None:
-        yield from _rows(out, "proof" if check.search.smallest else "search", text.line(check.search.sentence), rows["proof"], "bold")
+        proved = check.search.smallest or check.search.patch
+        yield from _rows(out, "proof" if proved else "search", text.line(check.search.sentence), rows["proof"], "bold")
     for cause in check.causes[:1]:
         yield from _cause(cause, out, rows, with_evidence=check.search is None)
 

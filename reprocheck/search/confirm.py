@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,6 +99,26 @@ def patch_offered(check: Check, folder: Path) -> bool:
     return tried is not None and (tried.untried or tried.agrees is True)
 
 
+def runs_with_patch(check: Check, folder: Path) -> int:
+    """How many runs must agree with the patch of the first cause to confirm it, where the search has ended and no control confirms one.
+
+    0 where the patch is not tried: the cause has no line, or runs as they are agree now and then, which a patch must not be praised for.
+    """
+    search = check.search
+    if search is None or search.smallest or search.broken_off or is_what_differs(check, folder):
+        return 0
+    seen = Book(check, folder).sample
+    if seen.intermittent or suspect(check) is None:
+        return 0
+    runs = chance.needed(seen, FITTING)
+    return runs if runs <= MOST_RUNS else 0
+
+
+def suspect(check: Check) -> Cause | None:
+    """The first cause, where it says why the runs differ, and on which line."""
+    return next((cause for cause in check.causes[:1] if cause.source and cause.code not in VAGUE), None)
+
+
 def conducted(check: Check, folder: Path, book: Book, candidates: Candidates | None = None) -> Found:
     """The search as `book` answers it. Raises Unanswered. None is needed where what the start gives is seen to be what differs."""
     if is_what_differs(check, folder):
@@ -154,7 +174,10 @@ def _result(check: Check, folder: Path, book: Book, found: Found) -> Result:
         search = Search(**_account(book), sentence=given(check), confidence=_counted(book))
         return Result(search=search, causes=(*check.causes, *refused))
     if under is None or not found.smallest:
-        said = remaining(check, found, book)
+        proved = _proved_by_patch(check, folder, book)
+        if proved is not None:
+            return replace(proved, causes=(*proved.causes, *refused))
+        said = f"{remaining(check, found, book)}{_patch_in_vain(book)}"
         return Result(search=Search(**_account(book), sentence=said, confidence=_counted(book)), causes=(*check.causes, *refused))
     wanted = _wanted(check, book, found.smallest, under.exact)
     if len(under.runs) < wanted:
@@ -180,6 +203,38 @@ def _result(check: Check, folder: Path, book: Book, found: Found) -> Result:
         cost_of=of,
     )
     return Result(search=search, causes=(*causes, *refused), confirmed=True)
+
+
+def _proved_by_patch(check: Check, folder: Path, book: Book) -> Result | None:
+    """The first cause as confirmed, where no control confirms one and enough runs with its patch agree in every bit."""
+    cause, tried = suspect(check), book.of((), patched=True)
+    if cause is None or cause.source is None or tried is None or tried.untried or tried.agrees is not True or not tried.exact:
+        return None
+    runs = len(tried.runs)
+    if book.sample.intermittent or runs < chance.needed(book.sample, FITTING):
+        return None
+    line = f"{cause.source.file}:{cause.source.line}"
+    agreeing = f"{runs} runs with it, without any control, agree {_how(tried)}"
+    where = ", ".join(f"arms/{name}" for name in tried.arms)
+    evidence = f"{capital(agreeing.replace('with it', f'with the patch of {line}'))} ({where}); {small(_counted(book))}"
+    lucky = chance.luck(book.sample, runs)
+    proof = f"No control removes the difference; the patch of {line} does: {agreeing}."
+    search = Search(
+        **_account(book),
+        sentence=f"{proof} That confirms {cause.code}, {small(cause.title)}.",
+        confidence=f"{_counted(book)} Were the patch without effect, {runs} runs would agree so in at most {lucky:.1%} of such searches.",
+        fix=cause.fix,
+        patch=_read(folder / "arms" / PATCH),
+    )
+    confirmed = replace(cause, confidence="confirmed", evidence=(evidence, *cause.evidence))
+    return Result(search=search, causes=(confirmed, *check.causes[1:]), confirmed=True)
+
+
+def _patch_in_vain(book: Book) -> str:
+    tried = book.of((), patched=True)
+    if tried is None or tried.untried or tried.agrees is not False:
+        return ""
+    return " Runs with a patch of that line differ, too: it is not the only cause, or none."
 
 
 def _account(book: Book, under: Judged | None = None) -> dict[str, Any]:

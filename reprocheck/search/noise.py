@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.given import GIVEN
@@ -56,12 +57,21 @@ def _remaining(check: Check, found: Found) -> str:
         return f"{tried}{left_out}, since the runs were not given the same. {rung.detail}"
     if rung.size == "rounding" or _operators(check, rung):
         return f"{tried}{left_out}: what remains is noise of an operator or of the hardware. {_noise(check, rung)}"
+    reason = _suspected(check) or (
+        ": the difference is made by something that no control reaches, such as a service, a native library that draws by itself, "
+        "a race of threads, or the hardware."
+    )
     where = f" It first shows on the rung `{rung.rung}`" + (f" at `{rung.place}`." if rung.place else ".")
     made = f" It is made by {rung.culprit}." if rung.culprit else ""
-    return (
-        f"{tried}{left_out}: the difference is made by something that no control reaches, such as a service, a native library that "
-        f"draws by itself, a race of threads, or the hardware.{where}{made}{_also(check)}"
-    )
+    return f"{tried}{left_out}{reason}{where}{made}{_also(check)}"
+
+
+def _suspected(check: Check) -> str:
+    """The line of the first cause, where it has one: then there is more to say than that no control reaches it."""
+    suspect = next((cause for cause in check.causes[:1] if cause.code not in VAGUE), None)
+    if suspect is None or suspect.source is None:
+        return ""
+    return f". {suspect.source.file}:{suspect.source.line} is suspected ({suspect.code}), and no control confirms it."
 
 
 def _also(check: Check) -> str:

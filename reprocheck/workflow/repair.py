@@ -1,4 +1,4 @@
-"""The patch of the user's source for a confirmed cause: made by the scan, run twice in place of the source, kept in the report folder."""
+"""The patch of the user's source for the cause: made by the scan, run in place of the source, kept in the report folder."""
 
 from __future__ import annotations
 
@@ -25,19 +25,23 @@ SOURCES, OUTSIDE = "patched-files", "outside"
 
 
 def repair(check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch) -> None:
-    """Keeps a patch for what was confirmed in the report folder, where the scan knows the line and the runs agree with it."""
-    if check.search is None or not check.search.smallest:
-        return
-    changed = changes(check, entry)
-    if not changed:
-        return
+    """Keeps a patch in the report folder, where the scan knows the line and the runs agree with it.
+
+    It is that of the confirmed cause; where no control confirms one, that of the first cause with a line, which the patch then confirms.
+    """
     from reprocheck.recording import record
     from reprocheck.scan.mend import difference
-    from reprocheck.search.confirm import PATCH, patch_offered
+    from reprocheck.search.confirm import PATCH, patch_offered, runs_with_patch
+
+    by_control = check.search is not None and bool(check.search.smallest)
+    runs = RUNS if by_control else runs_with_patch(check, folder)
+    changed = changes(check, entry) if runs else {}
+    if not changed:
+        return
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
-    _run(changed, check, entry, settings, folder, teller, watch)
+    _run(changed, runs, check, entry, settings, folder, teller, watch)
     if not patch_offered(replace(check, record=record.read(folder)), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
@@ -60,15 +64,18 @@ def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
-    """Findings that can be mended and are about a confirmed cause, by code or line; else what a control of the smallest set removes."""
+    """Findings that can be mended and are about a confirmed cause, by code or line; else what a control of the smallest set removes.
+
+    Where no control confirms a cause, those about the line of the first one alone: what the patch mends is what it proves.
+    """
     from reprocheck.causes.likely import removes
 
-    confirmed = [cause for cause in check.causes if cause.confidence == "confirmed"]
-    codes = {cause.code for cause in confirmed}
-    lines = {(Path(cause.source.file).name, str(cause.source.line)) for cause in confirmed if cause.source}
+    smallest = check.search.smallest if check.search else ()
+    meant_causes = [cause for cause in check.causes if cause.confidence == "confirmed"] if smallest else list(check.causes[:1])
+    codes = {cause.code for cause in meant_causes} if smallest else set()
+    lines = {(Path(cause.source.file).name, str(cause.source.line)) for cause in meant_causes if cause.source}
     mendable = [replace(finding, patchable=True) for finding in findings if finding.patchable or "unsure" in finding.evidence]
     meant = [one for one in mendable if one.code in codes or any((Path(one.path).name, line) in lines for line in _lines(one))]
-    smallest = check.search.smallest if check.search else ()
     return tuple(meant or [one for one in mendable if any(removes(name, one.code) for name in smallest)])
 
 
@@ -99,21 +106,28 @@ def scripts(entry: EntryPoint) -> list[Path]:
 
 
 def _run(
-    changed: Mapping[Path, str], check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch
+    changed: Mapping[Path, str],
+    runs: int,
+    check: Check,
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    watch: Stopwatch,
 ) -> None:
-    """A pair of runs, for which Python is given the changed files in place of the user's. The record then holds them."""
+    """Runs for which Python is given the changed files in place of the user's. The record then holds them."""
     from reprocheck import launch
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
     why = "the patch, without any control"
-    teller.arm(ARM, f"{why}; Python is given the patched text of {names}, and the file itself stays as it is", RUNS)
+    teller.arm(ARM, f"{why}; Python is given the patched text of {names}, and the file itself stays as it is", runs)
     launch.record_arm(
         *(entry, settings, folder, watch),
         name=arm,
         controls=check.record.controls,
         seed=settings.seed,
-        runs=RUNS,
+        runs=runs,
         steps=settings.steps,
         why=why,
         patched=_written(changed, folder / "arms" / SOURCES),

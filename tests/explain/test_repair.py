@@ -65,6 +65,36 @@ def test_a_patch_is_tried_in_place_of_the_file_and_shown_as_a_difference(folder:
     assert not list(folder.glob("workdir*"))
 
 
+UNREACHED = """
+import random, time, reprocheck
+rng = random.Random(time.perf_counter_ns())
+for step in range(20):
+    reprocheck.log_loss(10 * rng.random())
+"""
+"""A cause with a line and a patch that no control reaches: a monotonic clock."""
+READS_NOISE = """
+import struct
+with open("/dev/urandom", "rb") as file:
+    noise = struct.unpack("20H", file.read(40))"""
+
+
+def test_a_suspected_cause_that_no_control_reaches_is_confirmed_by_its_patch(tmp_path: Path) -> None:
+    found = explain(UNREACHED, tmp_path)
+    cause, search = found.report["causes"][0], found.report["controls"]
+    assert (cause["code"], cause["confidence"]) == ("RC402", "confirmed")
+    assert search["smallest"] == [] and "+rng = random.Random(0)\n" in search["patch"]
+    assert search["sentence"].startswith("No control removes the difference; the patch of train.py:")
+    assert [row["agrees"] for row in search["tried"] if row["patched"]] == [True]
+
+
+def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_path: Path) -> None:
+    found = explain(UNREACHED.replace("\nfor", READS_NOISE + "\nfor").replace("rng.random()", "rng.random() + noise[step]"), tmp_path)
+    cause, search = found.report["causes"][0], found.report["controls"]
+    assert (cause["code"], cause["confidence"]) == ("RC402", "suspected")
+    assert search["patch"] == "" and "Runs with a patch of that line differ, too" in search["sentence"]
+    assert "train.py:3 is suspected (RC402)" in search["sentence"] and "hardware" not in search["sentence"]
+
+
 def test_a_patch_that_does_not_help_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check = mend(folder, NOT_MENDED, monkeypatch)
     assert check.search is not None
