@@ -149,8 +149,35 @@ for micro in data:
 """
 
 
-def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(workdir: Path) -> None:
+BY_HAND = """
+import jax, jax.numpy as jnp
+evaluate = jax.jit(jax.value_and_grad(lambda weights, x: ((x @ weights - 1) ** 2).mean()))
+weights = jnp.ones(3)
+for micro in jax.random.normal(jax.random.key(0), (5, 2, 8, 3)):
+    gradients = [evaluate(weights, x)[1] for x in micro]
+    weights = weights - 0.05 * sum(gradients)
+"""
+
+
+def test_microbatches_of_a_loop_in_the_program_are_one_iteration(workdir: Path) -> None:
     (workdir / "train.py").write_text(ACCUMULATION)
+    outcome = check("train.py", "--level", "module", cwd=workdir)
+    said = " ".join(outcome.stdout.split())
+    assert outcome.exit_code == 0 and "5 iterations" in said and "come from the same weights" not in said
+    assert [row["iteration"] for row in outcome.report["checks"]] == [1, 2], outcome.report["checks"]
+
+
+def test_rounds_of_a_loop_are_counted_where_the_weights_come_from_around_it(tmp_path: Path) -> None:
+    runs = recorded("jax_loops.py", tmp_path, "loss", "module")
+    assert runs["loss"].stdout == runs["module"].stdout == runs["plain"].stdout
+    nested, branch, fixed_bounds, inner_jit, steps, not_compiled = [3] * 4, [1] * 3, [3], [1] * 3, [1] * 3, [3]
+    expected = nested + branch + fixed_bounds + inner_jit + steps + not_compiled
+    assert [len(one) for one in losses(runs["loss"])] == expected
+    assert [len(one) for one in losses(runs["module"])] == expected
+
+
+def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(workdir: Path) -> None:
+    (workdir / "train.py").write_text(BY_HAND)
     outcome = check("train.py", cwd=workdir)
     said = " ".join(outcome.stdout.split())
     assert outcome.exit_code == 0 and "come from the same weights" in said

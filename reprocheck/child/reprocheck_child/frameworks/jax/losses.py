@@ -1,6 +1,7 @@
 """JAX: the value of every outermost `value_and_grad` (and `grad`, which is built on it), wherever it is evaluated.
 
-JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one iteration. Under `jit`, `scan`, `pmap` and
+JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one iteration, unless a loop of the program
+evaluates the same weights several times (`loops`): their values are those of one iteration. Under `jit`, `scan`, `pmap` and
 `shard_map` the value exists only inside the compiled program, so a callback of JAX's own (`jax.debug.callback`) hands it out; with it goes
 an integer checksum of the arguments that are differentiated, which says whether the weights have changed since the evaluation before.
 The callback adds outputs to the program and changes none of its arithmetic.
@@ -13,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
+from .loops import Loops
 
 NAME = "jax"
 MINIMUM = (0, 4, 31)
@@ -27,6 +29,11 @@ def install(jax: Any, recorder: Any) -> Dict[str, str]:
         hooks["value_and_grad"] = "ok"
     except Exception as error:
         hooks["value_and_grad"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
+    try:
+        adapter.loops.hook()
+        hooks["loops"] = "ok"
+    except Exception as error:
+        hooks["loops"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
     recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
     recorder.find_rank.append(adapter.find_rank)
     if recorder.level != "loss":
@@ -42,6 +49,7 @@ class _Adapter:
         self.inside = threading.local()
         self.weights: Optional[Tuple[int, ...]] = None
         self.lock = threading.RLock()
+        self.loops = Loops(jax)
         self.watcher: Any = None
         """What records the deeper levels, at those levels."""
 
@@ -100,7 +108,8 @@ class _Adapter:
     def hand_out(self, value: Any, weights: Any) -> None:
         """Record a value now, or each time the program that is being traced comes by."""
         try:
-            arrived = _Arrivals(_copies(self.jax, value), self.record)
+            rounds = self.loops.rounds(self.jax.tree_util.tree_leaves(weights))
+            arrived = _Arrivals(_copies(self.jax, value) * rounds, self.record)
             self.jax.debug.callback(arrived, value, *self.checksums(weights))
         except Exception as error:
             self.recorder.problem("handing out a loss of jax", error)

@@ -1,0 +1,94 @@
+"""Loops inside a program: how often one differentiation in them is evaluated for the same weights.
+
+`lax.scan` over microbatches with the weights taken from around it accumulates gradients for one update. Its length is known when it is
+traced, and so is whether the weights come from around it or are carried from round to round. `fori_loop` with fixed bounds and `lax.map`
+are made of it.
+"""
+
+import functools
+import sys
+import threading
+from typing import Any, Callable, List, Optional, Tuple
+
+MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditionals", "jax.lax")
+"""Where JAX itself and scripts look the functions up."""
+UNCOUNTED = ("while_loop", "cond", "switch")
+"""What evaluates its body as often as values say."""
+
+
+class _Loop:
+    """A loop that is being traced: its length, None where that is not known, and the traces that stand around it."""
+
+    def __init__(self, length: Optional[int], around: Tuple[Any, ...]) -> None:
+        self.length = length
+        self.around = around
+
+
+class Loops:
+    """Follows the loops that are being traced in each thread."""
+
+    def __init__(self, jax: Any) -> None:
+        self.jax = jax
+        self.local = threading.local()
+
+    def hook(self) -> None:
+        """Wrap the functions that make loops and branches."""
+        for name in ("scan", *UNCOUNTED):
+            real = getattr(self.jax.lax, name)
+            wrapped = self._following(real, self._length_of_scan if name == "scan" else _unknown)
+            for module in [sys.modules[path] for path in MODULES if path in sys.modules]:
+                if getattr(module, name, None) is real:
+                    setattr(module, name, wrapped)
+
+    def rounds(self, weights: List[Any]) -> int:
+        """How often what is differentiated now is evaluated for these weights, each time the program comes by; 1 where it is not known."""
+        if not weights or self.jax.config.jax_disable_jit:
+            return 1
+        count = 1
+        for loop in reversed(self._stack()):
+            if loop.length is None or not all(self._from_around(leaf, loop) for leaf in weights):
+                break
+            count *= loop.length
+        return count
+
+    def _from_around(self, leaf: Any, loop: _Loop) -> bool:
+        if not isinstance(leaf, self.jax.core.Tracer):
+            return True
+        return any(leaf._trace is trace for trace in loop.around)
+
+    def _stack(self) -> List[_Loop]:
+        if not hasattr(self.local, "loops"):
+            self.local.loops = []
+        loops: List[_Loop] = self.local.loops
+        return loops
+
+    def _following(self, real: Any, length_of: Callable[..., Optional[int]]) -> Any:
+        @functools.wraps(real)
+        def follow(*args: Any, **kwargs: Any) -> Any:
+            stack = self._stack()
+            stack.append(_Loop(length_of(*args, **kwargs), self._around(stack)))
+            try:
+                return real(*args, **kwargs)
+            finally:
+                stack.pop()
+
+        return follow
+
+    def _around(self, stack: List[_Loop]) -> Tuple[Any, ...]:
+        """The traces around the loop that begins. JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around."""
+        current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
+        outer = stack[-1].around if stack else ()
+        return outer if current is None else (*outer, current)
+
+    def _length_of_scan(
+        self, f: Any = None, init: Any = None, xs: Any = None, length: Any = None, *args: Any, **kwargs: Any
+    ) -> Optional[int]:
+        try:
+            leaves = self.jax.tree_util.tree_leaves(xs)
+            return int(leaves[0].shape[0] if leaves else length)
+        except Exception:
+            return None
+
+
+def _unknown(*args: Any, **kwargs: Any) -> Optional[int]:
+    return None
