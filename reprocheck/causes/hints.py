@@ -185,7 +185,7 @@ def _found(tree: ast.AST, names: dict[str, str], unmeant: _Unmeant) -> Iterator[
             if isinstance(node.value, ast.Constant) and node.value.value is True:
                 yield "benchmark", "torch.backends.cudnn.benchmark", node.lineno
         elif isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter, names):
-            kind, what = _of_set(node.iter, names, "a loop over a set")
+            kind, what = _of_set(node.iter, names, "a loop over {}")
             if isinstance(node, ast.For) and _has_own_attributes(node):
                 kind, what = "address", "a loop over a set of objects"
             yield kind, what, node.iter.lineno
@@ -282,7 +282,7 @@ def _of_call(node: ast.Call, names: dict[str, str], ordered: bool) -> Iterator[t
     if name.endswith("train_test_split") and "random_state" not in keywords:
         yield "split", name, node.lineno
     if name in _KEEP_ORDER and not ordered and (sets := [argument for argument in node.args if _is_set(argument, names)]):
-        yield *_of_set(sets[0], names, f"{name} of a set"), node.lineno
+        yield *_of_set(sets[0], names, f"{name} of {{}}"), node.lineno
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -332,9 +332,10 @@ def _by_address(tree: ast.AST) -> list[str]:
 
 
 def _of_set(node: ast.AST, names: dict[str, str], what: str) -> tuple[str, str]:
-    """Kind of the hint and words for something that goes through a set: objects lie in it by their addresses."""
-    by_address = _holds_objects(node, names)
-    return ("address", what.replace("a set", OF_OBJECTS)) if by_address else ("set order", what)
+    """Kind of the hint and words for something that goes through a set: objects lie in it by address. `what` has `{}` for the set."""
+    if _holds_objects(node, names):
+        return "address", what.format(OF_OBJECTS)
+    return "set order", what.format("a set")
 
 
 def _has_own_attributes(loop: ast.For) -> bool:

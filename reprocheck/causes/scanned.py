@@ -19,7 +19,7 @@ from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.scan.finding import SEVERITIES, UNUSED_IGNORE, Finding
-from reprocheck.scan.judge import finished, judged, reached
+from reprocheck.scan.judge import finished, judged, reached, where_to_read
 from reprocheck.scan.project import Module, of_program
 from reprocheck.scan.promise import promised
 from reprocheck.trace.reached import Ran
@@ -222,7 +222,7 @@ def _said(one: StaticFinding) -> str:
 
 def _fix(one: StaticFinding) -> str:
     """What the finding says of its own line; "" where that is no more than where to read."""
-    return one.fix if "reprocheck rules" not in one.fix else ""
+    return "" if one.fix == where_to_read(one.code) else one.fix
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:

@@ -218,7 +218,7 @@ def _aside(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
     from reprocheck.cli.summary import environment_said, state_said
     from reprocheck.report import controls, text, words
 
-    caveats = [one for one in words.caveats(check) if not (check.state_left and one.startswith("State left by run 1"))]
+    caveats = [one for one in words.caveats(check) if one != check.state_caveat]
     told = (
         ("controls", [controls.names(check.record.controls)] if check.record.controls else []),
         ("conflict", [controls.conflict_sentence(one) for one in controls.conflicts(check)]),

@@ -105,7 +105,7 @@ class Console:
         if self._aside and not self.verbose and record.ended in ("completed", "stopped"):
             return
         numbers = self._progress.numbers(record.number)
-        if record.ended == "stopped" and numbers[0].startswith("iteration"):
+        if record.ended == "stopped" and self._progress.iterations(record.number):
             numbers = (f"stopped after {numbers[0]}", *numbers[1:])
         else:
             numbers = (_ending(record), *numbers)

@@ -65,9 +65,16 @@ class Progress:
             return said
         return f"{said} ({self._ended + 1} of at most {max(self._most, self._ended + 1)})"
 
+    def iterations(self, number: int) -> int:
+        """The iterations that a run has closed."""
+        return self._running(number).iteration
+
+    def _running(self, number: int) -> Running:
+        return self.under_way.get(number) or self._last.get(number) or Running(started=0.0)
+
     def numbers(self, number: int) -> tuple[str, ...]:
         """`iteration 7 of 10`, `loss 0.5913445`; `of 10` only as long as the run is under way."""
-        running = self.under_way.get(number) or self._last.get(number) or Running(started=0.0)
+        running = self._running(number)
         loss = () if running.loss is None else (f"loss {running.loss:.7g}",)
         if not running.iteration:
             return loss or ("no iteration yet",)

@@ -205,7 +205,7 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
     silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
     coverage = check.coverage if verbose or silent else ()
     settings = [f"{item.name} = {item.value} ({item.origin})" for item in check.record.settings if verbose and item.origin != "default"]
-    caveats = [caveat for caveat in words.caveats(check) if not (state and caveat.startswith("State left by run 1"))]
+    caveats = [caveat for caveat in words.caveats(check) if caveat != check.state_caveat]
     remarks: list[tuple[str, Sequence[str]]] = [
         ("environment", differences),
         ("state left by run 1", state),

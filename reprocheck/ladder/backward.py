@@ -102,10 +102,8 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
         agrees = [step.seen for step in pair.before(difference.step.number, "outgrad", "gradient") if step.seen.iteration == seen.iteration]
         place = agrees[0].place if agrees else "loss"
         shown = words.module(place) if agrees and agrees[0].kind == "outgrad" else words.code(place)
-        detail = (
-            f"The gradient of {name} is the first that differs; {'of the loss' if not agrees else f'that of {shown}'} agrees: {culprit}."
-        )
-        detail = detail.replace("; of the loss agrees", "; the loss agrees")
+        before = f"that of {shown}" if agrees else "the loss"
+        detail = f"The gradient of {name} is the first that differs; {before} agrees: {culprit}."
         facts |= {"between": [place, seen.place], "inside": module.place if module is not None else "", "own_backward": False}
     return _finding(
         pair,
@@ -155,14 +153,16 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     else:
         culprit = "the reduction of gradients between ranks (or what changes them before the update)"
         detail = f"The local gradients agree, the reduced gradient of {name} differs: {culprit}."
-    return _finding(
+    lead = _forward(pair, difference)
+    finding = _finding(
         pair,
         difference,
         culprit=culprit,
         detail=detail,
-        head=f"{_forward(pair, difference)} {small(detail).rstrip('.')}",
+        head=f"{lead} {small(detail).rstrip('.')}",
         facts={"between": [seen.place, "update"], "local_equal": None if own is None else not local},
     )
+    return replace(finding, lead=lead)
 
 
 def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
@@ -185,8 +185,7 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         which = "both runs" if not (one or other) else "run 2" if one else "run 1"
         said = f"in {which} the ranks do not hold the same sum: {culprit}"
     detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
-    start, _, _ = first.head.partition(" the local gradients agree")
-    sentence = f"{start} {small(detail)[:-1]}"
+    sentence = f"{first.lead} {small(detail)[:-1]}"
     return replace(
         first, culprit=culprit, detail=detail, sentence=sentence, head=sentence, facts={**first.facts, "ranks_agree": one and other}
     )

@@ -86,7 +86,7 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
         difference.step,
         "RNG state",
         culprit=f"the state of {generators}",
-        detail=f"The script draws from the differing {generators.removeprefix('the ')} outside of modules and loaders; "
+        detail=f"The script draws from {words.generators(names, 'differing')} outside of modules and loaders; "
         f"{where} is the first to get something else.",
         sentence=f"{words.within(seen.iteration)} {where} is the first to get something else, and the script draws from {generators}, "
         f"whose state is not the same in both runs, {why_unequal(seeded, names)}",

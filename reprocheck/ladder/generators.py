@@ -261,7 +261,7 @@ def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
     loader = seen.kind != "call"
     who = words.code(seen.place) if loader else words.module(seen.place, seen.class_)
     generators = words.generators(names)
-    detail = f"The first {'loader' if loader else 'module'} that draws from the differing {generators.removeprefix('the ')} is {who}."
+    detail = f"The first {'loader' if loader else 'module'} that draws from {words.generators(names, 'differing')} is {who}."
     facts: dict[str, object] = {"kind": seen.kind, "generators": list(names), **seed_facts(seeded, names)}
     if seen.class_:
         facts["class"] = seen.class_

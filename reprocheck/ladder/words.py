@@ -86,11 +86,12 @@ def line(text: str) -> str:
     return f"line {where} of {file}" if file else text
 
 
-def generators(names: Sequence[str]) -> str:
-    """`the torch generator`, `the torch and numpy generators`."""
+def generators(names: Sequence[str], kind: str = "") -> str:
+    """`the torch generator`, `the torch and numpy generators`; with a kind `the differing torch generator`."""
+    the = f"the {kind}".rstrip()
     if len(names) == 1 and (key := _KEY.fullmatch(names[0])):
-        return f"the jax key of {line(key[1])}"
-    return f"the {listed(sorted(names))} generator{'s' if len(names) > 1 else ''}"
+        return f"{the} jax key of {line(key[1])}"
+    return f"{the} {listed(sorted(names))} generator{'s' if len(names) > 1 else ''}"
 
 
 def sentence(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 
 from reprocheck.model.compared import Between
@@ -28,6 +29,8 @@ class Check:
     """Those of them from which run 1 itself read the same as each later run: a cache that is made at the first start, for example."""
     state_visible: tuple[str, ...] = ()
     """The others of them that stood there when run 2 began."""
+    state_caveat: str = ""
+    """The one of the caveats that says what of run 1 was read."""
     changed_to_observe: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     coverage: tuple[str, ...] = ()
@@ -47,6 +50,12 @@ class Check:
     def passed(self) -> bool:
         """Whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
         return self.verdict.passed
+
+    @property
+    def not_finite(self) -> bool:
+        """Whether a loss that the two checks take is NaN or infinite in any run."""
+        taken = ((trace, part) for run in self.runs for trace in run.traces for part in (trace.forward, trace.backward) if part)
+        return any(not isfinite(value) for trace, part in taken for value in trace.losses.values[part.start : part.end])
 
     @property
     def stopped_early(self) -> int | None:

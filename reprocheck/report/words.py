@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from math import isfinite
 
 from reprocheck.model import Check, Comparison, Run, is_elsewhere
 from reprocheck.report import compared, controls, why
@@ -114,12 +113,6 @@ def moved(check: Check) -> str:
     return ""
 
 
-def not_finite(check: Check) -> bool:
-    """Whether a checked loss is NaN or infinite in any run."""
-    taken = ((trace, part) for run in check.runs for trace in run.traces for part in (trace.forward, trace.backward) if part)
-    return any(not isfinite(value) for trace, part in taken for value in trace.losses.values[part.start : part.end])
-
-
 def losses_each(check: Check) -> bool:
     """Whether iterations hold several losses."""
     return any(len(trace.losses.values) > len(trace.losses) for run in check.runs for trace in run.traces)
@@ -206,7 +199,7 @@ def next_command(check: Check) -> tuple[str, str]:
         longer = max((run.record.seconds for run in check.runs), default=60.0)
         return "Give it more time:", again(check, f"--timeout {max(60, round(longer * 4 / 60) * 60)}")
     if verdict.verdict == "inconclusive":
-        if not_finite(check):
+        if check.not_finite:
             return "See in the script itself where NaN or infinity comes from:", command(check)
         if any(run.absent for run in check.runs):
             return "See what the ranks print that did not report:", again(check, "--show-output")

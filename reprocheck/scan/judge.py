@@ -209,7 +209,12 @@ def one_line(entry: Entry, used: Iterable[str]) -> str:
     text = "; ".join(line.strip() for line in lines) if all(not line.startswith((" ", "}", ")")) for line in lines) else lines[0]
     if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(", ",")) and _is_whole(text):
         return text
-    return f"see `reprocheck rules {entry.code}`"
+    return where_to_read(entry.code)
+
+
+def where_to_read(code: str) -> str:
+    """Stands in the place of a fix that does not fit into one line."""
+    return f"see `reprocheck rules {code}`"
 
 
 def _is_whole(text: str) -> bool:

@@ -128,9 +128,8 @@ def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
     slow = [rank.number for rank in ranks if rank.reached == last]
     if last == furthest:
         return f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind" if furthest else ""
-    where = f"the last iteration of which it recorded a loss is {last}" if last else "it recorded no loss"
-    if len(slow) > 1:
-        where = where.replace("it recorded", "they recorded")
+    who = "it" if len(slow) == 1 else "they"
+    where = f"the last iteration of which {who} recorded a loss is {last}" if last else f"{who} recorded no loss"
     ahead = f"the {'other' if len(ranks) - len(slow) == 1 else 'others'} came to iteration {furthest}"
     return f"{named(slow)} {'is' if len(slow) == 1 else 'are'} behind: {where}, {ahead}"
 

@@ -59,11 +59,18 @@ def _gone_before(later: Sequence[Run]) -> set[str]:
     return set.intersection(*(set(run.record.files.made) for run in later))
 
 
+def state_caveat(found: Carried) -> str:
+    """That a later run read what run 1 wrote; "" where none did."""
+    if not found.read:
+        return ""
+    same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
+    return f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
+
+
 def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
     """What a reader of the verdict has to know of it."""
     if found.read:
-        same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
-        yield f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
+        yield state_caveat(found)
     if found.visible and passed:
         yield (
             f"The runs after run 1 could see what was written while it ran: {summary(found.visible)}. "

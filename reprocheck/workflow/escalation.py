@@ -54,9 +54,7 @@ def diverges_later(check: Check) -> bool:
 
 def differs_beside_not_finite(check: Check) -> bool:
     """Whether the check is inconclusive because of a loss that is not finite while losses differ: so does memory that nobody filled."""
-    from reprocheck.report.words import not_finite
-
-    if check.verdict.verdict != "inconclusive" or not not_finite(check):
+    if check.verdict.verdict != "inconclusive" or not check.not_finite:
         return False
     first = check.verdict.bitwise.first_iteration
     return first is not None and first <= last_checked(check)

@@ -11,7 +11,7 @@ from reprocheck.model import Between, Check, CheckRecord, DeeperPair, Environmen
 from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
-from reprocheck.workflow.carried import carried, caveats, of_earlier
+from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
 
 
 def load(folder: str | Path) -> Check:
@@ -70,6 +70,7 @@ def judged(folder: Path) -> Check:
         state_left=found.read,
         state_alike=found.alike,
         state_visible=found.visible,
+        state_caveat=state_caveat(found),
         changed_to_observe=_unique((*record.changed_to_observe, *_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs))),
         caveats=_unique(
             (
