@@ -22,8 +22,8 @@ COMPLETE = "_REPROCHECK_COMPLETE"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit code of the process."""
+    from reprocheck import interrupts
     from reprocheck.cli import own_process
-    from reprocheck.launch import interrupts
 
     interrupts.listen()
     own_process.settle()

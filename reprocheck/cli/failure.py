@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from reprocheck import interrupts
 from reprocheck.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, ReprocheckError
-from reprocheck.launch import interrupts
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import mask, mask_stream
 from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.files.regular_file import NotRegularError, open_regular
-from reprocheck.launch import interrupts
 from reprocheck.launch.ends import Ends
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.left_behind import beat

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, cast
 
-from reprocheck.launch import cleanup, interrupts
+from reprocheck import interrupts
+from reprocheck.launch import cleanup
 from reprocheck.launch.files_after import note_files
 from reprocheck.launch.left_behind import mended
 from reprocheck.launch.observer import Observer
