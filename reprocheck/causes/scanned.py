@@ -97,7 +97,7 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
 def _fits(one: StaticFinding, rung: Rung) -> bool:
     """Whether a finding is of the kind that shows on the first differing rung, stands on its line, or is an error that draws before it."""
     known = entry(one.name)
-    if one.severity != "note" and (known.rung == rung.rung or _is_at(one.source, rung.source)):
+    if one.severity != "note" and (known.rung == rung.rung or is_at(one.source, rung.source)):
         return True
     return one.severity == "error" and known.rung in _DRAWS and _not_below(known.rung, rung)
 
@@ -148,7 +148,7 @@ def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
     hinted = cause.confidence == "suspected" and cause.source is not None
     if not hinted or not entry(cause.code).scan:
         return False
-    return not any(one.code == cause.code or _is_at(one.source, cause.source) for one in scan.possible)
+    return not any(one.code == cause.code or is_at(one.source, cause.source) for one in scan.possible)
 
 
 def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
@@ -160,7 +160,7 @@ def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
     """Whether a cause is suspected, and the scan finds the same on its line."""
     if scan is None or cause.confidence != "suspected":
         return False
-    return any(one.code == cause.code and (_is_at(one.source, cause.source) or cause.source == one.origin) for one in scan.possible)
+    return any(one.code == cause.code and (is_at(one.source, cause.source) or cause.source == one.origin) for one in scan.possible)
 
 
 def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
@@ -207,7 +207,7 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
 
 def at_its_origin(cause: Cause, scan: StaticScan | None) -> Cause:
     """A cause that stands where a number is set as a seed, with the line that makes the number."""
-    found = [one for one in (scan.possible if scan else ()) if one.origin and any(_is_at(line, cause.source) for line in one.used)]
+    found = [one for one in (scan.possible if scan else ()) if one.origin and any(is_at(line, cause.source) for line in one.used)]
     if len(found) != 1 or cause.source is None:
         return cause
     one = found[0]
@@ -232,13 +232,13 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     """
     told = [one for one in scan.findings if _fix(one)]
     mended = [one for one in told if one.patchable]
-    here = [one for one in mended if _is_at(one.origin or one.source, cause.source)]
+    here = [one for one in mended if is_at(one.origin or one.source, cause.source)]
     same = next((one for one in here if one.code == cause.code), None) or next(iter(here), None)
     if same is not None:
         return replace(cause, fix=same.fix)
     if not _is_general(cause):
         return cause
-    by_hand = next((one for one in told if one.code == cause.code and _is_at(one.source, cause.source)), None)
+    by_hand = next((one for one in told if one.code == cause.code and is_at(one.source, cause.source)), None)
     if by_hand is not None:
         return replace(cause, fix=by_hand.fix)
     elsewhere = [one for one in mended if one.code == cause.code and one.precedes]
@@ -254,7 +254,7 @@ def _is_general(cause: Cause) -> bool:
     return cause.fix in (known.fix, *known.fixes.values())
 
 
-def _is_at(one: SourceLine, other: SourceLine | None) -> bool:
+def is_at(one: SourceLine, other: SourceLine | None) -> bool:
     return other is not None and (one.file, one.line) == (other.file, other.line)
 
 

@@ -10,8 +10,8 @@ from reprocheck import rules
 from reprocheck.causes import likely
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.fixes import after_control, control_fix, fix_of
-from reprocheck.causes.scanned import cause_of, found_by_scan
-from reprocheck.model import Cause, Check, Rung
+from reprocheck.causes.scanned import cause_of, found_by_scan, is_at
+from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.search.place import PRIVATE, Place
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
@@ -47,15 +47,20 @@ def _acted_elsewhere(check: Check, control: str, cause: Cause, acted: Sequence[P
     """Whether a cause that the scan alone speaks for has another control of its own, and this one acted on other lines."""
     if not acted or likely.removes(control, cause.code) or not found_by_scan(cause, check.scan):
         return False
-    return _place_of(cause, acted) is None
+    if _place_of(cause, acted) is not None:
+        return False
+    findings = [one for one in (check.scan.possible if check.scan else ()) if one.code == cause.code]
+    origins = [one.origin for one in findings if cause.source is not None and is_at(one.source, cause.source)]
+    return not any(_acted_on(origin, acted) for origin in origins)
 
 
 def _place_of(cause: Cause, acted: Sequence[Place]) -> Place | None:
     """Where the control acted on the line of a cause."""
-    own = cause.source
-    if own is None:
-        return None
-    return next((place for place in acted if (place.line.file, place.line.line) == (own.file, own.line)), None)
+    return _acted_on(cause.source, acted)
+
+
+def _acted_on(line: SourceLine | None, acted: Sequence[Place]) -> Place | None:
+    return next((place for place in acted if is_at(place.line, line)), None)
 
 
 def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:

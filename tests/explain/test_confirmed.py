@@ -15,6 +15,7 @@ from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
+from reprocheck.search.place import Place
 from reprocheck.settings import controls
 from tests.unit.cause_ladders import GROSS, check, ladder, write
 
@@ -93,6 +94,29 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(facts: dict[str, ob
     found = order.candidates(differs, Path("."))
     assert (found.likely[0], found.reasons["hash-seed"][:22]) == ("hash-seed", "it would remove RC505,")
     assert order.found_to_run(differs, "hash-seed"), "fewer runs exclude luck where the source speaks for a control"
+
+
+@pytest.mark.parametrize(("made", "code"), [(2, "RC604"), (None, "RC402")])
+def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(made: int | None, code: str) -> None:
+    """The scan names the line that uses what the clock gave; the control acts on the one that asks the clock."""
+    used, asked = SourceLine(file="train.py", line=9), SourceLine(file="train.py", line=2)
+    origin = SourceLine(file="train.py", line=made) if made else None
+    found = StaticFinding(
+        code="RC604",
+        name="unrecorded-input",
+        severity="error",
+        message="…",
+        source=used,
+        executed="executed",
+        precedes=True,
+        origin=origin,
+    )
+    differs = check(ladder("forward", facts={"kind": "call"}, **GROSS))
+    suspect = replace(one_cause("RC604"), confidence="suspected", source=used)
+    differs = replace(differs, scan=StaticScan(findings=(found,), files=1), causes=(suspect,))
+    places = {"clock": (Place(line=asked, what="datetime.now"),)}
+    first, *_ = confirmed(differs, ["clock"], "agreed", places=places)
+    assert (first.code, first.confidence) == (code, "confirmed")
 
 
 def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:

@@ -348,6 +348,15 @@ def test_a_private_generator_is_found_in_an_imported_file() -> None:
     assert found[0].source == SourceLine(file="data.py", line=4, text="rng = np.random.default_rng()")
 
 
+@pytest.mark.parametrize("order", ["same samples, other content", "same samples, other order"])
+@pytest.mark.parametrize("call", ["torch.seed()", "numpy.random.seed()"])
+def test_a_default_generator_that_is_seeded_from_the_system_is_no_private_one(call: str, order: str) -> None:
+    write(f"import torch, numpy\ntorch.manual_seed(0)\n{call}\n")
+    found = causes_of(check(ladder("batch", facts={"order": order, "worker": None}, **GROSS)), ".")
+    assert names(found)[0] == "clock-seed"
+    assert found[0].source == SourceLine(file="train.py", line=3, text=call)
+
+
 def test_memory_that_nobody_filled_is_told_from_a_private_draw() -> None:
     write("import torch, numpy\na = torch.empty(4)\nb = numpy.random.default_rng().normal(size=4)\n")
     for line, expected, sure in ((2, "uninitialised-memory", "observed"), (3, "private-initialiser", "suspected")):

@@ -28,6 +28,11 @@ _FILLED = {
 }
 """By the module that a call of `empty` belongs to: the fix where data are made of it."""
 
+_RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "random.seed"})
+"""Without a number these seed a process-wide generator from the operating system: no private generator is meant."""
+
+_RESEEDED = "seeds the default generator from the operating system"
+
 _IN_ORDER = "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders objects by their addresses"
 
 _PIPELINES: Mapping[str, frozenset[str]] = {
@@ -87,6 +92,8 @@ def _order(look: Look) -> Iterator[Suspect]:
     private = look.hint("entropy")
     shown = tuple(Recorded(kind="private state differs", of=name) for name in look.names("private_generators"))
     own = by_hint("private-shuffle", private, "makes a generator without a seed, or seeds it from the system", shown)
+    if private is not None and private.name in _RESEEDS:
+        own = by_hint("clock-seed", private, _RESEEDED)
     shuffles = look.fact("order") == ORDER or look.draws_an_order(look.names("unused_generators"))
     yield from unseeded("unseeded-shuffle" if shuffles else "unseeded-augmentation", look.unseeded_draw())
     if _pipeline_unseeded(look):
@@ -118,6 +125,9 @@ def _content(look: Look) -> Iterator[Suspect]:
     if private is None:  # where the data are built otherwise, equal indices are not the same samples
         yield from unfilled(look)
         yield from origins(look)
+    if private is not None and private.name in _RESEEDS:
+        yield by_hint("clock-seed", private, _RESEEDED)
+        return
     yield by_hint("private-augmentation", private, PRIVATE)
 
 

@@ -42,7 +42,8 @@ def changing_data(module: Module, project: Project) -> Iterator[Hit]:
             kind = entropy.source(found) if found is not None else None
             if found is None or kind in (None, "load", "hash") or (kind == "clock" and not _is_phase(call.arguments[0])):
                 continue
-            yield hit("RC604", call, f"this holds {entropy.described(found)}, another value in each run")
+            made = ":".join(map(str, found.module.source.span(found.node))) if found.module is module else ""
+            yield hit("RC604", call, f"this holds {entropy.described(found)}, another value in each run", made=made)
 
 
 def _is_phase(value: Value) -> bool:

@@ -27,13 +27,13 @@ class Cloud(nn.Module):
 
 
 torch.manual_seed(0)
-points = torch.randn(60_000, 3)
-index = torch.randint(0, 40, (60_000,))
-order = torch.randperm(120_000)
-weight = torch.full((60_000, 1), 1e6)
+points = torch.randn(200_000, 3)
+index = torch.randint(0, 40, (200_000,))
+order = torch.randperm(400_000)
+weight = torch.full((200_000, 1), 1e6)
 points, index, weight = points.repeat(2, 1)[order], index.repeat(2)[order], torch.cat([weight, -weight])[order]
 model = Cloud()
-optimizer = torch.optim.SGD(model.parameters(), 1e-4)
+optimizer = torch.optim.SGD(model.parameters(), 1e-9)
 for _ in range(4):
     loss = model(points, index, weight).pow(2).mean()
     optimizer.zero_grad()
