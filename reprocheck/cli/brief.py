@@ -237,8 +237,9 @@ def _hidden(check: Check, out: Stream) -> Iterator[str]:
     from reprocheck.report import text
 
     others = [cause.code for cause in check.causes[1:]]
+    named = ", ".join(others[:4]) + (", …" if len(others) > 4 else "")
     parts = [
-        text.count(len(others), "more cause") + f" ({', '.join(others[:4])}{', …' if len(others) > 4 else ''})" if others else "",
+        f"{text.count(len(others), 'more cause')} ({named})" if others else "",
         "the ladder" if check.ladder else "",
         "what was tried" if check.search else "",
         "what the scan finds" if check.scan and check.scan.findings else "",

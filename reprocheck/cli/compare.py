@@ -141,5 +141,6 @@ def _compared(
         console.clear()
     summary.print_verdict(check, console)
     written = write(check, folder, console, target, draw=held.draw)
-    summary.print_place(check, console, Path(os.path.relpath(folder)), ("html" if held.draw else "json") if written else None)
+    page = "html" if held.draw else "json"
+    summary.print_place(check, console, Path(os.path.relpath(folder)), page if written else None)
     return check.verdict.exit_code

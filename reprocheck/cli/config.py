@@ -42,4 +42,6 @@ def config(
 
 
 def _shown(value: object) -> str:
-    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if value is None:
+        return "not set"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -221,5 +221,7 @@ class Console:
 def _ending(record: RunRecord) -> str:
     if record.ended == "failed":
         status = record.exit_status
-        return "failed" if status is None else f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
+        if status is None:
+            return "failed"
+        return f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
     return {"completed": "ran to its end", "stopped": "stopped", "timed_out": "timed out", "interrupted": "interrupted"}[record.ended]

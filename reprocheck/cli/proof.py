@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 LABEL, NAME, CLASS = 10, 16, 19
 ARM = 32
 """Columns of the labels, of a control's name and class, and of the controls of an arm."""
+_STYLES = {"+": "green", "-": "red"}
+"""Of the rows of a patch, by their first character."""
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
@@ -34,8 +36,7 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
     if search.patch:
         out.labelled("patch", controls.checked(search), "dim", indent=2, label_width=LABEL)
         for row in controls.patch(search).split("\n"):
-            style = "green" if row.startswith("+") else "red" if row.startswith("-") else ""
-            out.line(f"    {out.style(out.fit(row), style)}".rstrip())
+            out.line(f"    {out.style(out.fit(row), _STYLES.get(row[:1], ''))}".rstrip())
         out.line()
 
 

@@ -19,7 +19,8 @@ def print_ladder(ladder: Ladder, out: Stream) -> None:
     from reprocheck.report import why
 
     for row in why.rows(ladder):
-        out.line(_drawn(row, out), "bold red" if row.first else "red" if row.differs else "dim")
+        weak = "red" if row.differs else "dim"
+        out.line(_drawn(row, out), "bold red" if row.first else weak)
     out.line()
 
 

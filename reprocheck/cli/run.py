@@ -91,7 +91,7 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
             raise EntryPointError("There is no command after `--`.", example)
         return {"command": tuple(rest)}
     if first.startswith("-m"):
-        module, args = (first[2:], rest) if len(first) > 2 else (rest[0] if rest else "", rest[1:])
+        module, *args = [first[2:], *rest] if len(first) > 2 else rest or [""]
         if not module:
             raise EntryPointError("There is no module after -m.", example)
         return {"module": module, "args": tuple(args)}

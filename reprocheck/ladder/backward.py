@@ -182,7 +182,8 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         said = f"in each run all ranks hold the same sum, and it is another one: {culprit}"
     else:
         culprit = "what changes gradients on a rank by itself, in a communication hook or after the reduction"
-        which = "both runs" if not (one or other) else "run 2" if one else "run 1"
+        apart = "run 2" if one else "run 1"
+        which = apart if one or other else "both runs"
         said = f"in {which} the ranks do not hold the same sum: {culprit}"
     detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
     sentence = f"{first.lead} {small(detail)[:-1]}"
@@ -215,7 +216,8 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     optimizer = next(
         (step.seen.place for step in pair.before(difference.step.number, "hyper") if seen.optimizer in (None, step.seen.optimizer)), ""
     )
-    culprit = None if earlier else (f"the update by {optimizer}" if optimizer else "the update, or what writes to the weights beside it")
+    update = f"the update by {optimizer}" if optimizer else "the update, or what writes to the weights beside it"
+    culprit = None if earlier else update
     why = "what went into the update differs already"
     if not earlier:
         agree = "gradients and hyper-parameters agree" if optimizer else "gradients agree"
@@ -239,7 +241,8 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     iteration = last.seen.iteration if last is not None else seen.iteration
     agrees = bool(updates) and updates[0].both and not pair.differs(updates[0])
     culprit = f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)" if agrees or not updates else None
-    whose = "agrees after the update" if agrees else "differs already after the update" if updates else "is held by no optimizer"
+    otherwise = "differs already after the update" if updates else "is held by no optimizer"
+    whose = "agrees after the update" if agrees else otherwise
     which = "only one run writes to it" if difference.structural else "is written to and differs"
     head = f"{words.within(iteration)} {name} {whose}, and {which} before the next forward pass"
     clause = f": look at {culprit}" if culprit else ""

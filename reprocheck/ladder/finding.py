@@ -163,4 +163,6 @@ def _number(leaf: Leaf) -> float | None:
 
 
 def _size(relative: float | None, a: Leaf) -> Size | None:
-    return None if relative is None else size_of(relative, a.dtype if a.dtype not in ("", "unknown") else "float64")
+    if relative is None:
+        return None
+    return size_of(relative, a.dtype if a.dtype not in ("", "unknown") else "float64")

@@ -290,7 +290,8 @@ def structure(pair: Pair, difference: Difference) -> Finding:
         does = {"call": f"calls {words.module(seen.place, seen.class_)}{again}"}.get(seen.kind, f"has {fact}{again}")
         detail = f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the control flow differs."
     before = next((one.seen for one in pair.before(step.number, seen.kind) if one.both), None)
-    facts: dict[str, object] = {"kind": seen.kind, "structural": True, "only_in_run": None if step.both else (1 if step.first else 2)}
+    only = 1 if step.first else 2
+    facts: dict[str, object] = {"kind": seen.kind, "structural": True, "only_in_run": None if step.both else only}
     if seen.class_:
         facts["class"] = seen.class_
     facts |= {"call": seen.call, "between": [before.place if before else None, seen.place], "inside": seen.place.rpartition(".")[0]}

@@ -28,13 +28,11 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
     left_out = len(diff) - MOST_LINES
     shown = [*diff[:MOST_LINES], *([f"… {left_out} more lines"] if left_out > 0 else [])]
-    return SourceDifference(
-        file=name,
-        diff="\n".join(shown) + "\n",
-        only_in=1 if second is None else 2 if first is None else None,
-        same_code=first is not None and second is not None and _same_code(first, second),
-        changed=tuple(_changed(name, one, other))[:MOST_CHANGED] if first is not None and second is not None else (),
-    )
+    shown_as = "\n".join(shown) + "\n"
+    if first is None or second is None:
+        return SourceDifference(file=name, diff=shown_as, only_in=1 if second is None else 2, same_code=False, changed=())
+    changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
+    return SourceDifference(file=name, diff=shown_as, only_in=None, same_code=_same_code(first, second), changed=changed)
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:

@@ -64,7 +64,9 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 def listed(names: Sequence[str], most: int = 4) -> str:
     """`a, b and c`, the rest counted."""
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def number(value: object) -> str:

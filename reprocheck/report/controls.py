@@ -38,7 +38,9 @@ def does(name: str) -> str:
 
 def touches(check: Check) -> tuple[Touch, ...]:
     """What the controls did in run 1; under the smallest set, where none was on."""
-    return check.runs[0].controls.touches if check.record.controls and check.runs else check.search.touches if check.search else ()
+    if check.record.controls and check.runs:
+        return check.runs[0].controls.touches
+    return check.search.touches if check.search else ()
 
 
 def overrides(check: Check) -> tuple[Override, ...]:

@@ -288,7 +288,8 @@ def _bands(check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace],
             continue
         series = reference[curve.rank].losses
         ends = np.asarray(series.ends)
-        counts = np.array([ends[i - 1] - (ends[i - 2] if i > 1 else 0) if i <= len(ends) else 1 for i in wanted], dtype=float)
+        each = np.diff(ends, prepend=0)
+        counts = np.array([each[i - 1] if i <= len(ends) else 1 for i in wanted], dtype=float)
         with np.errstate(all="ignore"):
             size = np.abs(curve.values)
             if (counts > 1).any():

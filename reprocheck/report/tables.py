@@ -34,6 +34,11 @@ class Table:
     """Whether the marked rows are those that agree."""
 
 
+def _number_of(row: Comparison) -> str:
+    """The number of a loss in its iteration."""
+    return "–" if row.loss_index is None else str(row.loss_index + 1)
+
+
 def checks(check: Check) -> Table:
     """The forward and the backward check, a row for each run and rank; of very many the worst."""
     ranked = words.rank_count(check) > 1
@@ -45,7 +50,7 @@ def checks(check: Check) -> Table:
             f"{row.iteration:,}",
             f"{row.run} and 1",
             *([str(row.rank)] if ranked else []),
-            *(["–" if row.loss_index is None else str(row.loss_index + 1)] if many else []),
+            *([_number_of(row)] if many else []),
             number(row.max_difference),
             number(row.allowed),
             ulps(row.ulp),
@@ -151,7 +156,9 @@ def _loss(trace: Trace, iteration: int) -> str:
     start, end = trace.losses.span(iteration)
     shown = end - start if end - start <= 3 else 2
     parts = [loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)]
-    return ", ".join(parts) + (f", … ({end - start})" if end - start > shown else "") if parts else "none"
+    if not parts:
+        return "none"
+    return ", ".join(parts) + (f", … ({end - start})" if end - start > shown else "")
 
 
 def runs(check: Check) -> Table:

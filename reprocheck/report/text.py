@@ -66,7 +66,9 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 def ulps(number: int | None) -> str:
     """`3`, `16,777`; `3.2e+15` where the digits say nothing; an en dash where there is none."""
-    return "–" if number is None else f"{number:,}" if number < 10_000_000 else f"{number:.1e}"
+    if number is None:
+        return "–"
+    return f"{number:,}" if number < 10_000_000 else f"{number:.1e}"
 
 
 def seconds(value: float) -> str:
@@ -108,4 +110,6 @@ def _last_drawn(text: str) -> str:
 
 
 def _non_finite(value: float) -> str:
-    return "NaN" if math.isnan(value) else "infinity" if value > 0 else "−infinity"
+    if math.isnan(value):
+        return "NaN"
+    return "infinity" if value > 0 else "−infinity"

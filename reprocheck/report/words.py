@@ -98,7 +98,9 @@ def largest(check: Check) -> tuple[str, str]:
 
 def result(row: Comparison) -> str:
     """`pass`, `fail` or `not made`."""
-    return "not made" if row.passed is None else "pass" if row.passed else "fail"
+    if row.passed is None:
+        return "not made"
+    return "pass" if row.passed else "fail"
 
 
 def moved(check: Check) -> str:
@@ -141,7 +143,9 @@ def exit_status(run: Run) -> str:
 def iterations(run: Run) -> str:
     """Number of iterations of a run, a range where the ranks differ."""
     lengths = sorted({len(trace.losses) for trace in run.traces})
-    return "0" if not lengths else f"{lengths[0]:,}" if len(lengths) == 1 else f"{lengths[0]:,} to {lengths[-1]:,}"
+    if not lengths:
+        return "0"
+    return f"{lengths[0]:,}" if len(lengths) == 1 else f"{lengths[0]:,} to {lengths[-1]:,}"
 
 
 def caveats(check: Check) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def _table() -> Iterator[str]:
     yield "| code | name | cause | frameworks | scan |"
     yield "|---|---|---|---|---|"
     for entry in catalogue():
-        scan = (entry.severity + (", fix" if entry.patch else "")) if entry.scan else ""
+        found = f"{entry.severity}, fix" if entry.patch else entry.severity
+        scan = found if entry.scan else ""
         yield f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} | {', '.join(entry.frameworks)} | {scan} |"
 
 

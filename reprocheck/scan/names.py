@@ -286,7 +286,9 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr,
 
 def last_word(node: ast.AST) -> str:
     """The last part of a name as it is written: `sort` of `rows.sort`, "" of what is no name."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:

@@ -336,7 +336,7 @@ def _named(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > MOST_NAMED:
         return f"the {len(quoted)} controls {words.listed(quoted, MOST_SHOWN)}"
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}" if quoted else "no control"
+    return words.listed(quoted, len(quoted)) or "no control"
 
 
 def _sentence(smallest: Sequence[str], under: Judged, causes: Sequence[Cause], further: Sequence[str]) -> str:

@@ -106,7 +106,10 @@ def _operators(check: Check, rung: Rung) -> list[str]:
     names: list[str] = []
     for fact in ("operator", "node", "nodes_between", "classes_between", "class"):
         value = facts.get(fact)
-        names += [value] if isinstance(value, str) else [str(one) for one in value] if isinstance(value, list | tuple) else []
+        if isinstance(value, str):
+            names.append(value)
+        elif isinstance(value, list | tuple):
+            names += map(str, value)
     device = str(facts.get("device") or "cpu").lower().partition(":")[0].replace("ascend", "npu").replace("gpu", "cuda")
     frameworks = [name for run in check.runs[:1] for name in run.frameworks]
     backward = rung.rung in ("gradient", "reduced gradient")

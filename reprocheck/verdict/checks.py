@@ -75,8 +75,11 @@ def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
 
 
 def _row(trace: Trace | None, reference: Trace | None, kind: CheckKind, run: int, rank: int, tolerance: Tolerance) -> Comparison:
-    checked = None if reference is None else reference.forward if kind == "forward" else reference.backward
-    iteration = checked.iteration if checked is not None else 1 if kind == "forward" else 2
+    checked = None
+    if reference is not None:
+        checked = reference.forward if kind == "forward" else reference.backward
+    usual = 1 if kind == "forward" else 2
+    iteration = checked.iteration if checked is not None else usual
     try:
         if trace is None or reference is None:
             raise CannotCompare(
@@ -102,7 +105,8 @@ def _compare(trace: Trace, reference: Trace, pair: Pair, run: int, tolerance: To
     different[beyond_doubles] = True
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     neither = ~finite_a & ~finite_b
-    passed = False if different.any() else None if neither.any() else True
+    beside = None if neither.any() else True
+    passed = False if different.any() else beside
     with np.errstate(over="ignore", invalid="ignore"):
         excess = np.nan_to_num(np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b)), nan=-np.inf)
     if passed is None:

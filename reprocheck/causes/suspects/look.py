@@ -50,9 +50,9 @@ class Look:
     def names(self, fact: str) -> list[str]:
         """A fact that is a name or a list of names."""
         value = self.fact(fact)
-        return (
-            [value] if isinstance(value, str) and value else [str(one) for one in value if one] if isinstance(value, list | tuple) else []
-        )
+        if isinstance(value, str):
+            return [value] if value else []
+        return [str(one) for one in value if one] if isinstance(value, list | tuple) else []
 
     def recorded(self, kind: Kind) -> tuple[Recorded, ...]:
         """The fact that the place of the rung is of this kind."""

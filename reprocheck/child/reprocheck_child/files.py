@@ -258,7 +258,9 @@ def _absolute(path: Any, folder: Any = -1) -> str | None:
 def _mode(mode: Any, flags: Any) -> str:
     """`r`, `w` or `a` from the arguments of an `open` audit event; a file opened for update counts as read."""
     if isinstance(mode, str):
-        return "a" if "a" in mode else "w" if "w" in mode or "x" in mode else "r"
+        if "a" in mode:
+            return "a"
+        return "w" if "w" in mode or "x" in mode else "r"
     if flags & os.O_APPEND:
         return "a"
     return "w" if flags & (os.O_TRUNC | os.O_EXCL) or (flags & os.O_ACCMODE) == os.O_WRONLY else "r"

@@ -183,8 +183,8 @@ def _records(filenames: Any, *_: object, **__: object) -> Names:
     if hasattr(filenames, "numpy") and getattr(filenames, "dtype", None) == "string":
         filenames = filenames.numpy()
         filenames = filenames if isinstance(filenames, bytes) else filenames.ravel().tolist()
-    one = isinstance(filenames, (str, bytes, os.PathLike))
-    for path in (filenames,) if one else filenames if isinstance(filenames, (list, tuple)) else ():
+    several = filenames if isinstance(filenames, (list, tuple)) else (filenames,)
+    for path in several:
         if isinstance(path, (str, bytes, os.PathLike)):
             yield path, "r"
 

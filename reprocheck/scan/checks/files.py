@@ -276,7 +276,8 @@ def _literal(value: Value) -> str | None:
         return "/".join(part for part in parts if part) if parts and all(parts) else None
     if isinstance(value, Derived) and value.kind in ("Div", "Add"):
         parts = [_literal(part) for part in value.parts]
-        return ("/" if value.kind == "Div" else "").join(part for part in parts if part) if all(parts) else None
+        between = "/" if value.kind == "Div" else ""
+        return between.join(part for part in parts if part) if all(parts) else None
     return None
 
 

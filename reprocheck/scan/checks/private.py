@@ -271,5 +271,10 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
 
 def _changes_gradient(step: Step) -> bool:
     statement = step.module.statement_of(step.node)
-    targets = [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets if isinstance(statement, ast.Assign) else []
-    return any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in targets)
+    if isinstance(statement, ast.AugAssign):
+        return _is_gradient(statement.target)
+    return isinstance(statement, ast.Assign) and any(map(_is_gradient, statement.targets))
+
+
+def _is_gradient(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr == "grad"

@@ -233,7 +233,12 @@ def _bind_parameters(frame: Frame, function: Function, arguments: tuple[Value, .
             variables[name] = _unknown(parameter)
     for parameter, default in zip(parameters.kwonlyargs, function.keyword_defaults, strict=False):
         name = parameter.arg
-        variables[name] = named.pop(name) if name in named else UNKNOWN if open else default if default is not None else _unknown(parameter)
+        if name in named:
+            variables[name] = named.pop(name)
+        elif open:
+            variables[name] = UNKNOWN
+        else:
+            variables[name] = default if default is not None else _unknown(parameter)
     if parameters.vararg:
         variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
     if parameters.kwarg:

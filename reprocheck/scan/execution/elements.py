@@ -31,7 +31,8 @@ def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Valu
     found: list[Value] = []
     for option in value.options():
         if isinstance(option, Items):
-            found.append(either(option.keys if option.kind == "dict" else option.items) if option.items else UNKNOWN)
+            items = option.keys if option.kind == "dict" else option.items
+            found.append(either(items) if option.items else UNKNOWN)
         elif isinstance(option, Instance):
             found.append(_of_instance(machine, frame, node, option))
         elif isinstance(option, Made):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.steps import Call
@@ -279,8 +279,15 @@ def _argument(default: Value) -> Value:
 
 def _vars(machine: Machine, frame: Frame, call: Call) -> Value | None:
     first = call.argument(0)
-    facts = first.facts if isinstance(first, Made) else first.attributes if isinstance(first, Instance) else None
-    return Items("dict", list(facts.values()), [Constant(name) for name in facts], whole=False) if facts else None
+    if isinstance(first, Made):
+        return _as_dict(first.facts)
+    return _as_dict(first.attributes) if isinstance(first, Instance) else None
+
+
+def _as_dict(facts: Mapping[str, Value]) -> Value | None:
+    if not facts:
+        return None
+    return Items("dict", list(facts.values()), [Constant(name) for name in facts], whole=False)
 
 
 _BY_NAME: dict[str, Known] = {

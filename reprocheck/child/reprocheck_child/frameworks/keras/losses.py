@@ -85,7 +85,8 @@ class _Adapter:
 
         @functools.wraps(real)
         def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            theirs = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
+            given = callbacks or []
+            theirs = list(given) if isinstance(given, (list, tuple)) else [given]
             real(held, [kind(adapter), *theirs], *args, **kwargs)
 
         callback_list.CallbackList.__init__ = __init__

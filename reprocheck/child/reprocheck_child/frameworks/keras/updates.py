@@ -100,7 +100,8 @@ class Updates:
                 self.deep.unrecorded(self.facts.name(weight), "its gradient is sparse: not recorded in a compiled function")
         names = [name for name, _ in dense]
         rate = self._rate(optimizer)
-        inputs = [] if rate is None else [tf.convert_to_tensor(optimizer.iterations if _is_schedule(rate) else rate)]
+        read = optimizer.iterations if _is_schedule(rate) else rate
+        inputs = [] if rate is None else [tf.convert_to_tensor(read)]
         others = self._others(optimizer)
 
         def arrived(*values: Any) -> None:

@@ -64,7 +64,9 @@ def hook_model(recording: Recording) -> None:
         try:
             if dataset_sink_mode:
                 recording.recorder.note("data-sinking-off", SINKING)
-            given = [] if callbacks is None else list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+            given = [callbacks] if callbacks is not None else []
+            if isinstance(callbacks, (list, tuple)):
+                given = list(callbacks)
             callbacks, dataset_sink_mode = [*given, watcher()], False
         except Exception as error:
             recording.recorder.problem("Model._train", error)

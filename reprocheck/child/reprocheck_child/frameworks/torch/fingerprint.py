@@ -244,8 +244,9 @@ class Fingerprints:
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
         kind, size = self._kind(dtype), tensor.numel() * tensor.element_size()
-        flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1) if kind.numbers else None
-        if flat is not None:
+        flat = None
+        if kind.numbers:
+            flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1)
             packed += [on_device(torch, self.tables, flat).view(torch.int64), self._device_norm(flat)]
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))

@@ -56,7 +56,8 @@ def reseeding(mindspore: Any, active: Any) -> None:
     def seed(generator: Any) -> Any:
         try:
             skip = 2 if sys._getframe(1).f_globals is vars(generators) else 1
-            control = PRIVATE if active.on(PRIVATE) else ENTROPY if active.users_module(skip) else ""
+            by_entropy = ENTROPY if active.users_module(skip) else ""
+            control = PRIVATE if active.on(PRIVATE) else by_entropy
             if control:
                 value = active.number(control, "mindspore.Generator") >> 32
                 generator.manual_seed(value)

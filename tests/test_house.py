@@ -1,0 +1,38 @@
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "reprocheck"
+MAPPED = ("workflow", "search", "causes", "ladder", "scan")
+"""Folders whose files the page on the architecture names one by one."""
+
+
+def test_no_conditional_expression_stands_in_another() -> None:
+    nested = [f"{path}:{line}" for path in sorted(PACKAGE.rglob("*.py")) for line in _nested(path)]
+    assert nested == []
+
+
+def _nested(path: Path) -> list[int]:
+    outer = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.IfExp)]
+    return [node.lineno for node in outer if any(isinstance(inner, ast.IfExp) for inner in ast.walk(node) if inner is not node)]
+
+
+@pytest.mark.parametrize("folder", MAPPED)
+def test_the_page_on_the_architecture_names_each_file(folder: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition(f"`{folder}/`\n\n| file |")
+    table = rest.partition("\n\n")[0] if rest else ""
+    files = {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
+    files |= {f"{path.name}/" for path in (PACKAGE / folder).iterdir() if (path / "__init__.py").exists()}
+    assert {name for name in files if f"`{name}`" not in table} == set()
+
+
+def test_few_modules_lie_at_the_root_of_the_package() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 8
