@@ -40,7 +40,7 @@ SHOWN, FITTING, UNSPECIFIC = 0.1, 0.05, 0.02
 MOST_NAMED, MOST_SHOWN = 4, 3
 """Controls that are all named in a sentence; of more so many are."""
 MOST_RUNS = 8
-"""Runs an arm where the difference comes and goes, unless the check was made with more."""
+"""Runs an arm where the difference is intermittent, unless the check was made with more."""
 INEXACT = 2
 """More runs where they agree up to rounding alone."""
 
@@ -128,7 +128,7 @@ def conducted(check: Check, folder: Path, book: Book, candidates: Candidates | N
     least = chance.needed(seen, FITTING if seen.intermittent else SHOWN)
     for target in AS_IS_INTERMITTENT:
         if seen.intermittent and least > AS_IS:
-            _as_is(book, max(len(check.runs), target), "since the difference comes and goes")
+            _as_is(book, max(len(check.runs), target), "since the difference is intermittent")
 
     def needed(names: tuple[str, ...], answer: Answer) -> int:
         if not seen.intermittent and any(_risk(check, name) == UNSPECIFIC for name in names):
@@ -384,7 +384,7 @@ def _counted(book: Book) -> str:
             f"All {seen.runs} runs as they are differ from each other{blind}." if seen.runs > PAIR else "The two runs as they are differ."
         )
     same = seen.runs - seen.odd
-    return f"Of {seen.runs} runs as they are {same} agree with each other and {seen.odd} do not{blind}: the difference comes and goes."
+    return f"Of {seen.runs} runs as they are {same} agree with each other and {seen.odd} do not{blind}: the difference is intermittent."
 
 
 def _confidence(book: Book, under: Judged) -> str:

@@ -49,7 +49,7 @@ def _remaining(check: Check, found: Found) -> str:
     left_out = f" ({crashing} left out, since the script fails under it)" if crashing else ""
     if not found.complete:
         return (
-            f"No control was seen to make the runs agree{left_out}. The difference comes and goes, so few were tried: --runs N tries more."
+            f"No control was seen to make the runs agree{left_out}. The difference is intermittent, so few were tried: --runs N tries more."
         )
     if rung is None:
         return f"{tried}{left_out}. Nothing recorded differs, so what makes the difference cannot be recorded."

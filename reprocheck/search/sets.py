@@ -239,7 +239,7 @@ class _Search:
 def find(candidates: Candidates, ask: Ask, needed: Needed, *, runs: int = PAIR, most: int | None = None, whole: bool = True) -> Found:
     """A smallest set of controls under which the runs agree, and keep agreeing in as many runs as chance needs to be excluded.
 
-    runs    runs an arm, two unless the difference comes and goes
+    runs    runs an arm, two unless the difference is intermittent
     most    runs under the set in the end, where chance can be excluded by more alone
     whole   False where no set can be confirmed: then only the likely controls and all harmless ones are tried
     Raises Unanswered where runs are missing.
@@ -257,7 +257,7 @@ def find(candidates: Candidates, ask: Ask, needed: Needed, *, runs: int = PAIR, 
             continue
         if answer.agrees:
             return Found(smallest=smallest, runs=answer.runs, crashing=tuple(search.crashing))
-        # a few runs had agreed by chance: the difference comes and goes, so as many say nothing from here on
+        # a few runs had agreed by chance: the difference is intermittent, so as many say nothing from here on
         refuted.add(smallest)
         search.failed += [frozenset(smallest)] if answer.agrees is False else []
         search.runs = max(search.runs, answer.runs)

@@ -153,17 +153,17 @@ def test_a_difference_that_comes_and_goes_is_not_confirmed_by_luck(tmp_path: Pat
     lucky = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
     assert lucky.exit_code == 1
     assert (lucky.report["controls"]["smallest"], "confirmed" in lucky.confidences) == ([], False)
-    assert "comes and goes" in lucky.report["controls"]["confidence"]
+    assert "is intermittent" in lucky.report["controls"]["confidence"]
     assert max(runs for _, runs in lucky.arms) == 8, "N runs an arm"
 
 
 def test_an_arm_ends_with_the_first_runs_that_differ(tmp_path: Path) -> None:
-    """The difference comes and goes, so an arm is to have N runs; its first two differ, which decides it."""
+    """The difference is intermittent, so an arm is to have N runs; its first two differ, which decides it."""
     outcomes = tmp_path / "outcomes.txt"
     outcomes.write_text("uouo" + "uuuu" + "uo" * 40)
     explained = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
     assert explained.report["controls"]["smallest"] == []
-    assert "comes and goes" in explained.report["controls"]["confidence"]
+    assert "is intermittent" in explained.report["controls"]["confidence"]
     assert {runs for controls, runs in explained.arms if controls} == {2}
 
 

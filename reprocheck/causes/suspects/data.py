@@ -16,7 +16,7 @@ ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "hash-order": (("set order", "hash"), "the order of a set of strings, or a hash, decides here"),
     "directory-order": (("listing",), "files are used as the file system lists them"),
     "temporary-names": (("temporary",), "a random file name is made here"),
-    "address-order": (("address",), "memory addresses decide an order here"),
+    "address-order": (("address",), "memory addresses determine an order here"),
     "arrival-order": (("arrival",), "what is ready first comes first here"),
     "unseeded-split": (("split",), "a split is drawn here without a seed of its own"),
 }
