@@ -71,7 +71,8 @@ def _suspected(check: Check) -> str:
     suspect = next((cause for cause in check.causes[:1] if cause.code not in VAGUE), None)
     if suspect is None or suspect.source is None:
         return ""
-    return f". {suspect.source.file}:{suspect.source.line} is suspected ({suspect.code}), and no control confirms it."
+    place = f"{suspect.source.file}:{suspect.source.line}"
+    return f". The {suspect.confidence} cause is {suspect.code} at {place}, and no control confirms it."
 
 
 def _also(check: Check) -> str:

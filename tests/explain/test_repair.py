@@ -92,7 +92,10 @@ def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_pa
     cause, search = found.report["causes"][0], found.report["controls"]
     assert (cause["code"], cause["confidence"]) == ("RC402", "suspected")
     assert search["patch"] == "" and "Runs with a patch of that line differ, too" in search["sentence"]
-    assert "train.py:3 is suspected (RC402)" in search["sentence"] and "hardware" not in search["sentence"]
+    assert (
+        "The suspected cause is RC402 at train.py:3, and no control confirms it." in search["sentence"]
+        and "hardware" not in search["sentence"]
+    )
 
 
 def test_a_patch_that_does_not_help_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
