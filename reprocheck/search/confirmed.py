@@ -47,19 +47,15 @@ def _acted_elsewhere(check: Check, control: str, cause: Cause, acted: Sequence[P
     """Whether a cause that the scan alone speaks for has another control of its own, and this one acted on other lines."""
     if not acted or likely.removes(control, cause.code) or not found_by_scan(cause, check.scan):
         return False
-    if _place_of(cause, acted) is not None:
+    if _acted_on(cause.source, acted) is not None:
         return False
     findings = [one for one in (check.scan.possible if check.scan else ()) if one.code == cause.code]
     origins = [one.origin for one in findings if cause.source is not None and is_at(one.source, cause.source)]
     return not any(_acted_on(origin, acted) for origin in origins)
 
 
-def _place_of(cause: Cause, acted: Sequence[Place]) -> Place | None:
-    """Where the control acted on the line of a cause."""
-    return _acted_on(cause.source, acted)
-
-
 def _acted_on(line: SourceLine | None, acted: Sequence[Place]) -> Place | None:
+    """Where the control acted on a line."""
     return next((place for place in acted if is_at(place.line, line)), None)
 
 
@@ -73,7 +69,7 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
     """A cause with the line on which its control first acted, where it has none that says why, and the fix that fits the line."""
-    own = _place_of(cause, acted)
+    own = _acted_on(cause.source, acted)
     place = own or acted[0]
     first = "acted" if own is not None and own is not acted[0] else "first acted"
     where = f"{place.line.file}:{place.line.line}"

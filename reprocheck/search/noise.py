@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from reprocheck.causes.device import kind
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.usercode import UserCode
@@ -111,7 +112,7 @@ def _operators(check: Check, rung: Rung) -> list[str]:
             names.append(value)
         elif isinstance(value, list | tuple):
             names += map(str, value)
-    device = str(facts.get("device") or "cpu").lower().partition(":")[0].replace("ascend", "npu").replace("gpu", "cuda")
+    device = kind(facts.get("device"))
     frameworks = [name for run in check.runs[:1] for name in run.frameworks]
     backward = rung.rung in ("gradient", "reduced gradient")
     return [one.sentence for name in names for one in known(name, device=device, backward=backward, frameworks=frameworks)]
