@@ -21,7 +21,7 @@ _OF_RANDOMNESS = ("seed", "private-rng", "entropy", "clock", "hash-seed", "file-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Likely:
-    """The lists of `search_likely.toml`."""
+    """The lists of `likely.toml`."""
 
     causes: Mapping[str, tuple[str, ...]]
     instead: Mapping[str, tuple[str, ...]]

@@ -1,6 +1,6 @@
 """From the first differing rung to entries of the catalogue: one function a rung, best first.
 
-Each names the recorded facts that show it; `explain.evidence` decides by them what is observed. What only fits, or rests on a line of the
+Each names the recorded facts that show it; `causes.evidence` decides by them what is observed. What only fits, or rests on a line of the
 source, is suspected. A list of operators alone yields nothing.
 """
 

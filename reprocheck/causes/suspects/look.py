@@ -26,7 +26,7 @@ class Suspect:
 
     name: str
     shown: tuple[Recorded, ...] = ()
-    """What was recorded of the thing that the entry blames. `explain.evidence` decides by it how sure the cause is."""
+    """What was recorded of the thing that the entry blames. `causes.evidence` decides by it how sure the cause is."""
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
