@@ -1,4 +1,5 @@
-"""Speed and memory of reprocheck, measured in one run: `python -m benchmarks` writes `results.md` beside this file.
+"""Speed and memory of reprocheck, measured in one run: `python -m benchmarks` writes `results.md`
+beside this file.
 
 processes   a child process, its CPU time and wall time
 recorder    what recording costs: a step, a process, memory

@@ -25,8 +25,17 @@ MEASUREMENTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=MEASUREMENTS, action="append", help="this measurement only; may be repeated")
-    parser.add_argument("--output", type=Path, help="where to write the table (default: results.md here, nowhere with --only)")
+    parser.add_argument(
+        "--only",
+        choices=MEASUREMENTS,
+        action="append",
+        help="this measurement only; may be repeated",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="where to write the table (default: results.md here, nowhere with --only)",
+    )
     arguments = parser.parse_args()
     started = time.monotonic()
     rows: list[table.Row] = []

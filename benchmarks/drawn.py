@@ -1,4 +1,6 @@
-"""A report that was written, drawn again somewhere else: the same bytes, or something in it was never recorded."""
+"""A report that was written, drawn again somewhere else: the same bytes, or something in it was
+never recorded.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _NOT_READ = ("copy*", "snapshot*", "left")
 
 
 def same_elsewhere(folder: Path) -> bool:
-    """Whether report.json of a report folder is what a copy of the folder in another place gives."""
+    """Whether report.json of a report folder is what a copy of the folder in another place
+    gives.
+    """
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place, "reports", "moved")
         shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_READ))

@@ -1,4 +1,7 @@
-"""A child process and what it used. CPU time is user and system time of the process and of the children that it waited for."""
+"""A child process and what it used.
+
+CPU time is user and system time of the process and of the children that it waited for.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,20 @@ class Used:
     stdout: str
 
 
-def run(command: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Used:
+def run(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Used:
     """Run a command to its end. Raises RuntimeError with its stderr where it fails."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("REPROCHECK_", "PYTHONPATH", "PYTHONDONTWRITE"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("REPROCHECK_", "PYTHONPATH", "PYTHONDONTWRITE"))
+    }
     env.update({"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})})
     started = time.perf_counter()
-    with subprocess.Popen(command, env=env, cwd=cwd or ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=env, cwd=cwd or ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         stdout, stderr = process.stdout, process.stderr
         assert stdout is not None
         assert stderr is not None
@@ -39,17 +50,23 @@ def run(command: Sequence[str], *, environment: Mapping[str, str] | None = None,
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {complained[-2000:]}")
+        raise RuntimeError(
+            f"{' '.join(command)} ended with {process.returncode}: {complained[-2000:]}"
+        )
     return Used(cpu=usage.ru_utime + usage.ru_stime, wall=wall, stdout=said)
 
 
-def python(*arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Used:
+def python(
+    *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Used:
     """Run this interpreter."""
     return run([sys.executable, *arguments], environment=environment, cwd=cwd)
 
 
 def hooked(trace: Path, *, steps: int | None = None) -> dict[str, str]:
-    """The environment of a process that records into the folder `trace`, as `reprocheck run` sets it."""
+    """The environment of a process that records into the folder `trace`, as `reprocheck run` sets
+    it.
+    """
     trace.mkdir(parents=True, exist_ok=True)
     settings = {"steps": steps, "level": "loss", "workdir": str(trace), "stop_wait": 60, "mask": {}}
     (trace / "recorder.json").write_text(json.dumps(settings), encoding="utf-8")

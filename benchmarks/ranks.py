@@ -1,4 +1,7 @@
-"""256 ranks: two runs of each compared, the ladder of each rank, all reports. The traces are those of a training, written by hand."""
+"""256 ranks: two runs of each compared, the ladder of each rank, all reports.
+
+The traces are those of a training, written by hand.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ FAULTY = 131
 OWN = "@@@@"
 """In a hash, what differs from rank to rank: samples and what follows from them."""
 
-START = '{"e":"framework","name":"torch","version":"2","hooks":{}}\n{"e":"optimizer","o":0,"class":"AdamW"}\n'
+START = (
+    '{"e":"framework","name":"torch","version":"2","hooks":{}}\n'
+    '{"e":"optimizer","o":0,"class":"AdamW"}\n'
+)
 
 Fact = dict[str, object]
 
@@ -33,11 +39,17 @@ def ranks(folder: Path) -> list[Row]:
     said = json.loads(python(str(SCRIPTS / "draw.py"), str(made)).stdout)
     if said["verdict"] != "NOT REPRODUCIBLE (backward)":
         raise RuntimeError(f"the recorded pair was judged {said['verdict']}")
-    parts = f"wall time: {said['compare']:.1f} s read, compared and explained, {said['report']:.1f} s drawn; {said['cpu']:.1f} s of CPU"
+    parts = (
+        f"wall time: {said['compare']:.1f} s read, compared and explained, {said['report']:.1f} s"
+        f" drawn; {said['cpu']:.1f} s of CPU"
+    )
     size = sum(path.stat().st_size for path in made.rglob("*.jsonl")) / 2**20
     return [
         Row(
-            what=f"{RANKS} ranks in two runs and two at level `module`, compared, explained and reported",
+            what=(
+                f"{RANKS} ranks in two runs and two at level `module`, compared, explained and"
+                " reported"
+            ),
             value=said["compare"] + said["report"],
             allowed=20,
             unit="s",
@@ -45,14 +57,22 @@ def ranks(folder: Path) -> list[Row]:
             how=parts,
         ),
         Row(what="its page", value=said["page"], allowed=3, unit="MB", how="report.html"),
-        Row(what="its memory", value=said["peak"], allowed=None, unit="MB", how="peak resident memory"),
+        Row(
+            what="its memory",
+            value=said["peak"],
+            allowed=None,
+            unit="MB",
+            how="peak resident memory",
+        ),
     ]
 
 
 def recorded(folder: Path) -> Path:
     """A report folder as `reprocheck run` leaves it."""
     runs = tuple(_run(folder, f"run-{number}", number, _losses) for number in (1, 2))
-    texts = {(number, faulty): _deep(number, faulty) for number in (1, 2) for faulty in (False, True)}
+    texts = {
+        (number, faulty): _deep(number, faulty) for number in (1, 2) for faulty in (False, True)
+    }
 
     def deep(rank: int, number: int) -> str:
         return texts[number, rank == FAULTY].replace(OWN, f"{rank:04x}")
@@ -60,7 +80,11 @@ def recorded(folder: Path) -> Path:
     deeper = tuple(_run(folder, f"module/run-{number}", number, deep) for number in (1, 2))
     made = CheckRecord(
         reprocheck_version="0",
-        entry_point=EntryPoint(command=("torchrun", "--nproc-per-node", str(RANKS), "train.py"), kind="command", name="train"),
+        entry_point=EntryPoint(
+            command=("torchrun", "--nproc-per-node", str(RANKS), "train.py"),
+            kind="command",
+            name="train",
+        ),
         started="2026-01-01T00:00:00+00:00",
         tolerance=Tolerance(),
         settings=(),
@@ -75,7 +99,15 @@ def _run(folder: Path, place: str, number: int, events: Callable[[int, int], str
     trace = folder / place / "trace"
     trace.mkdir(parents=True)
     for rank in range(RANKS):
-        hello = {"e": "process", "v": 1, "pid": 1000 + rank, "ppid": 1, "time": 1.0, "argv": ["python", "train.py"], "python": "3.11.0"}
+        hello = {
+            "e": "process",
+            "v": 1,
+            "pid": 1000 + rank,
+            "ppid": 1,
+            "time": 1.0,
+            "argv": ["python", "train.py"],
+            "python": "3.11.0",
+        }
         hello |= {"name": "MainProcess", "how": "start", "rank": rank, "world": RANKS}
         text = json.dumps(hello) + "\n" + START + events(rank, number) + '{"e":"exit"}\n'
         (trace / f"{1000 + rank}-{rank}.jsonl").write_text(text, encoding="ascii")
@@ -110,11 +142,13 @@ def _update(iteration: int) -> str:
     return f'{{"e":"update","o":0,"c":{"true" if iteration == 1 else "null"},"i":{iteration}}}\n'
 
 
-# ------------------------------------------------------------------------------------------------------------------ level module
+# ------------------------------------------------------------------------------------- level module
 
 
 def _deep(number: int, faulty: bool) -> str:
-    """What a rank records in run `number` at level `module`: in run 2 the faulty rank has other gradients, and all ranks what they give."""
+    """What a rank records in run `number` at level `module`: in run 2 the faulty rank has other
+    gradients, and all ranks what they give.
+    """
     lines = ['{"e":"fingerprints","hash":"xxh3_128","sketch":"signs-2"}\n']
     lines += [_line("weights", name, 0, name, g={"torch": "s0"}) for name in _weights()]
     for iteration in range(1, DEEP + 1):
@@ -125,11 +159,32 @@ def _deep(number: int, faulty: bool) -> str:
 def _iteration(iteration: int, second: bool, faulty: bool) -> Iterator[str]:
     before = f" in {iteration}" + (" of run 2" if second and iteration > 1 else "")
     after = f" in {iteration}" + (" of run 2" if second else "")
-    calls = [f"blocks.{block}.{part}" for block in range(BLOCKS) for part in ("norm", "attention", "up", "down")]
-    yield _line("batch", "DataLoader[0]", iteration, f"x in {iteration}", own=True, idx=[1, 2, 3, 4], n=["a", "b", "c", "d"])
+    calls = [
+        f"blocks.{block}.{part}"
+        for block in range(BLOCKS)
+        for part in ("norm", "attention", "up", "down")
+    ]
+    yield _line(
+        "batch",
+        "DataLoader[0]",
+        iteration,
+        f"x in {iteration}",
+        own=True,
+        idx=[1, 2, 3, 4],
+        n=["a", "b", "c", "d"],
+    )
     yield _line("rng", "first forward", iteration, "", g={"torch": "s0", "python": "s1"})
     for earlier, call in zip(["x", *calls], calls, strict=False):
-        yield _line("call", call, iteration, f"out {call}{before}", own=True, given=f"out {earlier}{before}", k="Linear", c=0)
+        yield _line(
+            "call",
+            call,
+            iteration,
+            f"out {call}{before}",
+            own=True,
+            given=f"out {earlier}{before}",
+            k="Linear",
+            c=0,
+        )
     yield _line("rng", "before backward", iteration, "", g={"torch": "s0", "python": "s1"})
     yield _line("root", "loss", iteration, f"loss{before}", own=True)
     yield _loss(f"{1 / iteration}")
@@ -138,7 +193,9 @@ def _iteration(iteration: int, second: bool, faulty: bool) -> Iterator[str]:
         yield _line("outgrad", call, iteration, f"d {call}{local}", own=True)
         for name in (name for name in _weights() if name.startswith(call + ".")):
             yield _line("gradient", name, iteration, f"dw {name}{local}", own=True)
-    yield _line("hyper", "AdamW[0]", iteration, "", o=0, out=[["lr", {"v": 0.001}], ["betas.0", {"v": 0.9}]])
+    yield _line(
+        "hyper", "AdamW[0]", iteration, "", o=0, out=[["lr", {"v": 0.001}], ["betas.0", {"v": 0.9}]]
+    )
     for name in _weights():
         yield _line("reduced", name, iteration, f"reduced {name}{after}", o=0)
     for name in _weights():
@@ -152,7 +209,16 @@ def _weights() -> list[str]:
     return [f"blocks.{block}.{part}" for block in range(BLOCKS) for part in parts]
 
 
-def _line(kind: str, place: str, iteration: int, content: str, *, own: bool = False, given: str = "", **keys: object) -> str:
+def _line(
+    kind: str,
+    place: str,
+    iteration: int,
+    content: str,
+    *,
+    own: bool = False,
+    given: str = "",
+    **keys: object,
+) -> str:
     fact: Fact = {"e": "seen", "r": kind, "i": iteration, "p": place, **keys}
     if given:
         fact["in"] = [["0", _tensor(given, own=own)]]
@@ -165,4 +231,10 @@ def _tensor(content: str, *, own: bool) -> Fact:
     digest = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
     draw = random.Random(content)
     sketch = base64.b64encode(struct.pack("<64f", *(draw.gauss(0, 1) for _ in range(64)))).decode()
-    return {"h": (OWN if own else "") + digest[len(OWN) if own else 0 :], "d": "float32", "s": [256, 256], "k": sketch, "z": 8.0}
+    return {
+        "h": (OWN if own else "") + digest[len(OWN) if own else 0 :],
+        "d": "float32",
+        "s": [256, 256],
+        "k": sketch,
+        "z": 8.0,
+    }

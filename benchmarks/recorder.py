@@ -1,4 +1,6 @@
-"""What recording at level `loss` costs the user's process: CPU time of a step, CPU time of a start, memory."""
+"""What recording at level `loss` costs the user's process: CPU time of a step, CPU time of a start,
+memory.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,26 @@ ITERATIONS = 1_000_000
 
 def step(folder: Path) -> list[Row]:
     """Recorded and plain steps of one training, taking turns in one process."""
-    said = json.loads(python(str(SCRIPTS / "steps.py"), str(STEPS), environment=hooked(folder / "trace")).stdout)
+    said = json.loads(
+        python(str(SCRIPTS / "steps.py"), str(STEPS), environment=hooked(folder / "trace")).stdout
+    )
     plain, more = said["plain"], said["more"]
     how = f"CPU time of the process, {STEPS} pairs of steps taking turns, median of the differences"
     return [
-        Row(what="a recorded step", value=more * 1e6, allowed=50, unit="µs", plain=f"{plain * 1e3:.2f} ms", how=how),
-        Row(what="the same, as a share of a plain step", value=100 * more / plain, allowed=1, unit="%"),
+        Row(
+            what="a recorded step",
+            value=more * 1e6,
+            allowed=50,
+            unit="µs",
+            plain=f"{plain * 1e3:.2f} ms",
+            how=how,
+        ),
+        Row(
+            what="the same, as a share of a plain step",
+            value=100 * more / plain,
+            allowed=1,
+            unit="%",
+        ),
     ]
 
 
@@ -28,7 +44,10 @@ def injection(folder: Path) -> list[Row]:
     """`python -c pass`, bare and with the recorder, taking turns."""
     environment = hooked(folder / "trace")
     python("-c", "pass", environment=environment)  # writes the byte code, as an installation does
-    pairs = [(python("-c", "pass").cpu, python("-c", "pass", environment=environment).cpu) for _ in range(STARTS)]
+    pairs = [
+        (python("-c", "pass").cpu, python("-c", "pass", environment=environment).cpu)
+        for _ in range(STARTS)
+    ]
     bare = median([first for first, _ in pairs])
     return [
         Row(
@@ -44,7 +63,11 @@ def injection(folder: Path) -> list[Row]:
 
 def memory(folder: Path) -> list[Row]:
     """Memory of a process that records a million iterations, against what it had after ten."""
-    said = json.loads(python(str(SCRIPTS / "many.py"), str(ITERATIONS), environment=hooked(folder / "trace")).stdout)
+    said = json.loads(
+        python(
+            str(SCRIPTS / "many.py"), str(ITERATIONS), environment=hooked(folder / "trace")
+        ).stdout
+    )
     return [
         Row(
             what="memory of the recorder, from 10 iterations to a million",

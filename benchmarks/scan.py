@@ -1,6 +1,8 @@
-"""What a scan costs: `python -m benchmarks.scan` scans 1,000 files of 100,000 lines, and once more from the cache.
+"""What a scan costs: `python -m benchmarks.scan` scans 1,000 files of 100,000 lines, and once more
+from the cache.
 
-The files are trainings of the shapes that occur: scripts, scripts that use a package of the project, the package itself, tests.
+The files are trainings of the shapes that occur: scripts, scripts that use a package of the
+project, the package itself, tests.
 """
 
 from __future__ import annotations
@@ -105,10 +107,25 @@ def scan(folder: Path) -> list[Row]:
     environment = {"XDG_CACHE_HOME": str(folder / "cache")}
     first = python(*command, environment=environment, cwd=folder)
     second = python(*command, environment=environment, cwd=folder)
-    how = f"{FILES:,} files, {lines:,} lines; CPU time of all processes {first.cpu:.1f} s and {second.cpu:.1f} s"
+    how = (
+        f"{FILES:,} files, {lines:,} lines; CPU time of all processes {first.cpu:.1f} s and"
+        f" {second.cpu:.1f} s"
+    )
     return [
-        Row(what="`reprocheck scan` of 1,000 files", value=first.wall, allowed=ALLOWED, unit="s", how=how),
-        Row(what="the same again, from the cache", value=second.wall, allowed=None, unit="s", plain=f"{first.wall / second.wall:.1f} ×"),
+        Row(
+            what="`reprocheck scan` of 1,000 files",
+            value=first.wall,
+            allowed=ALLOWED,
+            unit="s",
+            how=how,
+        ),
+        Row(
+            what="the same again, from the cache",
+            value=second.wall,
+            allowed=None,
+            unit="s",
+            plain=f"{first.wall / second.wall:.1f} ×",
+        ),
     ]
 
 
@@ -130,7 +147,9 @@ def _write(folder: Path) -> int:
 def _text(number: int, part: int) -> str:
     text = _HEAD.format(number=number)
     if part % 2 == 0 and part:
-        text += f"from package.part{part - 1} import Block{number - 1} as Before, helper{number - 1}0\n"
+        text += (
+            f"from package.part{part - 1} import Block{number - 1} as Before, helper{number - 1}0\n"
+        )
     elif part > 2:
         text += f"from .part{part - 2} import Samples{number - 2}\n"
     text += _MODEL.format(number=number) + _DATA.format(number=number)

@@ -13,7 +13,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One measurement. `value` and `allowed` are in `unit`; `plain` is what the same costs without reprocheck."""
+    """One measurement. `value` and `allowed` are in `unit`; `plain` is what the same costs without
+    reprocheck.
+    """
 
     what: str
     value: float
@@ -40,7 +42,10 @@ def markdown(rows: Iterable[Row], machine: str, seconds: float) -> str:
     ]
     for row in rows:
         allowed = "" if row.allowed is None else _number(row.allowed, row.unit)
-        lines.append(f"| {row.what} | {row.plain} | {_number(row.value, row.unit)} | {allowed} | {row.met} | {row.how} |")
+        lines.append(
+            f"| {row.what} | {row.plain} | {_number(row.value, row.unit)} | {allowed} | {row.met} |"
+            f" {row.how} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -54,15 +59,19 @@ def machine() -> str:
     cores = len(os.sched_getaffinity(0))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = os.getloadavg()[0]
-    versions = ", ".join(f"{name} {_version(name)}" for name in ("torch", "numpy", "pandas", "matplotlib"))
+    versions = ", ".join(
+        f"{name} {_version(name)}" for name in ("torch", "numpy", "pandas", "matplotlib")
+    )
     return (
-        f"{cores} cores ({_cpu()}), {memory:.0f} GB of memory, {platform.system()}, Python {platform.python_version()}, {versions}. "
-        f"Load at the end: {load:.1f}."
+        f"{cores} cores ({_cpu()}), {memory:.0f} GB of memory, {platform.system()}, Python"
+        f" {platform.python_version()}, {versions}. Load at the end: {load:.1f}."
     )
 
 
 def _cpu() -> str:
-    match = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
+    match = re.search(
+        r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
+    )
     return match.group(1) if match else platform.machine()
 
 

@@ -1,4 +1,6 @@
-"""What the user waits for: `reprocheck --help`, a check against two plain runs, comparing and reporting a million iterations."""
+"""What the user waits for: `reprocheck --help`, a check against two plain runs, comparing and
+reporting a million iterations.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def help_page(folder: Path) -> list[Row]:
 
 
 def end_to_end(folder: Path) -> list[Row]:
-    """`reprocheck run` of a script against two plain runs of it, taking turns. The script's ten iterations are those of the check."""
+    """`reprocheck run` of a script against two plain runs of it, taking turns.
+
+    The script's ten iterations are those of the check.
+    """
     script = str(SCRIPTS / "training.py")
     check = ("-m", "reprocheck", "run", "--quiet", "--output", str(folder / "reports"), script)
     python(*check, cwd=folder)
@@ -59,7 +64,13 @@ def end_to_end(folder: Path) -> list[Row]:
             plain=f"{median(plains):.1f} s",
             how=how,
         ),
-        Row(what="the same in CPU time", value=median(cpus), allowed=None, unit="×", how="of all processes"),
+        Row(
+            what="the same in CPU time",
+            value=median(cpus),
+            allowed=None,
+            unit="×",
+            how="of all processes",
+        ),
     ]
 
 
@@ -71,15 +82,35 @@ def _twice(script: str, folder: Path) -> Used:
 def million(folder: Path) -> list[Row]:
     """Compare two runs of a million iterations and write all reports, against the same for ten."""
     few, many = _recorded(folder / "ten", 10), _recorded(folder / "million", MILLION)
-    ten, said = (json.loads(python(str(SCRIPTS / "draw.py"), str(recorded)).stdout) for recorded in (few, many))
+    ten, said = (
+        json.loads(python(str(SCRIPTS / "draw.py"), str(recorded)).stdout)
+        for recorded in (few, many)
+    )
     if said["verdict"] != "REPRODUCIBLE":
         raise RuntimeError(f"the recorded pair was judged {said['verdict']}")
     seconds = said["compare"] + said["report"]
-    parts = f"wall time: {said['compare']:.1f} s read and compared, {said['report']:.1f} s drawn; {said['cpu']:.1f} s of CPU"
+    parts = (
+        f"wall time: {said['compare']:.1f} s read and compared, {said['report']:.1f} s drawn;"
+        f" {said['cpu']:.1f} s of CPU"
+    )
     plain = f"{ten['compare'] + ten['report']:.1f} s for 10"
     return [
-        Row(what="a million iterations in two runs, compared and reported", value=seconds, allowed=15, unit="s", plain=plain, how=parts),
-        Row(what="its page", value=said["page"], allowed=3, unit="MB", plain=f"{ten['page']:.2f} MB for 10", how="report.html"),
+        Row(
+            what="a million iterations in two runs, compared and reported",
+            value=seconds,
+            allowed=15,
+            unit="s",
+            plain=plain,
+            how=parts,
+        ),
+        Row(
+            what="its page",
+            value=said["page"],
+            allowed=3,
+            unit="MB",
+            plain=f"{ten['page']:.2f} MB for 10",
+            how="report.html",
+        ),
         Row(
             what="memory of comparing and reporting, from 10 iterations to a million",
             value=said["peak"] - ten["peak"],
@@ -91,11 +122,13 @@ def million(folder: Path) -> list[Row]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------------------ a check
+# ------------------------------------------------------------------------------------------ a check
 
 
 def _recorded(folder: Path, iterations: int) -> Path:
-    """A report folder as `reprocheck run` leaves it, of two runs that part in the last bits from some iteration on."""
+    """A report folder as `reprocheck run` leaves it, of two runs that part in the last bits from
+    some iteration on.
+    """
     runs = []
     for number in (1, 2):
         trace = folder / f"run-{number}" / "trace"
@@ -130,14 +163,24 @@ def _recorded(folder: Path, iterations: int) -> Path:
 
 
 def _events(number: int, iterations: int) -> Iterator[str]:
-    hello = {"e": "process", "v": 1, "pid": 1000 + number, "ppid": 1, "time": 1.0, "argv": ["python", "train.py"], "executable": "python"}
+    hello = {
+        "e": "process",
+        "v": 1,
+        "pid": 1000 + number,
+        "ppid": 1,
+        "time": 1.0,
+        "argv": ["python", "train.py"],
+        "executable": "python",
+    }
     hello.update(python="3.11.0", name="MainProcess", how="start", rank=None, world=None)
     yield json.dumps(hello) + "\n"
-    yield '{"e":"framework","name":"torch","version":"2","hooks":{}}\n{"e":"optimizer","o":0,"class":"SGD"}\n'
+    yield '{"e":"framework","name":"torch","version":"2","hooks":{}}\n'
+    yield '{"e":"optimizer","o":0,"class":"SGD"}\n'
     for iteration in range(1, iterations + 1):
         loss = 2.0 / (1.0 + 1e-4 * iteration) + 0.1 * math.sin(iteration)
         if number == 2 and iteration > iterations // 3:
             loss *= 1.0 + 1e-7
         changed = "true" if iteration == 1 else "null"
-        yield f'{{"e":"loss","k":"backward","v":[{loss!r}],"d":"float64"}}\n{{"e":"update","o":0,"c":{changed},"i":{iteration}}}\n'
+        yield f'{{"e":"loss","k":"backward","v":[{loss!r}],"d":"float64"}}\n'
+        yield f'{{"e":"update","o":0,"c":{changed},"i":{iteration}}}\n'
     yield '{"e":"exit"}\n'

@@ -1,9 +1,10 @@
 """reprocheck says whether two runs of a training script agree: `reprocheck run train.py`.
 
-`check(function)` does the same from Python, and `explain(function)` searches for the cause. `compare(first, second)` compares two
-recordings; `load(folder)` reads a recorded check. `log_loss(value)` names the loss where no hook can see it, and `seed_all(seed, mode)`
-fixes the randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `MindSporeCallback` and `TransformersCallback` tell
-the losses of a trainer. All are imported on first use.
+`check(function)` does the same from Python, and `explain(function)` searches for the cause.
+`compare(first, second)` compares two recordings; `load(folder)` reads a recorded check.
+`log_loss(value)` names the loss where no hook can see it, and `seed_all(seed, mode)` fixes the
+randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `MindSporeCallback` and
+`TransformersCallback` tell the losses of a trainer. All are imported on first use.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from reprocheck.api import check, compare, explain
-    from reprocheck.child.reprocheck_child.callbacks import KerasCallback, LightningCallback, MindSporeCallback, TransformersCallback
+    from reprocheck.child.reprocheck_child.callbacks import (
+        KerasCallback,
+        LightningCallback,
+        MindSporeCallback,
+        TransformersCallback,
+    )
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
     from reprocheck.log import log_loss
     from reprocheck.workflow.replay import load

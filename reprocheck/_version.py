@@ -1,3 +1,5 @@
-"""The version: everything reads it here, so that no part imports the package that stands above it."""
+"""The version: everything reads it here, so that no part imports the package that stands above
+it.
+"""
 
 __version__ = "0.1.0"

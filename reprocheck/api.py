@@ -1,6 +1,8 @@
-"""Checks from Python: `check(function)` and `check("train.py")` do what `reprocheck run` does, and return the result; so does `compare`.
+"""Checks from Python: `check(function)` and `check("train.py")` do what `reprocheck run` does, and
+return the result; so does `compare`.
 
-Nothing is printed; what goes wrong is raised as a `reprocheck.errors.UsageError`. Everything else is imported on first use.
+Nothing is printed; what goes wrong is raised as a `reprocheck.errors.UsageError`. Everything else
+is imported on first use.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ __all__ = ["Options", "check", "compare", "explain"]
 
 
 class Options(TypedDict, total=False):
-    """The settings of a check, as `docs/reference/settings.md` has them. What is None or left out comes from files and variables."""
+    """The settings of a check, as `docs/reference/settings.md` has them.
+
+    What is None or left out comes from files and variables.
+    """
 
     runs: int | None
     steps: int | Literal["all"] | None
@@ -57,25 +62,34 @@ def check(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> Check:
-    """Runs a function or a script several times, each time in a fresh process, and says whether the losses agree.
+    """Runs a function or a script several times, each time in a fresh process, and says whether the
+    losses agree.
 
     target    a function at the top level of a module or script, or the path of a script or notebook
     args      of the function: what pickle takes; of the script: its words on the command line
     kwargs    of the function
     controls  names of controls to run under; the same as the setting `control`
     observer  is told of the runs while they are under way
-    options   settings, by their names; what is not given comes from pyproject.toml, reprocheck.toml and REPROCHECK_*
+    options   settings, by their names; what is not given comes from pyproject.toml, reprocheck.toml
+              and REPROCHECK_*
 
-    Returns the result: `check.passed`, `check.verdict`, `check.ladder`, `check.causes`, `check.folder`… A difference is a result and not
-    an error. Raises UsageError where the check cannot be made: a function that no fresh process can import, a setting that means nothing, a
-    report folder that cannot be written. KeyboardInterrupt is raised once nothing of the runs is alive any more.
+    Returns the result: `check.passed`, `check.verdict`, `check.ladder`, `check.causes`,
+    `check.folder`… A difference is a result and not an error. Raises UsageError where the check
+    cannot be made: a function that no fresh process can import, a setting that means nothing, a
+    report folder that cannot be written. KeyboardInterrupt is raised once nothing of the runs is
+    alive any more.
     """
     from reprocheck import settings
 
     with _noted():
         _refuse_inside()
-        given: dict[str, object] = {**options, **({} if controls is None else {"control": controls})}
-        return _checked(target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer)
+        given: dict[str, object] = {
+            **options,
+            **({} if controls is None else {"control": controls}),
+        }
+        return _checked(
+            target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer
+        )
 
 
 def explain(
@@ -87,10 +101,12 @@ def explain(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> Check:
-    """Does what `check` does, and runs under controls follow where the runs differ, until the cause is confirmed: `reprocheck explain`.
+    """Does what `check` does, and runs under controls follow where the runs differ, until the cause
+    is confirmed: `reprocheck explain`.
 
-    The arguments are those of `check`, and so are the errors. `check.search` is what the search came to, `check.search.patch` the patch
-    that was tried, and `check.causes` begins with what was confirmed. A search takes ten runs and more.
+    The arguments are those of `check`, and so are the errors. `check.search` is what the search
+    came to, `check.search.patch` the patch that was tried, and `check.causes` begins with what was
+    confirmed. A search takes ten runs and more.
 
         found = reprocheck.explain("train.py")
         print(found.causes[0].title, found.search.patch)
@@ -99,17 +115,36 @@ def explain(
 
     with _noted():
         _refuse_inside()
-        given: dict[str, object] = {**options, **({} if controls is None else {"control": controls}), "explain": True}
-        return _checked(target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer, search=True)
+        given: dict[str, object] = {
+            **options,
+            **({} if controls is None else {"control": controls}),
+            "explain": True,
+        }
+        return _checked(
+            target,
+            args,
+            kwargs or {},
+            settings.load(_plain(given), Path.cwd()),
+            observer,
+            search=True,
+        )
 
 
-def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, force: bool = False, **options: Unpack[Options]) -> Check:
-    """Compares two recordings, files or folders of `reprocheck record`, as `reprocheck compare` does; run 1 of `first` is the reference.
+def compare(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    **options: Unpack[Options],
+) -> Check:
+    """Compares two recordings, files or folders of `reprocheck record`, as `reprocheck compare`
+    does; run 1 of `first` is the reference.
 
     force    compare recordings of different scripts all the same
     options  settings, by their names: `rtol`, `atol`, `fail_on`, `output`, `draw`…
 
-    Returns the result; `check.between` is what stands between the two. Raises UsageError where one is no recording, or they do not fit.
+    Returns the result; `check.between` is what stands between the two. Raises UsageError where one
+    is no recording, or they do not fit.
     """
     from reprocheck import report, settings
     from reprocheck.recording import bundle
@@ -118,7 +153,9 @@ def compare(first: str | os.PathLike[str], second: str | os.PathLike[str], *, fo
     with _noted():
         held = settings.load(_plain(options), Path.cwd())
         with bundle.opened(Path(first)) as one, bundle.opened(Path(second)) as other:
-            found, folder = replay.joined((one, other), (os.fspath(first), os.fspath(second)), held, force=force)
+            found, folder = replay.joined(
+                (one, other), (os.fspath(first), os.fspath(second)), held, force=force
+            )
         report.write(found, folder, None if held.draw else ["json"])
         return found
 
@@ -135,11 +172,20 @@ def _noted() -> Iterator[None]:
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:
-    return {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
+    return {
+        name: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for name, value in options.items()
+    }
 
 
 def _checked(
-    target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings, observer: Observer | None, *, search: bool = False
+    target: object,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    held: Settings,
+    observer: Observer | None,
+    *,
+    search: bool = False,
 ) -> Check:
     """The check of a function or a script, with its reports written."""
     from reprocheck import launch
@@ -157,28 +203,38 @@ def _checked(
     return _written(entry, held, folder, observer or launch.Quiet(), search=search)
 
 
-def _script(target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings) -> EntryPoint:
+def _script(
+    target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings
+) -> EntryPoint:
     from reprocheck import launch
 
     if not isinstance(target, str | os.PathLike):
         raise UsageError(
-            f"reprocheck.check takes a function or the path of a script, not {target!r}.", "Give the function itself: check(train)."
+            f"reprocheck.check takes a function or the path of a script, not {target!r}.",
+            "Give the function itself: check(train).",
         )
     script = str(os.fspath(target))
     if kwargs:
-        raise UsageError(f"{script} is a script: it takes no keyword arguments.", 'Give its words as args=["--epochs", "1"].')
+        raise UsageError(
+            f"{script} is a script: it takes no keyword arguments.",
+            'Give its words as args=["--epochs", "1"].',
+        )
     return launch.entry_point(script=script, args=[str(word) for word in args], python=held.python)
 
 
 def _refuse_inside() -> None:
-    """UsageError in a process that reprocheck started: a script without a guard would start itself again and again."""
+    """UsageError in a process that reprocheck started: a script without a guard would start itself
+    again and again.
+    """
     if os.environ.get("REPROCHECK_CHILD"):
         from reprocheck.child.reprocheck_child.shared.called import GUARD, INSIDE
 
         raise UsageError(INSIDE, GUARD)
 
 
-def _written(entry: EntryPoint, held: Settings, folder: Path, observer: Observer, *, search: bool) -> Check:
+def _written(
+    entry: EntryPoint, held: Settings, folder: Path, observer: Observer, *, search: bool
+) -> Check:
     from reprocheck.workflow.check import checked, written
 
     found = checked(entry, held, folder, _teller(observer, folder), search=search)

@@ -4,7 +4,8 @@
     └── UsageError             the command line or a setting, exit 2
         ├── SettingsError      a settings file, environment variable or flag
         ├── EntryPointError    the script or command that was named cannot be started
-        ├── ControlError       a control that does not exist, or that the user's environment contradicts
+        ├── ControlError       a control that does not exist, or that the user's environment
+        contradicts
         └── ReportError        a report folder that cannot be read or written
 
 Imports the standard library only.
@@ -18,7 +19,9 @@ EXIT_INTERRUPTED = 130
 
 
 class ReprocheckError(Exception):
-    """An error with what happened (`message`), what to do (`fix`) and the exit code of the process."""
+    """An error with what happened (`message`), what to do (`fix`) and the exit code of the
+    process.
+    """
 
     exit_code = EXIT_INTERNAL
 
@@ -35,7 +38,9 @@ class UsageError(ReprocheckError):
 
 
 class SettingsError(UsageError):
-    """A setting has an unknown name or a value that means nothing; the message says where it stands."""
+    """A setting has an unknown name or a value that means nothing; the message says where it
+    stands.
+    """
 
 
 class EntryPointError(UsageError):

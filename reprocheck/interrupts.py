@@ -1,7 +1,9 @@
-"""Signals that end a check: Ctrl-C, SIGTERM and SIGHUP are one KeyboardInterrupt, wherever reprocheck is, and none is lost.
+"""Signals that end a check: Ctrl-C, SIGTERM and SIGHUP are one KeyboardInterrupt, wherever
+reprocheck is, and none is lost.
 
-The command line listens from its first line to its last (`listen`); a check that is started from Python, while its runs are under way
-(`interrupting`). While the user's files are put back, a signal waits (`waiting`). What a user ignores (`nohup`) stays ignored.
+The command line listens from its first line to its last (`listen`); a check that is started from
+Python, while its runs are under way (`interrupting`). While the user's files are put back, a signal
+waits (`waiting`). What a user ignores (`nohup`) stays ignored.
 """
 
 from __future__ import annotations
@@ -20,12 +22,16 @@ _heard = False
 
 
 def heard() -> bool:
-    """Whether a signal arrived since `listen`, also where the exception was lost on its way (in a callback of the interpreter)."""
+    """Whether a signal arrived since `listen`, also where the exception was lost on its way (in a
+    callback of the interpreter).
+    """
     return _heard
 
 
 def listen() -> None:
-    """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this process end by them as usual."""
+    """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this
+    process end by them as usual.
+    """
     global _heard
     _heard = False
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,7 @@
-"""The pytest plugin: `reprocheck.assert_reproducible("train.py")` in a test. Every pytest loads it, so it imports next to nothing."""
+"""The pytest plugin: `reprocheck.assert_reproducible("train.py")` in a test.
+
+Every pytest loads it, so it imports next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,13 @@ LOG_LINES = 15
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Where the reports go."""
     group = parser.getgroup("reprocheck")
-    group.addoption(FLAG, metavar="DIR", help="Folder for the report folders of `reprocheck.assert_reproducible` (default: tmp_path).")
+    group.addoption(
+        FLAG,
+        metavar="DIR",
+        help=(
+            "Folder for the report folders of `reprocheck.assert_reproducible` (default: tmp_path)."
+        ),
+    )
 
 
 @pytest.fixture
@@ -37,14 +46,21 @@ class Reprocheck:
         self._request = request
 
     def assert_reproducible(
-        self, target: Callable[..., object] | str | Path, *args: Any, kwargs: Mapping[str, Any] | None = None, **options: Any
+        self,
+        target: Callable[..., object] | str | Path,
+        *args: Any,
+        kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> Check:
-        """Runs a script (with the words `args`) or a function (with `args` and `kwargs`) several times; returns the check if it passes.
+        """Runs a script (with the words `args`) or a function (with `args` and `kwargs`) several
+        times; returns the check if it passes.
 
-        A script's path starts from the folder of the test file, or from pytest's root folder. `options` are those of `reprocheck.check`;
-        the page and the charts are drawn only where the check fails, unless `draw=True`. `explain=True` searches for the cause of a
-        difference as `reprocheck.explain` does, with runs under controls. Raises AssertionError with the verdict, the place where the runs
-        diverge, the cause and its fix; UsageError where the check cannot be made.
+        A script's path starts from the folder of the test file, or from pytest's root folder.
+        `options` are those of `reprocheck.check`; the page and the charts are drawn only where the
+        check fails, unless `draw=True`. `explain=True` searches for the cause of a difference as
+        `reprocheck.explain` does, with runs under controls. Raises AssertionError with the verdict,
+        the place where the runs diverge, the cause and its fix; UsageError where the check cannot
+        be made.
         """
         __tracebackhide__ = True
         from reprocheck.api import check, explain
@@ -60,14 +76,20 @@ class Reprocheck:
         except ReprocheckError as error:
             raise error.with_traceback(None) from None
         if not found.passed:
-            raise AssertionError(f"{failure(found)}\nreport: {_drawn(found) if draw is not False else found.folder}")
+            raise AssertionError(
+                f"{failure(found)}\nreport: {_drawn(found) if draw is not False else found.folder}"
+            )
         if found.verdict.first_divergence is not None:
-            warnings.warn(f"{found.verdict.title}; fail_on='any-iteration' makes it a failure", stacklevel=2)
+            warnings.warn(
+                f"{found.verdict.title}; fail_on='any-iteration' makes it a failure", stacklevel=2
+            )
         return found
 
     def _script(self, path: Path) -> Path:
         """The script, relative to the working directory where it lies in it."""
-        places = [folder / path for folder in (self._request.path.parent, self._request.config.rootpath)]
+        places = [
+            folder / path for folder in (self._request.path.parent, self._request.config.rootpath)
+        ]
         found = next((place for place in places if place.exists()), places[0]).resolve()
         return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
 
@@ -94,11 +116,17 @@ def _drawn(check: Check) -> Path:
 
 
 def failure(check: Check) -> str:
-    """What a test says of a check that did not pass: verdict and reason, where the runs part, the first cause with its fix, or the log."""
+    """What a test says of a check that did not pass: verdict and reason, where the runs part, the
+    first cause with its fix, or the log.
+    """
     from reprocheck.report import text, why, words
 
     title = check.verdict.title
-    strict = ", but the rule that fail_on asks for is broken" if check.verdict.verdict == "reproducible" else ""
+    strict = (
+        ", but the rule that fail_on asks for is broken"
+        if check.verdict.verdict == "reproducible"
+        else ""
+    )
     lines = [f"{title}{strict}: {text.line(check.verdict.reason)}"]
     if check.verdict.exit_code != 1:
         lines += words.meaning(check)[:1]
@@ -124,7 +152,11 @@ def _cause(cause: Cause) -> list[str]:
     lines = [f"cause: {why.cause_title(cause)}{line}"]
     if not fix:
         return lines
-    return [*lines, "fix:", *(f"    {row}".rstrip() for row in fix.split("\n"))] if why.is_code(fix) else [*lines, f"fix: {fix}"]
+    return (
+        [*lines, "fix:", *(f"    {row}".rstrip() for row in fix.split("\n"))]
+        if why.is_code(fix)
+        else [*lines, f"fix: {fix}"]
+    )
 
 
 def _log(check: Check) -> list[str]:
@@ -135,4 +167,7 @@ def _log(check: Check) -> list[str]:
     if run is None:
         return []
     log = text.tail(run.stderr_tail, LOG_LINES, 4000) or text.tail(run.stdout_tail, LOG_LINES, 4000)
-    return [f"run {run.number} {words.ending(run)}; the end of its log:", *(f"    {row}" for row in log.split("\n"))]
+    return [
+        f"run {run.number} {words.ending(run)}; the end of its log:",
+        *(f"    {row}" for row in log.split("\n")),
+    ]

@@ -1,4 +1,6 @@
-"""The clock by which a run is watched, for tests of what happens when its time is over: none of them waits, or depends on the machine."""
+"""The clock by which a run is watched, for tests of what happens when its time is over: none of
+them waits, or depends on the machine.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,16 @@ import pytest
 from reprocheck.launch.run import SILENT
 
 TIMEOUT = 5 * SILENT
-"""A limit for runs under this clock: it leaves room for several looks at a run that has been silent for too long."""
+"""A limit for runs under this clock: it leaves room for several looks at a run that has been silent
+for too long.
+"""
 
 
 class Clock:
-    """Stands for the module `time`. Once nothing more will happen in the run (`settled`), it is past the next silence at each look."""
+    """Stands for the module `time`.
+
+    Once nothing more will happen in the run (`settled`), it is past the next silence at each look.
+    """
 
     def __init__(self, settled: Callable[[], bool]) -> None:
         self._settled = settled
@@ -34,7 +41,9 @@ def watch_by(monkeypatch: pytest.MonkeyPatch, settled: Callable[[], bool]) -> No
 
 
 def living(markers: Path) -> Iterator[str]:
-    """Names of the files in a folder, each of which holds the number of a process, where that process is alive."""
+    """Names of the files in a folder, each of which holds the number of a process, where that
+    process is alive.
+    """
     for marker in markers.iterdir():
         text = marker.read_text()
         if text.endswith("\n") and Path("/proc", text.strip()).exists():

@@ -22,17 +22,25 @@ ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
 
 # What an example costs depends on what else the machine does: nothing here is a test of speed.
-hypothesis_settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.load_profile("any machine")
 
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell started pytest in its background; what tests start must hear Ctrl-C
+# a shell started pytest in its background; what tests start must hear Ctrl-C
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
-    """The command line ends by ignoring signals, so that what it says last is said; a test that calls it must not leave that behind."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    """The command line ends by ignoring signals, so that what it says last is said; a test that
+    calls it must not leave that behind.
+    """
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -40,20 +48,28 @@ def signals_as_before() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what is made once for their file run in one process, where `--dist loadgroup` distributes them."""
+    """Tests that share what is made once for their file run in one process, where `--dist
+    loadgroup` distributes them.
+    """
     for item in items:
         fixtures = getattr(item, "_fixtureinfo", None)
-        shared = fixtures is not None and any(found[-1].scope == "module" for found in fixtures.name2fixturedefs.values())
+        shared = fixtures is not None and any(
+            found[-1].scope == "module" for found in fixtures.name2fixturedefs.values()
+        )
         if shared and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 
 class AgreedByChance(AssertionError):  # noqa: N818
-    """A test failed in which two random draws of a script lay within the tolerance of each other: it is run again."""
+    """A test failed in which two random draws of a script lay within the tolerance of each other:
+    it is run again.
+    """
 
 
 agreed_narrowly: list[str] = []
-"""Reports of the test that runs now whose runs differ in their bits and agree in the forward check."""
+"""Reports of the test that runs now whose runs differ in their bits and agree in the forward
+check.
+"""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -76,14 +92,20 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def _raise_if_by_chance(error: AssertionError) -> None:
-    """A loss of a wide distribution agrees with another one once in fifty to once in a thousand times."""
+    """A loss of a wide distribution agrees with another one once in fifty to once in a thousand
+    times.
+    """
     if agreed_narrowly:
-        raise AgreedByChance(f"the runs differ, and agree by chance, in {', '.join(agreed_narrowly)}: {error}") from error
+        raise AgreedByChance(
+            f"the runs differ, and agree by chance, in {', '.join(agreed_narrowly)}: {error}"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a user gets from `reprocheck run`: exit code, streams, the report folder and report.json."""
+    """What a user gets from `reprocheck run`: exit code, streams, the report folder and
+    report.json.
+    """
 
     exit_code: int
     stdout: str
@@ -95,28 +117,48 @@ class Outcome:
     def title(self) -> str:
         """The verdict in the words of the documentation."""
         words = self.report["verdict"].replace("_", " ").upper()
-        return f"{words} ({self.report['failed_check']})" if self.report["verdict"] == "not_reproducible" else words
+        return (
+            f"{words} ({self.report['failed_check']})"
+            if self.report["verdict"] == "not_reproducible"
+            else words
+        )
 
     def losses(self, run: int = 1, rank: int = 0) -> list[list[float | None]]:
         """The losses of each iteration."""
         ranks = self.report["runs"][run - 1]["ranks"]
-        return [[loss["value"] for loss in iteration["losses"]] for iteration in ranks[rank]["iterations"]]
+        return [
+            [loss["value"] for loss in iteration["losses"]]
+            for iteration in ranks[rank]["iterations"]
+        ]
 
     def log(self, stream: str = "stdout", run: int = 1) -> str:
         """A log of a run."""
         assert self.folder is not None
-        return (self.folder / f"run-{run}" / f"{stream}.log").read_text(encoding="utf-8", errors="replace")
+        return (self.folder / f"run-{run}" / f"{stream}.log").read_text(
+            encoding="utf-8", errors="replace"
+        )
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The tests' environment without settings of reprocheck, and with the commands of this environment first on PATH."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("REPROCHECK_", "PYTEST_"))}
-    environment.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would take the processors from the other tests
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
+    """The tests' environment without settings of reprocheck, and with the commands of this
+    environment first on PATH.
+    """
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("REPROCHECK_", "PYTEST_"))
+    }
+    # threads that spin would take the processors from the other tests
+    environment.setdefault("OMP_WAIT_POLICY", "passive")
+    environment["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), environment.get("PATH", "")]
+    )
     return {**environment, **more}
 
 
-def reprocheck(*arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str) -> subprocess.CompletedProcess[str]:
+def reprocheck(
+    *arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """`reprocheck ARGUMENTS` as a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "reprocheck", *map(str, arguments)],
@@ -131,22 +173,46 @@ def reprocheck(*arguments: str | Path, cwd: Path, timeout: float = 300, **enviro
 
 
 def check(
-    *arguments: str | Path, cwd: Path, timeout: float = 300, explain: bool = False, draw: bool = False, **environment: str
+    *arguments: str | Path,
+    cwd: Path,
+    timeout: float = 300,
+    explain: bool = False,
+    draw: bool = False,
+    **environment: str,
 ) -> Outcome:
-    """`reprocheck run ARGUMENTS` in `cwd`. Deeper runs, the page and the charts only where a test asks for them."""
+    """`reprocheck run ARGUMENTS` in `cwd`.
+
+    Deeper runs, the page and the charts only where a test asks for them.
+    """
     environment = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
-    level = () if explain or {"--no-explain", "--explain", "--level"} & set(arguments) else ("--no-explain",)
+    level = (
+        ()
+        if explain or {"--no-explain", "--explain", "--level"} & set(arguments)
+        else ("--no-explain",)
+    )
     done = reprocheck("run", *level, *arguments, cwd=cwd, timeout=timeout, **environment)
     latest = cwd / "reports" / "latest"
     folder = latest.resolve() if latest.exists() else None
-    report = json.loads((folder / "report.json").read_text()) if folder and (folder / "report.json").exists() else {}
+    report = (
+        json.loads((folder / "report.json").read_text())
+        if folder and (folder / "report.json").exists()
+        else {}
+    )
     assert_same_elsewhere(folder, report)
     note_narrow_agreement(folder, report)
-    return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
+    return Outcome(
+        exit_code=done.returncode,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        folder=folder,
+        report=report,
+    )
 
 
 def note_narrow_agreement(folder: Path | None, report: dict[str, Any]) -> None:
-    """Keeps in mind that the runs of a report are not the same in every bit, and the forward check passed."""
+    """Keeps in mind that the runs of a report are not the same in every bit, and the forward check
+    passed.
+    """
     differ = (report.get("bitwise") or {}).get("equal") is False
     if differ and report["failed_check"] != "forward":
         agreed_narrowly.append(str(folder))
@@ -160,7 +226,9 @@ def assert_same_elsewhere(folder: Path | None, report: dict[str, Any]) -> None:
 
 def mindspore_python() -> str:
     """The interpreter that has MindSpore; skips the test where there is none."""
-    python = os.environ.get("REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python"))
+    python = os.environ.get(
+        "REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python")
+    )
     if not Path(python).exists():
         pytest.skip("no interpreter with MindSpore: set REPROCHECK_TEST_MINDSPORE_PYTHON")
     return python

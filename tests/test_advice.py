@@ -1,4 +1,6 @@
-"""Advice after a failure fits what happened: each piece of it is followed, and the check then passes."""
+"""Advice after a failure fits what happened: each piece of it is followed, and the check then
+passes.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,31 @@ from tests.conftest import clean_environment
 
 TRAINS = "import reprocheck\nfor step in range(5): reprocheck.log_loss(1.0)\n"
 ASKS = "if input('go on? ') != 'yes': raise SystemExit(9)\n" + TRAINS
-TAKES_RATE = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--rate')\nparser.parse_args()\n" + TRAINS
+TAKES_RATE = (
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--rate')\nparser.parse_args()\n"
+    + TRAINS
+)
 
 
 def run(command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """A command line, typed into a shell."""
     return subprocess.run(
-        ["bash", "-c", command], cwd=cwd, env=clean_environment(**environment), capture_output=True, text=True, timeout=120
+        ["bash", "-c", command],
+        cwd=cwd,
+        env=clean_environment(**environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 
 def advised(cwd: Path, arguments: str, **environment: str) -> tuple[str, str]:
     """The reason and the command that a failed check ends with."""
-    done = run(f"{sys.executable} -I -m reprocheck run --no-draw --no-explain {arguments}", cwd, **environment)
+    done = run(
+        f"{sys.executable} -I -m reprocheck run --no-draw --no-explain {arguments}",
+        cwd,
+        **environment,
+    )
     assert done.returncode == 4, done.stderr
     *_, last = done.stdout.rstrip().splitlines()
     _, _, why = done.stdout.partition("\n  next")
@@ -55,7 +69,10 @@ def test_a_module_that_the_active_environment_has(workdir: Path, tmp_path: Path)
     python.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{modules}" exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     why, command = advised(workdir, "train.py", VIRTUAL_ENV=str(environment))
-    assert "has no module only_there" in why and "The interpreter of the active environment has it" in why
+    assert (
+        "has no module only_there" in why
+        and "The interpreter of the active environment has it" in why
+    )
     assert f"--python {python}" in command
     assert_it_helps(command, workdir)
     why, command = advised(workdir, "train.py")
@@ -71,7 +88,9 @@ def test_a_module_that_the_active_environment_has(workdir: Path, tmp_path: Path)
         ("shop", True, "shop", "train.py", "cd .. && "),
     ],
 )
-def test_a_script_that_is_a_module_of_a_package(workdir: Path, folder: str, package: bool, start: str, script: str, name: str) -> None:
+def test_a_script_that_is_a_module_of_a_package(
+    workdir: Path, folder: str, package: bool, start: str, script: str, name: str
+) -> None:
     (workdir / folder).mkdir(parents=True)
     (workdir / folder / "util.py").write_text("RATE = 0.1\n")
     (workdir / folder / "train.py").write_text("from .util import RATE\n" + TRAINS)
@@ -85,7 +104,9 @@ def test_a_script_that_is_a_module_of_a_package(workdir: Path, folder: str, pack
 def test_options_of_reprocheck_behind_the_script(workdir: Path) -> None:
     (workdir / "train.py").write_text(TAKES_RATE)
     why, command = advised(workdir, "train.py --rate 1 --runs 3 --steps=4")
-    assert why.startswith("`--runs 3 --steps=4` is meant for reprocheck, and belongs before train.py")
+    assert why.startswith(
+        "`--runs 3 --steps=4` is meant for reprocheck, and belongs before train.py"
+    )
     assert command.endswith("train.py --rate 1") and "--runs 3" in command
     assert_it_helps(command, workdir)
 
@@ -106,15 +127,25 @@ def test_a_wrong_pythonhome(workdir: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "named"),
     [
-        ("import os\nos.makedirs('out/exp1')\nopen('out/exp1/log.txt', 'w').close()\n", "failed on out/exp1, which run 1 had made"),
+        (
+            "import os\nos.makedirs('out/exp1')\nopen('out/exp1/log.txt', 'w').close()\n",
+            "failed on out/exp1, which run 1 had made",
+        ),
         ("import os\nos.mkdir('exp')\n", "failed on exp, which run 1 had made"),
-        ("import os\nif os.path.exists('done'): raise SystemExit('been here')\nopen('done', 'w').close()\n", "had left: done"),
+        (
+            "import os\nif os.path.exists('done'): raise SystemExit('been here')\nopen('done', 'w').close()\n",
+            "had left: done",
+        ),
     ],
 )
-def test_a_run_that_fails_on_what_the_run_before_it_left(workdir: Path, script: str, named: str) -> None:
+def test_a_run_that_fails_on_what_the_run_before_it_left(
+    workdir: Path, script: str, named: str
+) -> None:
     (workdir / "train.py").write_text(script + TRAINS)
     why, command = advised(workdir, "train.py")
     assert named in why and "each run starts as run 1 did" in why
     assert "--workdir copy" in command
-    assert sorted(path.name for path in workdir.iterdir()) == ["reports", "train.py"], "the leftover is out of the way"
+    assert sorted(path.name for path in workdir.iterdir()) == ["reports", "train.py"], (
+        "the leftover is out of the way"
+    )
     assert_it_helps(command, workdir)

@@ -1,4 +1,6 @@
-"""Scripts and arguments that are wrong or hostile: a clear message, the right exit code, and everything recorded so far kept."""
+"""Scripts and arguments that are wrong or hostile: a clear message, the right exit code, and
+everything recorded so far kept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def run(workdir: Path, source: str, *options: str, **environment: str) -> Outcom
 
 
 def assert_no_traceback_of_ours(outcome: Outcome) -> None:
-    assert "Traceback" not in outcome.stderr.split("Last lines")[0] or "reprocheck/" not in outcome.stderr
+    assert (
+        "Traceback" not in outcome.stderr.split("Last lines")[0]
+        or "reprocheck/" not in outcome.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,9 @@ def assert_no_traceback_of_ours(outcome: Outcome) -> None:
     ],
     ids=lambda value: " ".join(value)[:40] or "nothing",
 )
-def test_usage_errors_are_named_and_nothing_is_started(arguments: list[str], words: list[str], workdir: Path) -> None:
+def test_usage_errors_are_named_and_nothing_is_started(
+    arguments: list[str], words: list[str], workdir: Path
+) -> None:
     (workdir / "folder").mkdir()
     (workdir / "binary.py").write_bytes(b"\x7fELF\x00\x01\x02\x00" * 100)
     (workdir / "broken.py").write_text("def broken(:\n")
@@ -105,7 +112,9 @@ def test_a_run_that_ends_in_an_error(ending: str, status: int, steps: int, workd
     assert [run["exit_status"] for run in outcome.report["runs"]] == [status] * started
     assert [len(iteration) for iteration in outcome.losses()] == [1] * steps
     assert (outcome.title, outcome.exit_code) == ("SCRIPT FAILED", 4)
-    assert [check["passed"] for check in outcome.report["checks"]] == ([True, True] if started == 2 else [])
+    assert [check["passed"] for check in outcome.report["checks"]] == (
+        [True, True] if started == 2 else []
+    )
 
 
 def test_the_scripts_own_error_is_shown(workdir: Path) -> None:
@@ -132,7 +141,9 @@ def test_hostile_output_reaches_the_logs_and_breaks_no_report(workdir: Path) -> 
 
 def test_thirty_megabytes_of_output_and_a_closed_stdout(workdir: Path) -> None:
     source = (
-        "import os, sys\nfor _ in range(30):\n    print('x' * (1 << 20))\n" + LOSSES.format(steps=3) + "sys.stdout.close(); os.close(1)\n"
+        "import os, sys\nfor _ in range(30):\n    print('x' * (1 << 20))\n"
+        + LOSSES.format(steps=3)
+        + "sys.stdout.close(); os.close(1)\n"
     )
     outcome = run(workdir, source, "--steps", "all", REPROCHECK_DRAW="true")
     assert outcome.exit_code == 0, outcome.stderr
@@ -143,10 +154,16 @@ def test_thirty_megabytes_of_output_and_a_closed_stdout(workdir: Path) -> None:
 
 
 def test_a_script_that_changes_directory_and_one_that_trains_in_a_fork(workdir: Path) -> None:
-    moved = run(workdir, "import os\nos.makedirs('sub', exist_ok=True); os.chdir('sub')\n" + LOSSES.format(steps=3))
+    moved = run(
+        workdir,
+        "import os\nos.makedirs('sub', exist_ok=True); os.chdir('sub')\n" + LOSSES.format(steps=3),
+    )
     assert (moved.title, len(moved.losses())) == ("REPRODUCIBLE", 3)
     forked = run(
-        workdir, "import os\nif os.fork() == 0:\n    " + LOSSES.format(steps=3).replace("\n", "\n    ") + "\nelse:\n    os.wait()\n"
+        workdir,
+        "import os\nif os.fork() == 0:\n    "
+        + LOSSES.format(steps=3).replace("\n", "\n    ")
+        + "\nelse:\n    os.wait()\n",
     )
     assert (forked.title, len(forked.losses())) == ("REPRODUCIBLE", 3)
 

@@ -1,4 +1,7 @@
-"""The corpus: its rules, and a fixed part of it, checked as a user would. `python -m benchmarks.corpus` checks all of it."""
+"""The corpus: its rules, and a fixed part of it, checked as a user would.
+
+`python -m benchmarks.corpus` checks all of it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpus import table
-from benchmarks.corpus.judging import Judged, Said, agreed_narrowly, faults, is_at, judge, read, unproven
+from benchmarks.corpus.judging import (
+    Judged,
+    Said,
+    agreed_narrowly,
+    faults,
+    is_at,
+    judge,
+    read,
+    unproven,
+)
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
 from reprocheck import rules
 from reprocheck.model import RUNGS
@@ -29,7 +41,10 @@ def test_cause_is_named_and_nothing_is_blamed_in_the_twin(pair: Pair, tmp_path: 
 
 def test_the_fixed_part_is_a_cross_section() -> None:
     assert len({pair.loop for pair in FAST}) == len({pair.rungs for pair in FAST}) == len(FAST) == 3
-    assert {verdict for pair in FAST for verdict in pair.verdicts} == {"NOT REPRODUCIBLE (forward)", "NOT REPRODUCIBLE (backward)"}
+    assert {verdict for pair in FAST for verdict in pair.verdicts} == {
+        "NOT REPRODUCIBLE (forward)",
+        "NOT REPRODUCIBLE (backward)",
+    }
 
 
 def test_every_script_has_a_row() -> None:
@@ -53,7 +68,9 @@ def test_expectations_are_words_of_the_model(pair: Pair) -> None:
     assert set(pair.codes) <= {entry.code for entry in rules.catalogue()}
     assert bool(pair.codes) is bool(pair.rungs)
     assert set(pair.fixed_by or ()) <= {control.name for control in controls.table()}
-    assert pair.fixed_by is not None or not pair.codes or pair.chance, "explain is asked for what fixes it"
+    assert pair.fixed_by is not None or not pair.codes or pair.chance, (
+        "explain is asked for what fixes it"
+    )
 
 
 def report(**more: object) -> dict[str, object]:
@@ -62,13 +79,24 @@ def report(**more: object) -> dict[str, object]:
         "verdict": "not_reproducible",
         "failed_check": "forward",
         "bitwise": {"equal": False},
-        "ladder": {"rungs": [{"rung": "environment", "status": "equal"}, rung], "first": "initial weights"},
+        "ladder": {
+            "rungs": [{"rung": "environment", "status": "equal"}, rung],
+            "first": "initial weights",
+        },
         "causes": [{"code": "RC301", "confidence": "observed"}],
         **more,
     }
 
 
-CLEAN = read({"verdict": "reproducible", "failed_check": None, "bitwise": {"equal": True}, "ladder": None, "causes": []})
+CLEAN = read(
+    {
+        "verdict": "reproducible",
+        "failed_check": None,
+        "bitwise": {"equal": True},
+        "ladder": None,
+        "causes": [],
+    }
+)
 PAIR = Pair(
     script="torch/a.py",
     twin="torch/a_fixed.py",
@@ -88,7 +116,18 @@ PAIR = Pair(
         (read(report(failed_check="backward")), CLEAN, ["verdict"]),
         (read(report(ladder=None)), CLEAN, ["rung", "place"]),
         (read(report(causes=[])), CLEAN, ["cause"]),
-        (read(report(causes=[{"code": "RC302", "confidence": "observed"}, {"code": "RC301", "confidence": "observed"}])), CLEAN, ["cause"]),
+        (
+            read(
+                report(
+                    causes=[
+                        {"code": "RC302", "confidence": "observed"},
+                        {"code": "RC301", "confidence": "observed"},
+                    ]
+                )
+            ),
+            CLEAN,
+            ["cause"],
+        ),
         (read(report()), read(report()), ["twin", "twin causes"]),
         (read(report()), read({"verdict": "reproducible", "bitwise": {"equal": False}}), ["twin"]),
         (replace(read(report()), settled=False), CLEAN, ["drawn again"]),
@@ -98,13 +137,22 @@ def test_what_is_wrong_is_found(bad: Said, twin: Said, wrong: list[str]) -> None
     assert faults(PAIR, bad, twin) == wrong
 
 
-def test_the_line_and_the_fix_of_the_first_cause_are_asked_for_where_they_are_known(tmp_path: Path) -> None:
+def test_the_line_and_the_fix_of_the_first_cause_are_asked_for_where_they_are_known(
+    tmp_path: Path,
+) -> None:
     script = tmp_path / "a.py"
     script.write_text("import torch\n    net = torch.nn.Linear(4, 1)\n")
-    cause = {"code": "RC301", "confidence": "observed", "fix": "torch.manual_seed(0)", "source": {"file": str(script), "line": 2}}
+    cause = {
+        "code": "RC301",
+        "confidence": "observed",
+        "fix": "torch.manual_seed(0)",
+        "source": {"file": str(script), "line": 2},
+    }
     said = read(report(causes=[cause]))
     assert said.line == "net = torch.nn.Linear(4, 1)"
-    right = replace(PAIR, lines=("torch.nn.Linear(4",), fixes=("numpy.random.seed", "torch.manual_seed"))
+    right = replace(
+        PAIR, lines=("torch.nn.Linear(4",), fixes=("numpy.random.seed", "torch.manual_seed")
+    )
     assert faults(right, said, CLEAN) == []
     assert faults(right, read(report()), CLEAN) == ["line", "fix"]
     row = Judged(pair=right, bad=said, twin=CLEAN, wrong=("fix",))
@@ -125,9 +173,16 @@ def test_the_line_and_the_fix_of_the_first_cause_are_asked_for_where_they_are_kn
         (None, (), "observed", []),
     ],
 )
-def test_what_explain_says_wrong(fixed_by: tuple[str, ...] | None, smallest: tuple[str, ...], confidence: str, wrong: list[str]) -> None:
+def test_what_explain_says_wrong(
+    fixed_by: tuple[str, ...] | None, smallest: tuple[str, ...], confidence: str, wrong: list[str]
+) -> None:
     pair = replace(PAIR, fixed_by=fixed_by)
-    said = read(report(causes=[{"code": "RC301", "confidence": confidence}], controls={"smallest": list(smallest)}))
+    said = read(
+        report(
+            causes=[{"code": "RC301", "confidence": confidence}],
+            controls={"smallest": list(smallest)},
+        )
+    )
     assert unproven(pair, said, CLEAN) == wrong
     assert unproven(pair, said, replace(CLEAN, smallest=("seed",))) == ["twin confirmed", *wrong]
     row = Judged(pair=pair, bad=replace(said, further_runs=5), twin=CLEAN, wrong=tuple(wrong))
@@ -152,7 +207,10 @@ def test_places(expected: str, place: str, right: bool) -> None:
 def test_page_has_a_row_for_each_pair_and_the_totals() -> None:
     bad = read(report(causes=[]))
     page = table.markdown([Judged(pair=PAIR, bad=bad, twin=CLEAN, wrong=("cause",))])
-    assert "| torch/a | plain loop | initial weights | initial weights | 0.weight |  | REPRODUCIBLE |  | **wrong: cause** |" in page
+    assert (
+        "| torch/a | plain loop | initial weights | initial weights | 0.weight |  | REPRODUCIBLE |  | **wrong: cause** |"
+        in page
+    )
     assert "- cause: 0 of 1 right" in page
     assert "- rung: 1 of 1 right" in page
 
@@ -167,7 +225,9 @@ def test_page_has_a_row_for_each_pair_and_the_totals() -> None:
         ("SCRIPT FAILED", None, False),
     ],
 )
-def test_runs_that_agree_by_chance_are_asked_again(verdict: str, equal: bool | None, again: bool) -> None:
+def test_runs_that_agree_by_chance_are_asked_again(
+    verdict: str, equal: bool | None, again: bool
+) -> None:
     said = read({"verdict": "script_failed", "bitwise": {"equal": equal}})
     said = replace(said, verdict=verdict)
     assert agreed_narrowly(said, ["NOT REPRODUCIBLE (forward)"]) is again

@@ -20,8 +20,16 @@ def test_no_conditional_expression_stands_in_another() -> None:
 
 
 def _nested(path: Path) -> list[int]:
-    outer = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.IfExp)]
-    return [node.lineno for node in outer if any(isinstance(inner, ast.IfExp) for inner in ast.walk(node) if inner is not node)]
+    outer = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.IfExp)
+    ]
+    return [
+        node.lineno
+        for node in outer
+        if any(isinstance(inner, ast.IfExp) for inner in ast.walk(node) if inner is not node)
+    ]
 
 
 @pytest.mark.parametrize("folder", MAPPED)
@@ -30,7 +38,9 @@ def test_the_page_on_the_architecture_names_each_file(folder: str) -> None:
     _, _, rest = page.partition(f"`{folder}/`\n\n| file |")
     table = rest.partition("\n\n")[0] if rest else ""
     files = {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
-    files |= {f"{path.name}/" for path in (PACKAGE / folder).iterdir() if (path / "__init__.py").exists()}
+    files |= {
+        f"{path.name}/" for path in (PACKAGE / folder).iterdir() if (path / "__init__.py").exists()
+    }
     assert {name for name in files if f"`{name}`" not in table} == set()
 
 

@@ -1,4 +1,6 @@
-"""A whole report folder can be given away: neither home nor user nor host stand in any file of it, nor credentials."""
+"""A whole report folder can be given away: neither home nor user nor host stand in any file of it,
+nor credentials.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ def test_no_file_of_a_report_folder_names_its_user(tmp_path: Path) -> None:
     workdir.mkdir(parents=True)
     (workdir / "train.py").write_text(SCRIPT)
     outcome = check(
-        "train.py", "https://me:hunter2@example.org/y", cwd=workdir, draw=True, HOME=str(home), LOGNAME="zebediah", USER="zebediah"
+        "train.py",
+        "https://me:hunter2@example.org/y",
+        cwd=workdir,
+        draw=True,
+        HOME=str(home),
+        LOGNAME="zebediah",
+        USER="zebediah",
     )
     assert outcome.exit_code == 0, outcome.stderr
     folder = outcome.folder
@@ -62,14 +70,24 @@ raise RuntimeError("no access with {SECRETS["github"]}")
 
 def test_no_planted_secret_is_in_a_report_a_recording_or_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LEAKS)
-    words = [f"--password={SECRETS['argument']}", "--hf_token", SECRETS["token"], "--wandb-key", SECRETS["tracker"]]
+    words = [
+        f"--password={SECRETS['argument']}",
+        "--hf_token",
+        SECRETS["token"],
+        "--wandb-key",
+        SECRETS["tracker"],
+    ]
     outcome = check("train.py", *words, cwd=tmp_path, draw=True)
     folder = outcome.folder
     assert folder is not None, outcome.stderr
     bundle.pack(folder, tmp_path / "sent.zip")
     with zipfile.ZipFile(tmp_path / "sent.zip") as archive:
         texts = {name: archive.read(name) for name in archive.namelist()}
-    texts |= {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".png"}
+    texts |= {
+        str(path): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".png"
+    }
     texts |= {"stdout": outcome.stdout.encode(), "stderr": outcome.stderr.encode()}
     for where, text in texts.items():
         for kind, secret in SECRETS.items():

@@ -1,6 +1,8 @@
-"""Trainings with one planted cause each, and the same trainings with the fix applied: does reprocheck name the cause, and only then?
+"""Trainings with one planted cause each, and the same trainings with the fix applied: does
+reprocheck name the cause, and only then?
 
-`python -m benchmarks.corpus` runs all of them; `docs/reference/corpus.md` keeps the table that it prints.
+`python -m benchmarks.corpus` runs all of them; `docs/reference/corpus.md` keeps the table that it
+prints.
 
 corpus.toml    what must be said of each pair
 pairs          reads it

@@ -21,7 +21,8 @@ TIMEOUT = 600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """What reprocheck said of one script: the facts of its report that the corpus has an expectation of.
+    """What reprocheck said of one script: the facts of its report that the corpus has an
+    expectation of.
 
     line   the text of the line that the first cause cites    fix   what is to be done against it
     """
@@ -45,7 +46,9 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """A pair, what was said of its script and of its twin, and what of that is wrong (words such as `rung`, `twin causes`)."""
+    """A pair, what was said of its script and of its twin, and what of that is wrong (words such as
+    `rung`, `twin causes`).
+    """
 
     pair: Pair
     bad: Said
@@ -53,25 +56,59 @@ class Judged:
     wrong: tuple[str, ...]
 
 
-def judge(pair: Pair, scratch: Path, options: Sequence[str] = (), *, verdicts_only: bool = False, explain: bool = False) -> Judged:
-    """Runs both scripts of a pair, each in an empty folder of its own; a second time where two random draws happened to lie close."""
+def judge(
+    pair: Pair,
+    scratch: Path,
+    options: Sequence[str] = (),
+    *,
+    verdicts_only: bool = False,
+    explain: bool = False,
+) -> Judged:
+    """Runs both scripts of a pair, each in an empty folder of its own; a second time where two
+    random draws happened to lie close.
+    """
     command = "explain" if explain else "run"
     bad = ask(pair, pair.script, scratch / "bad", options, command)
     if agreed_narrowly(bad, pair.verdicts):
         bad = ask(pair, pair.script, scratch / "bad", options, command)
     twin = ask(pair, pair.twin, scratch / "twin", options, command)
-    wrong = [*faults(pair, bad, twin, verdicts_only=verdicts_only), *(unproven(pair, bad, twin) if explain else ())]
+    wrong = [
+        *faults(pair, bad, twin, verdicts_only=verdicts_only),
+        *(unproven(pair, bad, twin) if explain else ()),
+    ]
     return Judged(pair=pair, bad=bad, twin=twin, wrong=tuple(wrong))
 
 
-def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), command: str = "run") -> Said:
+def ask(
+    pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), command: str = "run"
+) -> Said:
     """`reprocheck run --format json -o -`, or `explain`, on a script in `workdir`."""
     shutil.rmtree(workdir, ignore_errors=True)
     workdir.mkdir(parents=True)
     python = ["--python", mindspore_python()] if pair.python == "mindspore" else []
-    words = [sys.executable, "-m", "reprocheck", command, "--quiet", "--format", "json", "-o", "-", *python, *options, *pair.entry(script)]
+    words = [
+        sys.executable,
+        "-m",
+        "reprocheck",
+        command,
+        "--quiet",
+        "--format",
+        "json",
+        "-o",
+        "-",
+        *python,
+        *options,
+        *pair.entry(script),
+    ]
     done = subprocess.run(
-        words, cwd=workdir, env=_environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False
+        words,
+        cwd=workdir,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=TIMEOUT,
+        check=False,
     )
     try:
         report = json.loads(done.stdout)
@@ -79,7 +116,9 @@ def ask(pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), com
         report = {"verdict": f"exit code {done.returncode}"}
     latest = workdir / "reports" / "latest"
     said = read(report, done.stderr, _further_runs(latest))
-    return replace(said, settled=same_elsewhere(latest.resolve())) if said.rung or said.codes else said
+    return (
+        replace(said, settled=same_elsewhere(latest.resolve())) if said.rung or said.codes else said
+    )
 
 
 def _further_runs(folder: Path) -> int:
@@ -91,7 +130,9 @@ def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> 
     """The facts of a report.json that the corpus has an expectation of."""
     words = report["verdict"].replace("_", " ").upper()
     ladder = report.get("ladder") or {}
-    first: Mapping[str, Any] = next((rung for rung in ladder.get("rungs", []) if rung["rung"] == _first(ladder)), {})
+    first: Mapping[str, Any] = next(
+        (rung for rung in ladder.get("rungs", []) if rung["rung"] == _first(ladder)), {}
+    )
     causes = report.get("causes") or []
     return Said(
         verdict=f"{words} ({report['failed_check']})" if report.get("failed_check") else words,
@@ -111,7 +152,9 @@ def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> 
 
 
 def _cited(cause: Mapping[str, Any]) -> str:
-    """The text of the line that a cause cites, without its indentation; empty where it cites none."""
+    """The text of the line that a cause cites, without its indentation; empty where it cites
+    none.
+    """
     source = cause.get("source") or {}
     if not source.get("line"):
         return ""
@@ -122,7 +165,8 @@ def _cited(cause: Mapping[str, Any]) -> str:
 def agreed_narrowly(said: Said, wanted: Sequence[str]) -> bool:
     """Whether runs agree within the tolerance in a check that has to fail.
 
-    Two draws of a wide distribution do so once in fifty times or so: in both checks, or in the forward check alone.
+    Two draws of a wide distribution do so once in fifty times or so: in both checks, or in the
+    forward check alone.
     """
     if said.verdict in wanted or said.bitwise is not False:
         return False
@@ -147,7 +191,9 @@ def faults(pair: Pair, bad: Said, twin: Said, *, verdicts_only: bool = False) ->
 
 
 def unproven(pair: Pair, bad: Said, twin: Said) -> list[str]:
-    """What `explain` said wrong: another smallest set than one of those expected, not confirmed, or something confirmed in the twin."""
+    """What `explain` said wrong: another smallest set than one of those expected, not confirmed, or
+    something confirmed in the twin.
+    """
     wrong = ["twin confirmed"] if twin.smallest or "confirmed" in twin.confidences else []
     if pair.fixed_by is None or (pair.chance and bad.verdict == "REPRODUCIBLE"):
         return wrong
@@ -161,7 +207,9 @@ def unproven(pair: Pair, bad: Said, twin: Said) -> list[str]:
 
 
 def _why(pair: Pair, bad: Said) -> list[tuple[str, bool]]:
-    """The rung, the place on it, the first cause, its line and its fix: whether each is one of those expected."""
+    """The rung, the place on it, the first cause, its line and its fix: whether each is one of
+    those expected.
+    """
     return [
         ("rung", not pair.rungs or bad.rung in pair.rungs),
         ("place", not pair.places or any(is_at(place, bad.place) for place in pair.places)),
@@ -172,13 +220,21 @@ def _why(pair: Pair, bad: Said) -> list[tuple[str, bool]]:
 
 
 def is_at(expected: str, place: str) -> bool:
-    """Whether a place is the expected one, a dotted child of it, an indexed one of it (`DataLoader[0]`), or it by a longer name."""
-    return place == expected or place.startswith((f"{expected}.", f"{expected}[")) or place.endswith(f".{expected}")
+    """Whether a place is the expected one, a dotted child of it, an indexed one of it
+    (`DataLoader[0]`), or it by a longer name.
+    """
+    return (
+        place == expected
+        or place.startswith((f"{expected}.", f"{expected}["))
+        or place.endswith(f".{expected}")
+    )
 
 
 def mindspore_python() -> str:
     """The interpreter that has MindSpore; it need not exist."""
-    return os.environ.get("REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python"))
+    return os.environ.get(
+        "REPROCHECK_TEST_MINDSPORE_PYTHON", str(ROOT / ".venv-mindspore" / "bin" / "python")
+    )
 
 
 def _first(ladder: Mapping[str, Any]) -> object:
@@ -187,8 +243,19 @@ def _first(ladder: Mapping[str, Any]) -> object:
 
 
 def _environment() -> dict[str, str]:
-    """This environment without settings of reprocheck; `python` and `torchrun` are those of this interpreter; two threads, no charts."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPROCHECK_", "PYTEST_"))}
+    """This environment without settings of reprocheck; `python` and `torchrun` are those of this
+    interpreter; two threads, no charts.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("REPROCHECK_", "PYTEST_"))
+    }
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH", "")]))
-    return {**kept, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "REPROCHECK_DRAW": "false"}
+    return {
+        **kept,
+        "OMP_NUM_THREADS": "2",
+        "OMP_WAIT_POLICY": "passive",
+        "REPROCHECK_DRAW": "false",
+    }

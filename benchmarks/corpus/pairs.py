@@ -1,4 +1,6 @@
-"""`corpus.toml` as values: a pair is a script with a planted cause, its twin without, and what reprocheck must say of both."""
+"""`corpus.toml` as values: a pair is a script with a planted cause, its twin without, and what
+reprocheck must say of both.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ SCRIPTS = HERE / "scripts"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pair:
-    """A row of `corpus.toml`; its head says what each field means. Fields with several values: each of them is a right answer."""
+    """A row of `corpus.toml`; its head says what each field means.
+
+    Fields with several values: each of them is a right answer.
+    """
 
     script: str
     twin: str
@@ -39,7 +44,11 @@ class Pair:
     def entry(self, script: str) -> list[str]:
         """The words after `reprocheck run` and its options that start this script or its twin."""
         path = str(SCRIPTS / script)
-        return ["--", *(path if word == "SCRIPT" else word for word in self.command)] if self.command else [path]
+        return (
+            ["--", *(path if word == "SCRIPT" else word for word in self.command)]
+            if self.command
+            else [path]
+        )
 
 
 def load() -> tuple[Pair, ...]:

@@ -9,21 +9,33 @@ from statistics import median
 
 from benchmarks.corpus.judging import Judged
 
-HEAD = ("script", "loop", "expected rung", "found rung", "place", "cause", "twin", "twin causes", "")
+HEAD = (
+    "script",
+    "loop",
+    "expected rung",
+    "found rung",
+    "place",
+    "cause",
+    "twin",
+    "twin causes",
+    "",
+)
 
 INTRODUCTION = """\
-Every script in `benchmarks/corpus/scripts` is a small training with one planted cause; its twin (`NAME_fixed.py`) is the same
-training with the fix applied. `python -m benchmarks.corpus` checks them all, each in an empty folder, and prints this page;
-`corpus.toml` there holds what must be said. A row is right where the verdict, the first differing rung, its place and the
-first cause are those expected, of some pairs also the line that the cause cites and its fix, and where the twin is reproducible
-in every bit and nothing is blamed in it.
+Every script in `benchmarks/corpus/scripts` is a small training with one planted cause; its twin
+(`NAME_fixed.py`) is the same training with the fix applied. `python -m benchmarks.corpus` checks
+them all, each in an empty folder, and prints this page; `corpus.toml` there holds what must be
+said. A row is right where the verdict, the first differing rung, its place and the first cause are
+those expected, of some pairs also the line that the cause cites and its fix, and where the twin is
+reproducible in every bit and nothing is blamed in it.
 """
 
 
 PROOFS = """\
-What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs agree, and how many runs it took
-after the first two (those of the ladder included). `python -m benchmarks.corpus --explain` prints this part, too. A row is right
-where one of the expected controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
+What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs
+agree, and how many runs it took after the first two (those of the ladder included). `python -m
+benchmarks.corpus --explain` prints this part, too. A row is right where one of the expected
+controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
 """
 
 
@@ -31,17 +43,29 @@ def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
     """The page: heading, table, totals."""
     lines = ["# Corpus", "", INTRODUCTION, f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
     lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
-    return "\n".join([*lines, "", *totals(rows, verdicts_only=verdicts_only), "", f"Versions: {versions()}."]) + "\n"
+    return (
+        "\n".join(
+            [*lines, "", *totals(rows, verdicts_only=verdicts_only), "", f"Versions: {versions()}."]
+        )
+        + "\n"
+    )
 
 
 def proofs(rows: Sequence[Judged]) -> str:
-    """A second part of the page: the smallest set found for each pair, further runs and confirmed cause; then the totals."""
+    """A second part of the page: the smallest set found for each pair, further runs and confirmed
+    cause; then the totals.
+    """
     heads = ("script", "fixed by", "smallest set", "further runs", "cause", "")
     lines = ["## Explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines += [f"| {' | '.join(_proof(row))} |" for row in rows]
     counts = [row.bad.further_runs for row in rows if row.bad.smallest]
     found = f"Of {len(rows)} pairs {sum(not row.wrong for row in rows)} are right."
-    runs = f" Further runs where a cause was confirmed: median {median(counts):g}, at most {max(counts)}." if counts else ""
+    runs = (
+        f" Further runs where a cause was confirmed: median {median(counts):g}, at most"
+        f" {max(counts)}."
+        if counts
+        else ""
+    )
     return "\n".join([*lines, "", found + runs]) + "\n"
 
 
@@ -59,10 +83,21 @@ def _proof(row: Judged) -> tuple[str, ...]:
 
 def totals(rows: Sequence[Judged], *, verdicts_only: bool = False) -> list[str]:
     """A line for each thing that can be right."""
-    everywhere = ("verdict", "twin") if verdicts_only else ("verdict", "rung", "place", "cause", "twin", "twin causes")
-    where = {"line": [row for row in rows if row.pair.lines], "fix": [row for row in rows if row.pair.fixes]}
+    everywhere = (
+        ("verdict", "twin")
+        if verdicts_only
+        else ("verdict", "rung", "place", "cause", "twin", "twin causes")
+    )
+    where = {
+        "line": [row for row in rows if row.pair.lines],
+        "fix": [row for row in rows if row.pair.fixes],
+    }
     asked = dict.fromkeys(everywhere, rows) | ({} if verdicts_only else where)
-    lines = [f"- {name}: {sum(name not in row.wrong for row in of)} of {len(of)} right" for name, of in asked.items() if of]
+    lines = [
+        f"- {name}: {sum(name not in row.wrong for row in of)} of {len(of)} right"
+        for name, of in asked.items()
+        if of
+    ]
     return [*lines, f"- all of it: {sum(not row.wrong for row in rows)} of {len(rows)} right"]
 
 

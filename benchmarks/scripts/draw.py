@@ -1,4 +1,6 @@
-"""Read a recorded check, compare the runs, write all reports; prints the seconds that took, peak memory and the size of the page in MB."""
+"""Read a recorded check, compare the runs, write all reports; prints the seconds that took, peak
+memory and the size of the page in MB.
+"""
 
 import json
 import re
@@ -18,7 +20,13 @@ def main() -> None:
     report.write(loaded, folder)
     ended = time.perf_counter()
     size = (folder / report.FORMATS["html"].filename).stat().st_size / 2**20
-    said = {"compare": compared - started, "report": ended - compared, "cpu": time.process_time(), "page": size, "peak": peak()}
+    said = {
+        "compare": compared - started,
+        "report": ended - compared,
+        "cpu": time.process_time(),
+        "page": size,
+        "peak": peak(),
+    }
     print(json.dumps({**said, "verdict": loaded.verdict.title}))
 
 

@@ -1,6 +1,9 @@
-"""Training steps on demand: `levels_step.py MODEL MODE FOLDER`. A line on stdin asks for a step, a line on stdout is its CPU time.
+"""Training steps on demand: `levels_step.py MODEL MODE FOLDER`.
 
-MODE: `plain`, `recorded` (the recorder is on the path), `debugmode`, or `msprobe-LEVEL-SUMMARY`. Everything on one thread.
+A line on stdin asks for a step, a line on stdout is its CPU time.
+
+MODE: `plain`, `recorded` (the recorder is on the path), `debugmode`, or `msprobe-LEVEL-SUMMARY`.
+Everything on one thread.
 """
 
 from __future__ import annotations
@@ -29,10 +32,16 @@ class Block(nn.Module):
         self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(out)
         self.relu = nn.ReLU(inplace=True)
-        self.shortcut = nn.Sequential(nn.Conv2d(inside, out, 1, stride, bias=False), nn.BatchNorm2d(out)) if stride > 1 else nn.Identity()
+        self.shortcut = (
+            nn.Sequential(nn.Conv2d(inside, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+            if stride > 1
+            else nn.Identity()
+        )
 
     def forward(self, x: Any) -> Any:
-        return self.relu(self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x))))) + self.shortcut(x))
+        return self.relu(
+            self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x))))) + self.shortcut(x)
+        )
 
 
 class Layer(nn.Module):
@@ -42,11 +51,20 @@ class Layer(nn.Module):
         super().__init__()
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+        )
 
     def forward(self, x: Any) -> Any:
-        heads = [part.unflatten(2, (6, -1)).transpose(1, 2) for part in self.qkv(self.norm1(x)).chunk(3, 2)]
-        attended = functional.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2)
+        heads = [
+            part.unflatten(2, (6, -1)).transpose(1, 2)
+            for part in self.qkv(self.norm1(x)).chunk(3, 2)
+        ]
+        attended = (
+            functional.scaled_dot_product_attention(*heads, is_causal=True)
+            .transpose(1, 2)
+            .flatten(2)
+        )
         x = x + self.out(attended)
         return x + self.mlp(self.norm2(x))
 
@@ -61,18 +79,42 @@ class Language(nn.Module):
         self.head = nn.Linear(384, 256)
 
     def forward(self, ids: Any) -> Any:
-        return self.head(self.layers(self.tokens(ids) + self.places(torch.arange(ids.shape[1])))).flatten(0, 1)
+        return self.head(
+            self.layers(self.tokens(ids) + self.places(torch.arange(ids.shape[1])))
+        ).flatten(0, 1)
 
 
 def mlp() -> tuple[nn.Module, Any, Any]:
-    model = nn.Sequential(nn.Linear(256, 640), nn.ReLU(), nn.Linear(640, 640), nn.ReLU(), nn.Linear(640, 10))
+    model = nn.Sequential(
+        nn.Linear(256, 640), nn.ReLU(), nn.Linear(640, 640), nn.ReLU(), nn.Linear(640, 10)
+    )
     return model, torch.randn(128, 256), torch.randint(0, 10, (128,))
 
 
 def resnet() -> tuple[nn.Module, Any, Any]:
-    widths = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1)]
-    start = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
-    model = nn.Sequential(*start, *(Block(*width) for width in widths), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+    widths = [
+        (64, 64, 1),
+        (64, 64, 1),
+        (64, 128, 2),
+        (128, 128, 1),
+        (128, 256, 2),
+        (256, 256, 1),
+        (256, 512, 2),
+        (512, 512, 1),
+    ]
+    start = [
+        nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+        nn.BatchNorm2d(64),
+        nn.ReLU(inplace=True),
+        nn.MaxPool2d(3, 2, 1),
+    ]
+    model = nn.Sequential(
+        *start,
+        *(Block(*width) for width in widths),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(512, 10),
+    )
     return model, torch.randn(8, 3, 64, 64), torch.randint(0, 10, (8,))
 
 
@@ -105,7 +147,9 @@ def main() -> None:
         said.flush()
 
 
-def watched(mode: str, step: Callable[[], None], model: nn.Module, folder: Path) -> Callable[[], None]:
+def watched(
+    mode: str, step: Callable[[], None], model: nn.Module, folder: Path
+) -> Callable[[], None]:
     """The step under what `mode` names."""
     if mode in ("plain", "recorded"):
         return step
@@ -115,7 +159,9 @@ def watched(mode: str, step: Callable[[], None], model: nn.Module, folder: Path)
         def debugged() -> None:
             with (
                 DebugMode(),
-                DebugMode.log_tensor_hashes(hash_fn="hash_tensor") if hasattr(DebugMode, "log_tensor_hashes") else nullcontext(),
+                DebugMode.log_tensor_hashes(hash_fn="hash_tensor")
+                if hasattr(DebugMode, "log_tensor_hashes")
+                else nullcontext(),
             ):
                 step()
 
@@ -123,8 +169,20 @@ def watched(mode: str, step: Callable[[], None], model: nn.Module, folder: Path)
     from msprobe.pytorch import PrecisionDebugger
 
     _, level, summary = mode.split("-")
-    settings = {"task": "statistics", "dump_path": str(folder), "rank": [], "step": [], "level": level, "async_dump": False}
-    settings["statistics"] = {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": summary}
+    settings = {
+        "task": "statistics",
+        "dump_path": str(folder),
+        "rank": [],
+        "step": [],
+        "level": level,
+        "async_dump": False,
+    }
+    settings["statistics"] = {
+        "scope": [],
+        "list": [],
+        "data_mode": ["all"],
+        "summary_mode": summary,
+    }
     path = folder / f"{mode}.json"
     path.write_text(json.dumps(settings), encoding="utf-8")
     debugger = PrecisionDebugger(config_path=str(path))

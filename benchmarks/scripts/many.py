@@ -1,4 +1,6 @@
-"""A great many iterations as an adapter reports them, without the training; prints memory (MB) and CPU time. Runs with the recorder."""
+"""A great many iterations as an adapter reports them, without the training; prints memory (MB) and
+CPU time. Runs with the recorder.
+"""
 
 import json
 import math

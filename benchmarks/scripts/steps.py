@@ -1,4 +1,6 @@
-"""Plain and recorded steps of an MLP, taking turns; prints their CPU time. Runs with the recorder on the path.
+"""Plain and recorded steps of an MLP, taking turns; prints their CPU time.
+
+Runs with the recorder on the path.
 
 Plain: torch's own engine and no step hooks, as they were before the recorder came.
 """
@@ -19,7 +21,9 @@ WARM = 30
 def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    model = nn.Sequential(nn.Linear(256, 640), nn.ReLU(), nn.Linear(640, 640), nn.ReLU(), nn.Linear(640, 10))
+    model = nn.Sequential(
+        nn.Linear(256, 640), nn.ReLU(), nn.Linear(640, 640), nn.ReLU(), nn.Linear(640, 10)
+    )
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9)
     inputs, labels = torch.randn(128, 256), torch.randint(0, 10, (128,))
 
@@ -31,16 +35,25 @@ def main() -> None:
         optimizer.step()
         return time.process_time() - started
 
-    for _ in range(WARM):  # the recorder's first iterations, in which it looks at the weights, belong to the warm-up
+    for _ in range(
+        WARM
+    ):  # the recorder's first iterations, in which it looks at the weights, belong to the warm-up
         step()
-    recorded = (Variable._execution_engine, dict(hooks._global_optimizer_pre_hooks), dict(hooks._global_optimizer_post_hooks))
+    recorded = (
+        Variable._execution_engine,
+        dict(hooks._global_optimizer_pre_hooks),
+        dict(hooks._global_optimizer_post_hooks),
+    )
     plain = (_ImperativeEngine(), {}, {})
     if type(recorded[0]) is _ImperativeEngine or not recorded[2]:
         sys.exit("the recorder is not installed: nothing to compare")
 
     def switch(state: tuple) -> None:
         Variable._execution_engine = state[0]
-        for hooked, wanted in ((hooks._global_optimizer_pre_hooks, state[1]), (hooks._global_optimizer_post_hooks, state[2])):
+        for hooked, wanted in (
+            (hooks._global_optimizer_pre_hooks, state[1]),
+            (hooks._global_optimizer_post_hooks, state[2]),
+        ):
             hooked.clear()
             hooked.update(wanted)
 

@@ -1,4 +1,5 @@
-"""Hugging Face Accelerate with gradient accumulation: an iteration is one update, of two losses here: REPRODUCIBLE.
+"""Hugging Face Accelerate with gradient accumulation: an iteration is one update, of two losses
+here: REPRODUCIBLE.
 
 reprocheck run examples/accelerate/train.py
 reprocheck run -- accelerate launch --cpu --num_processes 1 examples/accelerate/train.py

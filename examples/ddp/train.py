@@ -1,4 +1,5 @@
-"""DistributedDataParallel on two CPU processes: each rank has losses of its own, compared with those of the same rank: REPRODUCIBLE.
+"""DistributedDataParallel on two CPU processes: each rank has losses of its own, compared with
+those of the same rank: REPRODUCIBLE.
 
 reprocheck run -- torchrun --nproc-per-node 2 examples/ddp/train.py
 """
@@ -18,7 +19,9 @@ def main() -> None:
     data = TensorDataset(inputs, inputs[:, :3].argmax(dim=1))
     sampler = DistributedSampler(data, shuffle=True, seed=1234)
     loader = DataLoader(data, batch_size=16, sampler=sampler)
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 3)))
+    model = DistributedDataParallel(
+        nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 3))
+    )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     torch.manual_seed(1234 + dist.get_rank())  # from here on each rank drops other neurons
     for epoch in range(2):

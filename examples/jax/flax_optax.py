@@ -1,4 +1,5 @@
-"""Flax NNX and Optax: batch norm, dropout, AdamW with a schedule, batches drawn with a seeded generator: REPRODUCIBLE, bit for bit.
+"""Flax NNX and Optax: batch norm, dropout, AdamW with a schedule, batches drawn with a seeded
+generator: REPRODUCIBLE, bit for bit.
 
 reprocheck run examples/jax/flax_optax.py
 """
@@ -39,7 +40,9 @@ def main() -> None:
     inputs = rng.standard_normal((256, 8)).astype("float32")
     targets = np.sin(inputs.sum(axis=1, keepdims=True))
     model = Net(nnx.Rngs(SEED))
-    optimizer = nnx.Optimizer(model, optax.adamw(optax.cosine_decay_schedule(3e-3, 20)), wrt=nnx.Param)
+    optimizer = nnx.Optimizer(
+        model, optax.adamw(optax.cosine_decay_schedule(3e-3, 20)), wrt=nnx.Param
+    )
     model.train()
     for _ in range(12):
         rows = rng.choice(256, size=64, replace=False)

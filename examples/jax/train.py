@@ -1,8 +1,10 @@
-"""A two-layer network in plain JAX: keys from a fixed number, one compiled step that updates donated weights: REPRODUCIBLE, bit for bit.
+"""A two-layer network in plain JAX: keys from a fixed number, one compiled step that updates
+donated weights: REPRODUCIBLE, bit for bit.
 
     reprocheck run examples/jax/train.py
 
-Nothing is added for reprocheck. A key from the clock (`jax.random.key(time.time_ns())`) in the place of the fixed one is found as such.
+Nothing is added for reprocheck. A key from the clock (`jax.random.key(time.time_ns())`) in the
+place of the fixed one is found as such.
 """
 
 from functools import partial
@@ -37,7 +39,9 @@ def main() -> None:
         "last": {"kernel": 0.3 * jax.random.normal(key_last, (32, 1)), "bias": jnp.zeros(1)},
     }
     for epoch in range(3):
-        for rows in jax.random.permutation(jax.random.fold_in(key_order, epoch), 256).reshape(4, 64):
+        for rows in jax.random.permutation(jax.random.fold_in(key_order, epoch), 256).reshape(
+            4, 64
+        ):
             params, loss = train_step(params, inputs[rows], targets[rows])
             print(f"loss {float(loss).hex()}")
 

@@ -1,4 +1,5 @@
-"""Keras: `fit` with dropout, batch norm and a schedule, everything seeded by one line: REPRODUCIBLE, bit for bit.
+"""Keras: `fit` with dropout, batch norm and a schedule, everything seeded by one line:
+REPRODUCIBLE, bit for bit.
 
 reprocheck run examples/keras/train.py
 """
@@ -27,5 +28,8 @@ model = keras.Sequential(
         keras.layers.Dense(4, "softmax"),
     ]
 )
-model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(0.05, 12)), "sparse_categorical_crossentropy")
+model.compile(
+    keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(0.05, 12)),
+    "sparse_categorical_crossentropy",
+)
 model.fit(points, labels, batch_size=SAMPLES, epochs=12, verbose=0)  # one batch an epoch, shuffled

@@ -22,7 +22,9 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         self.layers = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 3))
 
-    def training_step(self, batch: tuple[torch.Tensor, torch.Tensor], batch_idx: int) -> torch.Tensor:
+    def training_step(
+        self, batch: tuple[torch.Tensor, torch.Tensor], batch_idx: int
+    ) -> torch.Tensor:
         inputs, labels = batch
         return nn.functional.cross_entropy(self.layers(inputs), labels)
 

@@ -1,9 +1,11 @@
-"""Two iterations with every randomness fixed, after MindSpore's guide "Fixing randomness to reproduce run results of a script".
+"""Two iterations with every randomness fixed, after MindSpore's guide "Fixing randomness to
+reproduce run results of a script".
 
     reprocheck run examples/mindspore/two_iterations.py
 
-The guide's steps: seeds (1), hyper-parameters as numbers (2), initial weights that are fixed (3), data without random operators, in fixed
-order, by one worker (4), a network without dropout (5), and a run that is not sunk, so that each iteration gives a loss (6).
+The guide's steps: seeds (1), hyper-parameters as numbers (2), initial weights that are fixed (3),
+data without random operators, in fixed order, by one worker (4), a network without dropout (5), and
+a run that is not sunk, so that each iteration gives a loss (6).
 """
 
 import random
@@ -27,7 +29,9 @@ def samples():
 
 def fixed(*shape):
     """Initial weights without a generator; a real script loads a checkpoint here, whole."""
-    return ms.Tensor(np.sin(np.arange(1, np.prod(shape) + 1)).reshape(shape).astype(np.float32) * 0.3)
+    return ms.Tensor(
+        np.sin(np.arange(1, np.prod(shape) + 1)).reshape(shape).astype(np.float32) * 0.3
+    )
 
 
 network = nn.SequentialCell(
@@ -35,7 +39,9 @@ network = nn.SequentialCell(
     nn.Tanh(),
     nn.Dense(8, 1, weight_init=fixed(1, 8), bias_init="zeros"),
 )
-batches = dataset.NumpySlicesDataset(samples(), ["points", "targets"], shuffle=False, num_parallel_workers=1).batch(32)
+batches = dataset.NumpySlicesDataset(
+    samples(), ["points", "targets"], shuffle=False, num_parallel_workers=1
+).batch(32)
 optimizer = nn.Momentum(network.trainable_params(), learning_rate=0.05, momentum=0.9)
 model = ms.Model(network, loss_fn=nn.MSELoss(), optimizer=optimizer)
 model.train(1, batches, callbacks=ms.LossMonitor(1), dataset_sink_mode=False)

@@ -1,9 +1,11 @@
-"""A two-layer network in NumPy, with gradients by hand: no framework that reprocheck knows, so the script says its losses: REPRODUCIBLE.
+"""A two-layer network in NumPy, with gradients by hand: no framework that reprocheck knows, so the
+script says its losses: REPRODUCIBLE.
 
     reprocheck run examples/numpy/train.py
 
-`reprocheck.log_loss` does nothing when the script runs by itself. Under `reprocheck run` it works also with `--python`, in an interpreter
-where reprocheck is not installed: the recorder brings a `reprocheck` with `log_loss` along.
+`reprocheck.log_loss` does nothing when the script runs by itself. Under `reprocheck run` it works
+also with `--python`, in an interpreter where reprocheck is not installed: the recorder brings a
+`reprocheck` with `log_loss` along.
 """
 
 import numpy as np

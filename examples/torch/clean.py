@@ -14,7 +14,10 @@ SEED = 1234
 
 
 class Stripes(Dataset):
-    """Noisy 12×12 images of stripes; the class is how far apart they are. The noise is drawn in the loader's workers."""
+    """Noisy 12×12 images of stripes; the class is how far apart they are.
+
+    The noise is drawn in the loader's workers.
+    """
 
     def __len__(self) -> int:
         return 128
@@ -35,7 +38,9 @@ def seed_everything() -> None:
 
 
 def seed_worker(_: int) -> None:
-    """Each worker process of the loader starts from a seed that derives from the loader's generator."""
+    """Each worker process of the loader starts from a seed that derives from the loader's
+    generator.
+    """
     seed = torch.initial_seed() % 2**32
     np.random.seed(seed)
     random.seed(seed)
@@ -54,7 +59,14 @@ def main() -> None:
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     order = torch.Generator().manual_seed(SEED)
-    loader = DataLoader(Stripes(), batch_size=16, shuffle=True, num_workers=2, worker_init_fn=seed_worker, generator=order)
+    loader = DataLoader(
+        Stripes(),
+        batch_size=16,
+        shuffle=True,
+        num_workers=2,
+        worker_init_fn=seed_worker,
+        generator=order,
+    )
     for epoch in range(2):
         for images, labels in loader:
             loss = nn.functional.cross_entropy(model(images), labels)

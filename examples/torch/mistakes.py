@@ -15,13 +15,16 @@ from torch.utils.data import DataLoader, Dataset
 # 1. Too late: Python read PYTHONHASHSEED when it started. Set it in the terminal instead.
 os.environ["PYTHONHASHSEED"] = "1234"
 
-# 2. No such switch: the attribute is called `enabled`. Python creates a new one and nothing happens.
+# 2. No such switch: the attribute is called `enabled`. Python creates a new one and nothing
+#    happens.
 torch.backends.cudnn.enable = False
 
-# 3. `benchmark = False` keeps cuDNN from choosing algorithms by time. It does not make those that it chooses deterministic.
+# 3. `benchmark = False` keeps cuDNN from choosing algorithms by time. It does not make those that
+#    it chooses deterministic.
 torch.backends.cudnn.benchmark = False
 
-# 4. A generator object of its own, seeded from the operating system: `torch.manual_seed` does not reach it, nor does `np.random.seed`.
+# 4. A generator object of its own, seeded from the operating system: `torch.manual_seed` does not
+#    reach it, nor does `np.random.seed`.
 noise = np.random.default_rng()
 
 # 5. The order of a set of strings changes with the hash seed, and with it the number of each class.
@@ -59,8 +62,9 @@ def main() -> None:
     # 8. Python and NumPy are forgotten: only PyTorch is seeded, and after the model was built.
     torch.manual_seed(1234)
 
-    # 9. Shuffled without a generator, two workers without `worker_init_fn`: the order of the samples hangs on whatever
-    #    drew from the global generator before, and the copies of `noise` in the two workers draw the same numbers.
+    # 9. Shuffled without a generator, two workers without `worker_init_fn`: the order of the
+    #    samples hangs on whatever drew from the global generator before, and the copies of `noise`
+    #    in the two workers draw the same numbers.
     loader = DataLoader(Stripes(), batch_size=16, shuffle=True, num_workers=2)
     for epoch in range(2):
         for images, labels in loader:

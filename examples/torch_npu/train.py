@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-# Several cards: keep the order of additions in collectives fixed. Read when communication starts, so set before it.
+# Several cards: keep the order of additions in collectives fixed. Read when communication starts,
+# so set before it.
 os.environ.setdefault("HCCL_DETERMINISTIC", "true")
 
 try:
@@ -47,10 +48,13 @@ def main() -> None:
     device = choose_device()
     seed_everything()
     torch.use_deterministic_algorithms(True)
-    model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 4)).to(device)
+    model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 4)).to(
+        device
+    )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     scaler = torch_npu.npu.amp.GradScaler() if device.type == "npu" else torch.amp.GradScaler("cpu")
-    # Drawn on the CPU and moved: the same seed gives other numbers on an NPU than on a GPU or a CPU.
+    # Drawn on the CPU and moved: the same seed gives other numbers on an NPU than on a GPU or a
+    # CPU.
     inputs = torch.randn(256, 32)
     labels = (inputs[:, :4]).argmax(dim=1)
     for step in range(20):

@@ -1,9 +1,11 @@
-"""Hugging Face Trainer on a tiny language model with random weights, nothing downloaded: REPRODUCIBLE.
+"""Hugging Face Trainer on a tiny language model with random weights, nothing downloaded:
+REPRODUCIBLE.
 
     reprocheck run examples/transformers/train.py
 
-With a warm-up the learning rate of the first step is 0: the weights do not change, and the second iteration would prove nothing about
-the backward pass. reprocheck sees that and makes its backward check where weights have really changed.
+With a warm-up the learning rate of the first step is 0: the weights do not change, and the second
+iteration would prove nothing about the backward pass. reprocheck sees that and makes its backward
+check where weights have really changed.
 """
 
 import os
@@ -30,7 +32,14 @@ class Counting(Dataset):
 def main() -> None:
     set_seed(1234)
     config = GPT2Config(
-        vocab_size=50, n_positions=16, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0, loss_type="ForCausalLM"
+        vocab_size=50,
+        n_positions=16,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=0,
+        eos_token_id=0,
+        loss_type="ForCausalLM",
     )
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(

@@ -14,10 +14,25 @@ Held = dict[str, str]
 """Variables and attributes that hold what was read or drawn, each with the name of the call."""
 
 _DEEPEST = 3
-"""Assignments followed one behind the other: from a start to the time spent, to whether it is late."""
+"""Assignments followed one behind the other: from a start to the time spent, to whether it is
+late.
+"""
 _CONVERT = ("int", "float", "round", "bool", "abs", "min", "max", "int.from_bytes")
 _TELLING = frozenset(
-    ["print", "debug", "info", "warning", "log", "write", "set_postfix", "set_description", "flush", "append", "format", "update"]
+    [
+        "print",
+        "debug",
+        "info",
+        "warning",
+        "log",
+        "write",
+        "set_postfix",
+        "set_description",
+        "flush",
+        "append",
+        "format",
+        "update",
+    ]
 )
 """Calls that change nothing of a training: a branch that holds no others is for show."""
 _DECIDING = (ast.Continue, ast.Break, ast.Return, ast.Raise)

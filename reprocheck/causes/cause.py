@@ -1,4 +1,6 @@
-"""Why the runs differ: entries of the catalogue that fit what the ladder shows, best first, each with its evidence and a fix."""
+"""Why the runs differ: entries of the catalogue that fit what the ladder shows, best first, each
+with its evidence and a fix.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,17 @@ MOST = 5
 
 
 def causes_of(check: Check, folder: str | Path) -> tuple[Cause, ...]:
-    """The causes of a check whose ladder is there, best first; none where the ladder is equal on all rungs.
+    """The causes of a check whose ladder is there, best first; none where the ladder is equal on
+    all rungs.
 
     Without a ladder: what the error of a failed script says, and files that run 1 left for run 2.
     """
     code = UserCode(check, Path(folder))
     frameworks = of_place(check, code)
     found: dict[str, Cause] = {}
-    for cause in (_cause(check, suspect, frameworks, code) for suspect in _suspects(check, frameworks, code)):
+    for cause in (
+        _cause(check, suspect, frameworks, code) for suspect in _suspects(check, frameworks, code)
+    ):
         found[cause.code] = _joined(found[cause.code], cause) if cause.code in found else cause
     code.keep()
     return tuple(found.values())[:MOST]
@@ -39,29 +44,47 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
     if refused := refusal(check):
         run, error = refused
         shown = (Recorded(kind="error", of=error.operator or error.name),)
-        yield Suspect(name=error.name, shown=shown, evidence=error.evidence(run.number), source=error.source)
+        yield Suspect(
+            name=error.name, shown=shown, evidence=error.evidence(run.number), source=error.source
+        )
     if check.ladder is None:
         if check.state_left and check.verdict.verdict == "not_reproducible":
-            yield Suspect(name="state-left", evidence=(f"A later run read {check.state_left[0]}, which run 1 wrote.",))
+            yield Suspect(
+                name="state-left",
+                evidence=(f"A later run read {check.state_left[0]}, which run 1 wrote.",),
+            )
         return
     rung = check.ladder.first_rung
     if rung is None:
         if not check.ladder.came_back:
-            yield Suspect(name="intermittent-difference", evidence=("The runs that were recorded again agreed.",))
+            yield Suspect(
+                name="intermittent-difference",
+                evidence=("The runs that were recorded again agreed.",),
+            )
             yield from by_clock(code)
         return
     for one in _looked_at(check.ladder, rung):
         one = replace(one, source=code.with_text(one.source))
         said = (one.detail,) if one.detail else ()
-        for suspect in suspects(Look(check=check, ladder=check.ladder, rung=one, code=code, frameworks=frameworks)):
-            yield replace(suspect, evidence=(*said, *suspect.evidence), source=suspect.source or one.source)
+        for suspect in suspects(
+            Look(check=check, ladder=check.ladder, rung=one, code=code, frameworks=frameworks)
+        ):
+            yield replace(
+                suspect, evidence=(*said, *suspect.evidence), source=suspect.source or one.source
+            )
 
 
 def _looked_at(ladder: Ladder, first: Rung) -> list[Rung]:
-    """The first rung; behind what two sides were given, the first of the training; and one that follows from neither."""
+    """The first rung; behind what two sides were given, the first of the training; and one that
+    follows from neither.
+    """
     given = first.facts.get("kind") in ("source", *GIVEN)
     below = ladder.first_of_training if given else None
-    independent = [ladder.rung(name) for name in RUNGS if any(rung.facts.get("independent") == name for rung in ladder.rungs)]
+    independent = [
+        ladder.rung(name)
+        for name in RUNGS
+        if any(rung.facts.get("independent") == name for rung in ladder.rungs)
+    ]
     return [first, *([below] if below is not None else []), *independent]
 
 

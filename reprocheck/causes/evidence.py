@@ -1,4 +1,7 @@
-"""What both runs recorded of one thing, and how sure a cause is that rests on it. This is the one place that decides *observed*."""
+"""What both runs recorded of one thing, and how sure a cause is that rests on it.
+
+This is the one place that decides *observed*.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +41,23 @@ Kind = Literal[
     "agrees when repeated",
     "error",
 ]
-"""What a fact says of the thing that it is of: a generator, a file, an argument, a value, a weight, an operation."""
+"""What a fact says of the thing that it is of: a generator, a file, an argument, a value, a weight,
+an operation.
+"""
 
 
 SEEDED_EQUALLY: frozenset[Kind] = frozenset({"seeded equally", "key made equally"})
-"""A generator moves as it is drawn from; a key does not, so that another state of one shows nothing about the number of draws."""
+"""A generator moves as it is drawn from; a key does not, so that another state of one shows nothing
+about the number of draws.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
-    """A fact in the record of the runs. `of` names the thing; facts that support one cause are facts of one thing."""
+    """A fact in the record of the runs.
+
+    `of` names the thing; facts that support one cause are facts of one thing.
+    """
 
     kind: Kind
     of: str
@@ -109,11 +119,16 @@ SHOWN_BY: Mapping[str, tuple[frozenset[Kind], ...]] = {
     "weights-written": (_one("written beside the optimizer"),),
     "late-drift": (_one("differs later"),),
 }
-"""Entry of the catalogue -> the facts of one thing that show it; each set is enough. An entry that is not here is never observed."""
+"""Entry of the catalogue -> the facts of one thing that show it; each set is enough.
+
+An entry that is not here is never observed.
+"""
 
 
 def confidence(entry: str, facts: Iterable[Recorded]) -> Confidence:
-    """*observed* where one thing has all the facts that show the entry, else *suspected*: a line of the source is no fact."""
+    """*observed* where one thing has all the facts that show the entry, else *suspected*: a line of
+    the source is no fact.
+    """
     kinds_of: dict[str, set[Kind]] = {}
     for fact in facts:
         kinds_of.setdefault(fact.of, set()).add(fact.kind)

@@ -1,4 +1,6 @@
-"""What a line of the user's is fed by: the statements that assign or change what it reads, in its function, its class and its file."""
+"""What a line of the user's is fed by: the statements that assign or change what it reads, in its
+function, its class and its file.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ DEEPEST = 3
 
 
 class _Step(NamedTuple):
-    """A statement, or the head of one that holds others: its lines, the names that it assigns, that it reads, and that it may change."""
+    """A statement, or the head of one that holds others: its lines, the names that it assigns, that
+    it reads, and that it may change.
+    """
 
     first: int
     last: int
@@ -21,7 +25,9 @@ class _Step(NamedTuple):
 
 
 def feeding(tree: ast.Module, line: int) -> list[range]:
-    """The lines of the statement on a line and of those that feed it, the nearest first; none where nothing stands there."""
+    """The lines of the statement on a line and of those that feed it, the nearest first; none where
+    nothing stands there.
+    """
     scopes = _scopes(tree, line)
     here = [step for step in _steps(scopes[0]) if step.first <= line <= step.last]
     if not here:
@@ -29,26 +35,45 @@ def feeding(tree: ast.Module, line: int) -> list[range]:
     found = [min(here, key=lambda step: step.last - step.first)]
     newest = found
     for _ in range(DEEPEST):
-        newest = [step for read in newest for name in sorted(read.reads) for step in _assigning(scopes, name) if step not in found]
+        newest = [
+            step
+            for read in newest
+            for name in sorted(read.reads)
+            for step in _assigning(scopes, name)
+            if step not in found
+        ]
         found += dict.fromkeys(newest)
     return [range(step.first, step.last + 1) for step in found]
 
 
 def function(tree: ast.Module, line: int) -> range:
     """The lines of the innermost function around a line; none where it stands in no function."""
-    inside = [scope for scope in _scopes(tree, line) if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return range(inside[0].lineno, (inside[0].end_lineno or inside[0].lineno) + 1) if inside else range(0)
+    inside = [
+        scope
+        for scope in _scopes(tree, line)
+        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return (
+        range(inside[0].lineno, (inside[0].end_lineno or inside[0].lineno) + 1)
+        if inside
+        else range(0)
+    )
 
 
 def _scopes(tree: ast.Module, line: int) -> list[ast.AST]:
     """The functions and classes around a line, the innermost first, and the file."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    around = [node for node in ast.walk(tree) if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or node.lineno)]
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
     return [*sorted(around, key=lambda node: -node.lineno), tree]
 
 
 def _assigning(scopes: list[ast.AST], name: str) -> list[_Step]:
-    """The statements that assign a name, or call a method of what it names, in the innermost scope that assigns it.
+    """The statements that assign a name, or call a method of what it names, in the innermost scope
+    that assigns it.
 
     An attribute of `self` anywhere in the class.
     """
@@ -66,19 +91,33 @@ def _steps(scope: ast.AST, *, inside: bool = False) -> Iterator[_Step]:
             if inside:
                 yield from _steps(node, inside=True)
         elif isinstance(node, ast.For | ast.AsyncFor):
-            yield _Step(node.lineno, node.iter.end_lineno or node.lineno, _names(node.target), _names(node.iter))
+            yield _Step(
+                node.lineno,
+                node.iter.end_lineno or node.lineno,
+                _names(node.target),
+                _names(node.iter),
+            )
             yield from _steps(node, inside=inside)
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 if item.optional_vars is not None:
-                    yield _Step(node.lineno, node.lineno, _names(item.optional_vars), _names(item.context_expr))
+                    yield _Step(
+                        node.lineno,
+                        node.lineno,
+                        _names(item.optional_vars),
+                        _names(item.context_expr),
+                    )
             yield from _steps(node, inside=inside)
-        elif isinstance(node, ast.If | ast.While | ast.Try | ast.ExceptHandler | ast.Match | ast.match_case):
+        elif isinstance(
+            node, ast.If | ast.While | ast.Try | ast.ExceptHandler | ast.Match | ast.match_case
+        ):
             yield from _steps(node, inside=inside)
         elif isinstance(node, ast.stmt):
             targets, value = _sides(node)
             assigned = frozenset(name for target in targets for name in _names(target))
-            yield _Step(node.lineno, node.end_lineno or node.lineno, assigned, _names(value), _changed(node))
+            yield _Step(
+                node.lineno, node.end_lineno or node.lineno, assigned, _names(value), _changed(node)
+            )
 
 
 def _sides(node: ast.stmt) -> tuple[list[ast.expr], ast.AST]:
@@ -92,8 +131,14 @@ def _sides(node: ast.stmt) -> tuple[list[ast.expr], ast.AST]:
 
 
 def _changed(node: ast.stmt) -> frozenset[str]:
-    """What a statement may change that calls a method for no result: `generator.manual_seed(seed)`."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+    """What a statement may change that calls a method for no result:
+    `generator.manual_seed(seed)`.
+    """
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+    ):
         return _names(node.value.func.value)
     return frozenset()
 
@@ -101,5 +146,9 @@ def _changed(node: ast.stmt) -> frozenset[str]:
 def _names(node: ast.AST) -> frozenset[str]:
     """Names in an expression, and attributes of `self` as `self.rng`."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    found |= {f"self.{one.attr}" for one in ast.walk(node) if isinstance(one, ast.Attribute) and ast.unparse(one.value) == "self"}
+    found |= {
+        f"self.{one.attr}"
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and ast.unparse(one.value) == "self"
+    }
     return frozenset(found - {"self"})

@@ -1,7 +1,9 @@
-"""To which frameworks a difference belongs: fixes and titles are chosen for the first of them that has one.
+"""To which frameworks a difference belongs: fixes and titles are chosen for the first of them that
+has one.
 
-A library may import another framework (tensorboard imports JAX), so those that the user's own code uses come first, the most used one
-foremost. A program whose losses are said by itself, and that uses none of them, belongs to no framework: `python`.
+A library may import another framework (tensorboard imports JAX), so those that the user's own code
+uses come first, the most used one foremost. A program whose losses are said by itself, and that
+uses none of them, belongs to no framework: `python`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ from reprocheck.model import Check
 
 PYTHON = "python"
 _WITHOUT_ADAPTER = ("sklearn", "numpy")
-"""Packages that draw and train, and that nothing is recorded of. What is built on them comes first."""
+"""Packages that draw and train, and that nothing is recorded of.
+
+What is built on them comes first.
+"""
 _BELONGS_TO = {
     "lightning": "torch",
     "pytorch_lightning": "torch",

@@ -1,4 +1,6 @@
-"""Where the modules that a file imports may lie, by name: beside it, beside the program, and in the folders above it."""
+"""Where the modules that a file imports may lie, by name: beside it, beside the program, and in the
+folders above it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ _OURS = "reprocheck"
 
 
 def modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the file, 2 in the folder above.
+    """(level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the file, 2
+    in the folder above.
 
-    Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no code of the user's.
+    Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no
+    code of the user's.
     """
-    return ((level, name) for level, name in _imported(tree) if level or name.partition(".")[0] != _OURS)
+    return (
+        (level, name) for level, name in _imported(tree) if level or name.partition(".")[0] != _OURS
+    )
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -30,11 +36,16 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def bound_to(tree: ast.AST) -> dict[str, str]:
-    """The names that imports bind in a file, each with the first name of the package that it comes from."""
+    """The names that imports bind in a file, each with the first name of the package that it comes
+    from.
+    """
     bound: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            bound |= {alias.asname or alias.name.partition(".")[0]: alias.name.partition(".")[0] for alias in node.names}
+            bound |= {
+                alias.asname or alias.name.partition(".")[0]: alias.name.partition(".")[0]
+                for alias in node.names
+            }
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             package = node.module.partition(".")[0]
             bound |= {alias.asname or alias.name: package for alias in node.names}
@@ -45,8 +56,12 @@ def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[s
     """For each folder that an import may mean, the files that it executes there, packages first."""
     parts = module.split(".")
     for folder in _folders(level, file, program):
-        packages = [folder.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
-        yield tuple(str(path) for path in (*packages, folder.joinpath(*parts[:-1], f"{parts[-1]}.py")))
+        packages = [
+            folder.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)
+        ]
+        yield tuple(
+            str(path) for path in (*packages, folder.joinpath(*parts[:-1], f"{parts[-1]}.py"))
+        )
 
 
 def _folders(level: int, file: str, program: str) -> list[PurePath]:

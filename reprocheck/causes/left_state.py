@@ -1,4 +1,6 @@
-"""The fix for what run 1 left: it depends on where the files lie, and on what the user has done already."""
+"""The fix for what run 1 left: it depends on where the files lie, and on what the user has done
+already.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,23 @@ _WHEN_ASKED = "# in the script: read what a run left only when asked (--resume)"
 _IN_COPIES = "# each run in a fresh copy; in training: a new output folder for each start"
 _IN_THE_FOLDER = "# first remove what these runs left: every later start there would find it"
 _MOST_NAMED = 12
-_FOR_EACH_START = "Let the script write into a new folder at each start, and resume only from a checkpoint that is named."
-_OWN_GENERATOR = "# or, where its making draws random numbers: from a generator of its own, random.Random(0) or np.random.default_rng(0)"
+_FOR_EACH_START = (
+    "Let the script write into a new folder at each start, and resume only from a checkpoint that"
+    " is named."
+)
+_OWN_GENERATOR = (
+    "# or, where its making draws random numbers: from a generator of its own, random.Random(0) or"
+    " np.random.default_rng(0)"
+)
 
 
 def fix_of(check: Check) -> str:
     """What keeps a run from what the one before it left."""
     inside = [path for path in check.state_left if not is_elsewhere(path)]
     outside = [path for path in check.state_left if is_elsewhere(path)]
-    copied = any(setting.name == "workdir" and setting.value == "copy" for setting in check.record.settings)
+    copied = any(
+        setting.name == "workdir" and setting.value == "copy" for setting in check.record.settings
+    )
     if outside:
         return _for_outside(check, outside, _COPY if inside else "")
     no_copy = any(arm.renewed for arm in check.record.arms)
@@ -34,7 +44,9 @@ def fix_of(check: Check) -> str:
 
 
 def _without_what_is_left(check: Check) -> str:
-    """The removal of what the runs of this check made in the folder: copies of it hold that, too, and so does the next training."""
+    """The removal of what the runs of this check made in the folder: copies of it hold that, too,
+    and so does the next training.
+    """
     left = _left(check)
     if not left.files and not left.folders:
         return ""
@@ -47,14 +59,17 @@ def _without_what_is_left(check: Check) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Left:
-    """What runs made in the folder: new folders with all that is in them, and files that lie in none of these."""
+    """What runs made in the folder: new folders with all that is in them, and files that lie in
+    none of these.
+    """
 
     files: tuple[str, ...]
     folders: tuple[str, ...]
 
 
 def _left(check: Check) -> _Left:
-    """A folder counts only where nothing in it is somebody else's or a cache: it is removed with its files.
+    """A folder counts only where nothing in it is somebody else's or a cache: it is removed with
+    its files.
 
     A script that looks for the folder itself would find it empty otherwise.
     """
@@ -81,14 +96,20 @@ def _counted(left: _Left) -> str:
 
 
 def _for_outside(check: Check, paths: Sequence[str], options: str) -> str:
-    """For files that no copy of the working directory keeps a run from. What stood there before the check is not advised to be removed."""
+    """For files that no copy of the working directory keeps a run from.
+
+    What stood there before the check is not advised to be removed.
+    """
     folder = paths[0].rpartition("/")[0]
     made = {path for run in check.record.runs for path in run.files.made}
     removed = without_files(check, paths, options) if made.issuperset(paths) else ""
     lines = [
         f"# no copy of the working directory holds {', '.join(paths)}: remove before each run",
         removed,
-        f"# or, in the script: folder = tempfile.mkdtemp(), a new one at each start, instead of {folder}",
+        (
+            "# or, in the script: folder = tempfile.mkdtemp(), a new one at each start, instead of"
+            f" {folder}"
+        ),
         _OWN_GENERATOR,
     ]
     return "\n".join(lines if removed else lines[2:])

@@ -1,4 +1,6 @@
-"""Which controls can remove which cause, and which lines speak for a control: the lists of `likely.toml`."""
+"""Which controls can remove which cause, and which lines speak for a control: the lists of
+`likely.toml`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ TABLE = Path(__file__).parent / "likely.toml"
 _ACCELERATORS = ("cuda", "npu", "ascend", "gpu", "xpu", "tpu")
 _OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
 """Controls that can do nothing where there is the CPU alone."""
-_OF_RANDOMNESS = ("seed", "private-rng", "entropy", "clock", "hash-seed", "file-order", "fixed-addresses", "fill-memory")
+_OF_RANDOMNESS = (
+    "seed",
+    "private-rng",
+    "entropy",
+    "clock",
+    "hash-seed",
+    "file-order",
+    "fixed-addresses",
+    "fill-memory",
+)
 """Controls that fix what a script draws or reads, and not how it computes."""
 
 
@@ -46,7 +57,10 @@ def table() -> Likely:
         rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
         lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
         hints=found["hints"],
-        beyond={kind: (re.compile(one["calls"]), one["control"]) for kind, one in found["beyond"].items()},
+        beyond={
+            kind: (re.compile(one["calls"]), one["control"])
+            for kind, one in found["beyond"].items()
+        },
         acts={name: tuple(kinds) for name, kinds in found["acts"].items()},
         implied=found["implied"],
         open=tuple(found["open"]),
@@ -62,7 +76,9 @@ def place_of(control: str, code: str) -> int | None:
 
 
 def confirms(control: str, code: str) -> bool:
-    """Whether runs that agree under a control confirm a cause: it can remove that very cause, and not only one that leads to it."""
+    """Whether runs that agree under a control confirm a cause: it can remove that very cause, and
+    not only one that leads to it.
+    """
     return place_of(control, code) is not None and control not in table().instead.get(code, ())
 
 
@@ -88,7 +104,9 @@ def implied(control: str, rung: str) -> str:
 
 
 def without_effect(check: Check) -> frozenset[str]:
-    """The controls that are on already, or cannot change anything here: what they remove is not why these runs differ."""
+    """The controls that are on already, or cannot change anything here: what they remove is not why
+    these runs differ.
+    """
     rung = check.ladder.first_rung if check.ladder else None
     return frozenset((*check.record.controls, *_useless(check, rung)))
 
@@ -112,7 +130,9 @@ def _fixed_hash(facts: Mapping[str, object]) -> bool:
 def _accelerated(check: Check, rung: Rung | None) -> bool:
     """Whether a device other than the CPU may be in use."""
     device = str(rung.facts.get("device") or "").lower() if rung else ""
-    return any(name in device for name in _ACCELERATORS) or any(_has_device(facts) for facts in _facts(check))
+    return any(name in device for name in _ACCELERATORS) or any(
+        _has_device(facts) for facts in _facts(check)
+    )
 
 
 def _has_device(facts: Mapping[str, object]) -> bool:

@@ -12,7 +12,9 @@ from reprocheck.trace.reached import Ran, read_reached
 
 def by_trace(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
     """By the names of the traces of the first deeper run; those that say nothing are left out."""
-    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None) or next(iter(check.record.deeper), None)
+    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None) or next(
+        iter(check.record.deeper), None
+    )
     if pair is None or not pair.runs:
         return {}
     paths = sorted((folder / pair.runs[0].trace).glob("*.jsonl"))

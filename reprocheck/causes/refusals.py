@@ -1,4 +1,6 @@
-"""Errors that a framework raises because the script asked for deterministic operators: the operator and the user's line, from stderr."""
+"""Errors that a framework raises because the script asked for deterministic operators: the operator
+and the user's line, from stderr.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,25 @@ from dataclasses import dataclass, replace
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.rules import operators
 
-NO_KERNEL, WORKSPACE, UNSEEDED = "no-deterministic-kernel", "cublas-workspace", "unseeded-in-deterministic-mode"
+NO_KERNEL, WORKSPACE, UNSEEDED = (
+    "no-deterministic-kernel",
+    "cublas-workspace",
+    "unseeded-in-deterministic-mode",
+)
 
-_TORCH = re.compile(r"^RuntimeError: (?P<operator>.+?) does not have a deterministic implementation, but you set", re.M)
+_TORCH = re.compile(
+    r"^RuntimeError: (?P<operator>.+?) does not have a deterministic implementation, but you set",
+    re.M,
+)
 _WORKSPACE = re.compile(r"^RuntimeError: .*CUBLAS_WORKSPACE_CONFIG", re.M)
-_UNSEEDED = re.compile(r"^(?:[\w.]*Error): .*Random ops require a seed to be set when determinism is enabled", re.M)
-_TENSORFLOW = re.compile(r"^(?:tensorflow\.[\w.]*|\w*)(?:Unimplemented|FailedPrecondition)Error: (?P<text>.*[Dd]eterminis.*)$", re.M)
+_UNSEEDED = re.compile(
+    r"^(?:[\w.]*Error): .*Random ops require a seed to be set when determinism is enabled", re.M
+)
+_TENSORFLOW = re.compile(
+    r"^(?:tensorflow\.[\w.]*|\w*)(?:Unimplemented|FailedPrecondition)Error:"
+    r" (?P<text>.*[Dd]eterminis.*)$",
+    re.M,
+)
 _PATTERNS = (
     (_TORCH, NO_KERNEL, "torch"),
     (_WORKSPACE, WORKSPACE, "torch"),
@@ -26,13 +41,19 @@ _TENSORFLOW_NAMES = (
     re.compile(r"\{\{node (?:\S*/)?(?P<operator>[A-Za-z]\w*?)(?:_\d+)?\}\}"),
     re.compile(r"^(?P<operator>\w+) cannot be called"),
 )
-_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in .*\n(?:\s+(?P<text>(?!File ")\S.*))?', re.M)
-_FOREIGN = re.compile(r"(site-packages|dist-packages|/lib/python3|/lib64/python3|<frozen|<string>|reprocheck_child)")
+_FRAME = re.compile(
+    r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in .*\n(?:\s+(?P<text>(?!File ")\S.*))?', re.M
+)
+_FOREIGN = re.compile(
+    r"(site-packages|dist-packages|/lib/python3|/lib64/python3|<frozen|<string>|reprocheck_child)"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """One error: the entry of the catalogue, the operator as the message names it, and the innermost line of the user's."""
+    """One error: the entry of the catalogue, the operator as the message names it, and the
+    innermost line of the user's.
+    """
 
     name: str
     operator: str
@@ -47,10 +68,15 @@ class Refusal:
         if self.operator:
             lines.append(f"The operator is `{self.operator}`{where}.")
         lines += dict.fromkeys(
-            operator.sentence for operator in operators.raised(self.operator) if self.framework in operator.list.frameworks
+            operator.sentence
+            for operator in operators.raised(self.operator)
+            if self.framework in operator.list.frameworks
         )
         if self.source and ".backward(" in self.source.text:
-            lines.append("It is raised in the backward pass: the line that called the operator is in the forward pass before it.")
+            lines.append(
+                "It is raised in the backward pass: the line that called the operator is in the"
+                " forward pass before it."
+            )
         return tuple(lines)
 
 
@@ -78,13 +104,24 @@ def parse(text: str) -> Refusal | None:
             last = found[-1]
             named = last.groupdict().get("operator") or _named(last.groupdict().get("text") or "")
             return Refusal(
-                name=name, operator=named, framework=framework, message=_line(text, last.start()), source=_innermost(text[: last.start()])
+                name=name,
+                operator=named,
+                framework=framework,
+                message=_line(text, last.start()),
+                source=_innermost(text[: last.start()]),
             )
     return None
 
 
 def _named(text: str) -> str:
-    return next((found["operator"].rstrip(".") for pattern in _TENSORFLOW_NAMES if (found := pattern.search(text))), "")
+    return next(
+        (
+            found["operator"].rstrip(".")
+            for pattern in _TENSORFLOW_NAMES
+            if (found := pattern.search(text))
+        ),
+        "",
+    )
 
 
 def _line(text: str, start: int) -> str:
@@ -100,4 +137,6 @@ def _innermost(text: str) -> SourceLine | None:
     if not own:
         return None
     frame = own[-1]
-    return SourceLine(file=frame["file"], line=int(frame["line"]), text=(frame["text"] or "").strip()[:200])
+    return SourceLine(
+        file=frame["file"], line=int(frame["line"]), text=(frame["text"] or "").strip()[:200]
+    )

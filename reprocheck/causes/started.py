@@ -1,4 +1,6 @@
-"""What a start gives a training anew each time: whether that is what differs, and the line that makes it."""
+"""What a start gives a training anew each time: whether that is what differs, and the line that
+makes it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     rung = check.ladder.first_of_training if check.ladder is not None else None
     if given is None or rung is None:
         return False
-    same = [one for one in _given_again(check, folder) if (one.kind, one.name) == (given.kind, given.name)]
+    same = [
+        one
+        for one in _given_again(check, folder)
+        if (one.kind, one.name) == (given.kind, given.name)
+    ]
     apart = {_apart(one.first, one.second) for one in same} - {None}
     return any(_apart(*pair) in apart for pair in _numbers(rung))
 

@@ -29,11 +29,15 @@ class Hint:
 
 
 class UserCode:
-    """The files of a check that are the user's own: the entry script, what it imports from beside itself, and what the ladder names."""
+    """The files of a check that are the user's own: the entry script, what it imports from beside
+    itself, and what the ladder names.
+    """
 
     def __init__(self, check: Check, folder: Path) -> None:
         self.sources = Sources(check, folder)
-        named = [rung.source.file for rung in (check.ladder.rungs if check.ladder else ()) if rung.source]
+        named = [
+            rung.source.file for rung in (check.ladder.rungs if check.ladder else ()) if rung.source
+        ]
         self._named = tuple(dict.fromkeys(named))
         self._recorded = imported(check, folder)
         self._trees: dict[str, ast.Module | None] = {}
@@ -48,27 +52,45 @@ class UserCode:
         )
 
     def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
-        """The first hint of the first of these kinds; with `near` the one in that file whose line is nearest."""
+        """The first hint of the first of these kinds; with `near` the one in that file whose line
+        is nearest.
+        """
         for kind in kinds:
             found = [hint for hint in self.hints if hint.kind == kind]
             if found:
-                return min(found, key=lambda hint: _distance(hint.source, near)) if near else found[0]
+                return (
+                    min(found, key=lambda hint: _distance(hint.source, near)) if near else found[0]
+                )
         return None
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """A hint of these kinds on that very line or next to it, where a statement of several lines begins or ends."""
+        """A hint of these kinds on that very line or next to it, where a statement of several lines
+        begins or ends.
+        """
         if line is None:
             return None
-        found = [hint for hint in self.hints if hint.kind in kinds and _distance(hint.source, line) <= 1]
+        found = [
+            hint for hint in self.hints if hint.kind in kinds and _distance(hint.source, line) <= 1
+        ]
         return min(found, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """A hint of these kinds on that line, or on one that assigns what it reads: the nearest of them."""
+        """A hint of these kinds on that line, or on one that assigns what it reads: the nearest of
+        them.
+        """
         tree = self._files.get(line.file) if line is not None else None
         if line is None or tree is None:
             return None
         here = [hint for hint in self.hints if hint.kind in kinds and hint.source.file == line.file]
-        return next((hint for lines in feeding(tree, line.line) for hint in here if hint.source.line in lines), None)
+        return next(
+            (
+                hint
+                for lines in feeding(tree, line.line)
+                for hint in here
+                if hint.source.line in lines
+            ),
+            None,
+        )
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """The hints in the function around a line: those first that feed the line."""
@@ -77,17 +99,27 @@ class UserCode:
             return ()
         here = [hint for hint in self.hints if hint.source.file == line.file]
         lines = (*feeding(tree, line.line), function(tree, line.line))
-        return tuple(dict.fromkeys(hint for span in lines for hint in here if hint.source.line in span))
+        return tuple(
+            dict.fromkeys(hint for span in lines for hint in here if hint.source.line in span)
+        )
 
     def assigned(self, place: str) -> SourceLine | None:
         """The line that gives a variable its value, where only one line does."""
         name = place.partition("[")[0]
-        found = [self._line(file, line) for file, tree in self._files.items() for line in assignments(tree, name)]
+        found = [
+            self._line(file, line)
+            for file, tree in self._files.items()
+            for line in assignments(tree, name)
+        ]
         return found[0] if len(found) == 1 else None
 
     def defines(self, name: str) -> bool:
         """Whether a class of that name is the user's own."""
-        return any(isinstance(node, ast.ClassDef) and node.name == name for tree in self._files.values() for node in ast.walk(tree))
+        return any(
+            isinstance(node, ast.ClassDef) and node.name == name
+            for tree in self._files.values()
+            for node in ast.walk(tree)
+        )
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
@@ -105,11 +137,18 @@ class UserCode:
     @cached_property
     def imports(self) -> frozenset[str]:
         """The packages that the files import, by their first names."""
-        return frozenset(name.partition(".")[0] for tree in self._files.values() for level, name in modules(tree) if not level)
+        return frozenset(
+            name.partition(".")[0]
+            for tree in self._files.values()
+            for level, name in modules(tree)
+            if not level
+        )
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
-        """How often the files use something of a package that they import, by the first name of the package."""
+        """How often the files use something of a package that they import, by the first name of the
+        package.
+        """
         counts: Counter[str] = Counter()
         for tree in self._files.values():
             packages = bound_to(tree)
@@ -124,10 +163,17 @@ class UserCode:
 
     @cached_property
     def _files(self) -> dict[str, ast.Module]:
-        """Name -> syntax tree, the files named first, then the script, what it was seen to import, and what its text imports."""
+        """Name -> syntax tree, the files named first, then the script, what it was seen to import,
+        and what its text imports.
+        """
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
-        waiting = [*self._named, *([self.sources.script] if self.sources.script else []), *self.sources.cells, *self._recorded]
+        waiting = [
+            *self._named,
+            *([self.sources.script] if self.sources.script else []),
+            *self.sources.cells,
+            *self._recorded,
+        ]
         while waiting and len(seen) < MOST_FILES:
             name = waiting.pop(0)
             if name in seen or (text := self.sources.text(name)) is None:
@@ -142,7 +188,8 @@ class UserCode:
         """The files of the user's that this one imports."""
         program = self.sources.script or name
         for level, module in dict.fromkeys(modules(tree)):
-            if not level and module.partition(".")[0] == OWN:  # a checkout of it may lie above the script
+            # a checkout of it may lie above the script
+            if not level and module.partition(".")[0] == OWN:
                 continue
             for files in places(level, module, name, program):
                 found = [file for file in files if self.sources.has(file)]
@@ -156,7 +203,9 @@ OWN = "reprocheck"
 
 
 def keep_sources(check: Check, folder: Path) -> None:
-    """Keep the user's own files in the folder of a recording, as far as they can be found: for those who read it elsewhere."""
+    """Keep the user's own files in the folder of a recording, as far as they can be found: for
+    those who read it elsewhere.
+    """
     code = UserCode(check, folder)
     if code.imports or code.sources.script:
         code.keep()

@@ -1,1 +1,3 @@
-"""The recorder, which runs inside the processes of the user: this folder is put on their path. Imports nothing of reprocheck."""
+"""The recorder, which runs inside the processes of the user: this folder is put on their path.
+Imports nothing of reprocheck.
+"""

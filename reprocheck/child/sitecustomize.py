@@ -1,6 +1,8 @@
-"""Found through PYTHONPATH by every Python that starts inside a run: starts the recorder, then the sitecustomize that this one shadows.
+"""Found through PYTHONPATH by every Python that starts inside a run: starts the recorder, then the
+sitecustomize that this one shadows.
 
-Syntax that any Python 2.7 or 3 can read: scripts start other interpreters too. It never fails and never prints.
+Syntax that any Python 2.7 or 3 can read: scripts start other interpreters too. It never fails and
+never prints.
 """
 
 import os
@@ -19,9 +21,13 @@ def _start():
 
 
 def _confess(error):
-    """The recorder could not start: say so in the trace folder, where the report looks, and let the script run."""
+    """The recorder could not start: say so in the trace folder, where the report looks, and let the
+    script run.
+    """
     try:
-        line = '{"e":"problem","where":"start of the recorder","error":"%s"}\n' % repr(error).replace("\\", "/").replace('"', "'")
+        line = '{"e":"problem","where":"start of the recorder","error":"%s"}\n' % repr(
+            error
+        ).replace("\\", "/").replace('"', "'")
         path = os.path.join(os.environ["REPROCHECK_CHILD"], "%d-0.jsonl" % os.getpid())
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.write(descriptor, line.encode("ascii", "replace"))
@@ -31,7 +37,9 @@ def _confess(error):
 
 
 def _chain():
-    """Run the sitecustomize that would have been found without us (the user's, Debian's, a coverage tool's)."""
+    """Run the sitecustomize that would have been found without us (the user's, Debian's, a coverage
+    tool's).
+    """
     here = os.path.dirname(os.path.abspath(__file__))
     path = list(sys.path)
     ours = sys.modules.pop("sitecustomize", None)

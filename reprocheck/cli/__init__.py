@@ -1,7 +1,8 @@
-"""The command line. One module a command; `console` and its `terminal` alone know the terminal, `failure` alone prints errors.
+"""The command line. One module a command; `console` and its `terminal` alone know the terminal,
+`failure` alone prints errors.
 
-Start-up is a budget: what only asks for the version or the overview is answered here, before typer is imported, and every command
-imports what it needs inside its function.
+Start-up is a budget: what only asks for the version or the overview is answered here, before typer
+is imported, and every command imports what it needs inside its function.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return guarded(overview.print_version)
         if words in ([], ["--help"], ["-h"]):
             return guarded(overview.print_help)
-    return guarded(lambda: _application(words), verbose="-v" in words[:2] or "--verbose" in words[:2])
+    return guarded(
+        lambda: _application(words), verbose="-v" in words[:2] or "--verbose" in words[:2]
+    )
 
 
 def _application(words: list[str]) -> int:

@@ -26,7 +26,8 @@ OF_RUNS = ("run", "explain", "record")
 class Root(TyperGroup):
     """The group of commands; its help is the overview.
 
-    A command is made when it is asked for: that of all of them took longer than the rest of a start.
+    A command is made when it is asked for: that of all of them took longer than the rest of a
+    start.
     """
 
     def get_help(self, ctx: Any) -> str:
@@ -49,7 +50,9 @@ def made(name: str) -> Any:
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     own = getattr(module, f"{name.capitalize()}Command", OneCommand)
     kind = RunCommand if name in OF_RUNS else own
-    alone.command(name, cls=kind, help=overview.COMMANDS[name], context_settings=HELP_NAMES)(getattr(module, name))
+    alone.command(name, cls=kind, help=overview.COMMANDS[name], context_settings=HELP_NAMES)(
+        getattr(module, name)
+    )
     return typer.main.get_command(alone)
 
 
@@ -63,7 +66,10 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help=overview.OPTIONS["--version"])] = False) -> None:
+def root(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help=overview.OPTIONS["--version"])] = False,
+) -> None:
     """Runs a training script twice and says whether the runs agree."""
     if version:
         overview.print_version()
@@ -76,12 +82,17 @@ def root(ctx: typer.Context, version: Annotated[bool, typer.Option("--version", 
 
 
 def mend() -> None:
-    """Puts back what a check of this folder left that was killed, and says so on stderr. Costs two listings where there is none."""
+    """Puts back what a check of this folder left that was killed, and says so on stderr.
+
+    Costs two listings where there is none.
+    """
     import tempfile
 
     output = Path.cwd() / "reports"
     pointers = Path(tempfile.gettempdir()).glob("reprocheck-*/check.json")
-    if not any(output.glob("*/snapshot")) and not any(_names(pointer, Path.cwd()) for pointer in pointers):
+    if not any(output.glob("*/snapshot")) and not any(
+        _names(pointer, Path.cwd()) for pointer in pointers
+    ):
         return
     from reprocheck.cli.terminal import standard_error
     from reprocheck.launch.left_behind import mended
@@ -91,7 +102,9 @@ def mend() -> None:
 
 
 def _names(pointer: Path, folder: Path) -> bool:
-    """Whether the check that left `pointer`, which may be under way elsewhere, is one of this folder."""
+    """Whether the check that left `pointer`, which may be under way elsewhere, is one of this
+    folder.
+    """
     try:
         return json.dumps(str(folder)) in pointer.read_text()
     except (OSError, UnicodeDecodeError):
@@ -99,8 +112,15 @@ def _names(pointer: Path, folder: Path) -> bool:
 
 
 def invoke(words: list[str]) -> int:
-    """Runs a command line and returns its exit code. Raises UsageError where it cannot be parsed."""
-    if len(words) == 2 and words[0] in overview.COMMANDS and words[1] in HELP_NAMES["help_option_names"]:
+    """Runs a command line and returns its exit code.
+
+    Raises UsageError where it cannot be parsed.
+    """
+    if (
+        len(words) == 2
+        and words[0] in overview.COMMANDS
+        and words[1] in HELP_NAMES["help_option_names"]
+    ):
         return _print_help(words[0])
     try:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
@@ -116,22 +136,33 @@ def invoke(words: list[str]) -> int:
 
 
 def _print_help(name: str) -> int:
-    """The help of a command, without the parser: typer 0.29 imports pydantic to read as much as `--help`, which takes 0.3 s of CPU time."""
+    """The help of a command, without the parser: typer 0.29 imports pydantic to read as much as
+    `--help`, which takes 0.3 s of CPU time.
+    """
     command = made(name)
-    with typer.Context(command, info_name=f"reprocheck {name}", help_option_names=HELP_NAMES["help_option_names"]) as context:
+    with typer.Context(
+        command, info_name=f"reprocheck {name}", help_option_names=HELP_NAMES["help_option_names"]
+    ) as context:
         typer.echo(command.get_help(context))
     return 0
 
 
-_PARSE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""What typer raises for a command line that it cannot parse; older versions take the class from click."""
+_PARSE_ERROR: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""What typer raises for a command line that it cannot parse; older versions take the class from
+click.
+"""
 
 
 def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
     if not command and _names_a_training(words):
-        return UsageError("There is no command between `reprocheck` and what it is to run.", f"Did you mean `{_as_run(words)}`?")
+        return UsageError(
+            "There is no command between `reprocheck` and what it is to run.",
+            f"Did you mean `{_as_run(words)}`?",
+        )
     if not command and (meant := get_close_matches(next(iter(words), ""), overview.COMMANDS, n=1)):
         return UsageError(message, f"Did you mean `reprocheck {meant[0]}`?")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")

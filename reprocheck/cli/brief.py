@@ -1,4 +1,7 @@
-"""A check that does not simply pass, in a few lines: verdict, where, cause, line, fix. All the rest stands behind `--verbose`."""
+"""A check that does not simply pass, in a few lines: verdict, where, cause, line, fix.
+
+All the rest stands behind `--verbose`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,23 @@ BELOW = 4
 LEAST = 3
 """Lines that a fix, or the end of a log, has in any case."""
 ROWS: Mapping[str, int] = MappingProxyType(
-    {"proof": 2, "evidence": 2, "reason": 2, "lead": 3, "cause": 2, "between": 2, "losses": 2, "caveat": 1, "state left": 1, "conflict": 1}
+    {
+        "proof": 2,
+        "evidence": 2,
+        "reason": 2,
+        "lead": 3,
+        "cause": 2,
+        "between": 2,
+        "losses": 2,
+        "caveat": 1,
+        "state left": 1,
+        "conflict": 1,
+    }
 )
-"""Rows that each part has in any case. Those that are left go to the parts in this order, as many as each needs."""
+"""Rows that each part has in any case.
+
+Those that are left go to the parts in this order, as many as each needs.
+"""
 SAID = 3
 """Rows of what is known of a patch."""
 LABEL = 11
@@ -31,9 +48,15 @@ TAIL_CHARACTERS = 2000
 
 
 def shown(check: Check, console: Console) -> bool:
-    """Whether a check is told in this form: where there is more to say than that the runs agree, unless all of it is asked for."""
+    """Whether a check is told in this form: where there is more to say than that the runs agree,
+    unless all of it is asked for.
+    """
     verdict = check.verdict
-    plain = verdict.verdict == "reproducible" and verdict.exit_code == 0 and verdict.first_divergence is None
+    plain = (
+        verdict.verdict == "reproducible"
+        and verdict.exit_code == 0
+        and verdict.first_divergence is None
+    )
     return not plain and not console.verbose
 
 
@@ -52,7 +75,10 @@ def print_brief(check: Check, console: Console) -> None:
 
 def _around(check: Check, out: Stream, rows: Mapping[str, int]) -> tuple[list[str], list[str]]:
     """What stands above the fix and below it; `rows`: how many each part has at most."""
-    return [*_headline(check, out, rows), "", *_found(check, out, rows)], [*_aside(check, out, rows), *_hidden(check, out)]
+    return [*_headline(check, out, rows), "", *_found(check, out, rows)], [
+        *_aside(check, out, rows),
+        *_hidden(check, out),
+    ]
 
 
 def _widened(check: Check, out: Stream, spare: int) -> Mapping[str, int]:
@@ -69,7 +95,7 @@ def _widened(check: Check, out: Stream, spare: int) -> Mapping[str, int]:
     return rows
 
 
-# ---------------------------------------------------------------------------------------------------------------- the verdict
+# -------------------------------------------------------------------------------------- the verdict
 
 
 def _headline(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
@@ -104,7 +130,13 @@ def _found(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
         yield _row(out, "where", said)
     if check.search is not None:
         proved = check.search.smallest or check.search.patch
-        yield from _rows(out, "proof" if proved else "search", text.line(check.search.sentence), rows["proof"], "bold")
+        yield from _rows(
+            out,
+            "proof" if proved else "search",
+            text.line(check.search.sentence),
+            rows["proof"],
+            "bold",
+        )
     for cause in check.causes[:1]:
         yield from _cause(cause, out, rows, with_evidence=check.search is None)
 
@@ -119,17 +151,30 @@ def _losses(check: Check) -> str:
         later = check.verdict.first_divergence
         if later is None or later.reference is None or later.value is None:
             return ""
-        return f"iteration {later.iteration:,}: {shown_loss(later.reference)}, {shown_loss(later.value)}"
+        return (
+            f"iteration {later.iteration:,}: {shown_loss(later.reference)},"
+            f" {shown_loss(later.value)}"
+        )
     place = f" of rank {row.rank}" if words.rank_count(check) > 1 else ""
     other = f" (run {row.run})" if len(check.runs) > 2 else ""
-    said = f"iteration {row.iteration:,}{place}: {shown_loss(row.reference)}, {shown_loss(row.value)}{other}"
-    return f"{said}; {text.number(row.max_difference)} apart, {text.number(row.allowed)} allowed{_bits(check, row.iteration)}"
+    said = (
+        f"iteration {row.iteration:,}{place}: {shown_loss(row.reference)},"
+        f" {shown_loss(row.value)}{other}"
+    )
+    return (
+        f"{said}; {text.number(row.max_difference)} apart, {text.number(row.allowed)}"
+        f" allowed{_bits(check, row.iteration)}"
+    )
 
 
 def _bits(check: Check, iteration: int) -> str:
     """Where the losses differ at all, if that is before `iteration`."""
     first = check.verdict.bitwise.first_iteration
-    return f"; bits differ from iteration {first:,} on" if first is not None and first < iteration else ""
+    return (
+        f"; bits differ from iteration {first:,} on"
+        if first is not None and first < iteration
+        else ""
+    )
 
 
 def _where(check: Check) -> str:
@@ -143,7 +188,9 @@ def _where(check: Check) -> str:
     return f"{rung.rung}: {place}" if place else rung.rung
 
 
-def _cause(cause: Cause, out: Stream, rows: Mapping[str, int], *, with_evidence: bool) -> Iterator[str]:
+def _cause(
+    cause: Cause, out: Stream, rows: Mapping[str, int], *, with_evidence: bool
+) -> Iterator[str]:
     from reprocheck.report import text, why
 
     yield from _rows(out, "cause", why.cause_title(cause), rows["cause"], "bold")
@@ -153,15 +200,21 @@ def _cause(cause: Cause, out: Stream, rows: Mapping[str, int], *, with_evidence:
     if cause.source:
         place = out.cut_head(why.origin(cause.source), _room(out))
         room = _room(out) - len(place)
-        code = f"  {text.line(cause.source.text)}" if cause.source.text and room > SHORTEST_CODE else ""
+        code = (
+            f"  {text.line(cause.source.text)}"
+            if cause.source.text and room > SHORTEST_CODE
+            else ""
+        )
         yield _row(out, "line", place + code)
 
 
-# ---------------------------------------------------------------------------------------------------------------- what to do
+# --------------------------------------------------------------------------------------- what to do
 
 
 def _answer(check: Check, out: Stream, room: int) -> list[str]:
-    """The fix; the end of the log of a run that did not end well; what is known where nothing was recorded."""
+    """The fix; the end of the log of a run that did not end well; what is known where nothing was
+    recorded.
+    """
     from reprocheck.report import repair
 
     if check.verdict.verdict in ("script_failed", "timed_out"):
@@ -170,14 +223,21 @@ def _answer(check: Check, out: Stream, room: int) -> list[str]:
     if found is not None:
         return _fix(found, out, room)
     silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
-    return _within([row for text in check.coverage for row in _rows(out, "", text, 3)], room, out) if silent else []
+    return (
+        _within([row for text in check.coverage for row in _rows(out, "", text, 3)], room, out)
+        if silent
+        else []
+    )
 
 
 def _fix(found: Repair, out: Stream, room: int) -> list[str]:
     if found.kind == "words":
         return _rows(out, "fix", found.text, room)
     lines = found.text.split("\n")
-    said = [row.rstrip() for row in _rows(out, "patch" if found.kind == "patch" else "fix", found.said, SAID)]
+    said = [
+        row.rstrip()
+        for row in _rows(out, "patch" if found.kind == "patch" else "fix", found.said, SAID)
+    ]
     room -= len(said)
     if found.kind == "patch" and len(lines) > room:
         lines = [line for line in lines if line[:1] in ("+", "-") and not line.startswith("+++")]
@@ -185,7 +245,9 @@ def _fix(found: Repair, out: Stream, room: int) -> list[str]:
         lines = [line for line in lines if line and not line.startswith("--- ")]
     styles = {"+": "green", "-": "red"} if found.kind == "patch" else {}
     style = "" if found.kind == "patch" else "cyan"
-    code = [f"    {out.style(out.fit(line), styles.get(line[:1], style))}".rstrip() for line in lines]
+    code = [
+        f"    {out.style(out.fit(line), styles.get(line[:1], style))}".rstrip() for line in lines
+    ]
     return [*said, *_within(code, max(1, room), out)]
 
 
@@ -193,14 +255,19 @@ def _within(rows: list[str], room: int, out: Stream) -> list[str]:
     """The first rows, and how many are left out."""
     if len(rows) <= room:
         return rows
-    return [*rows[: room - 1], out.style(out.fit(f"    … {len(rows) - room + 1} more lines (-v)"), "dim")]
+    return [
+        *rows[: room - 1],
+        out.style(out.fit(f"    … {len(rows) - room + 1} more lines (-v)"), "dim"),
+    ]
 
 
 def _log(check: Check, out: Stream, room: int) -> list[str]:
     """The end of the log of the first run that failed or was ended."""
     from reprocheck.report import words
 
-    bad: Run | None = next((run for run in check.runs if run.record.ended in ("failed", "timed_out")), None)
+    bad: Run | None = next(
+        (run for run in check.runs if run.record.ended in ("failed", "timed_out")), None
+    )
     if bad is None:
         return []
     from reprocheck.cli.summary import tail
@@ -210,11 +277,13 @@ def _log(check: Check, out: Stream, room: int) -> list[str]:
     return [*head, *("  " + out.style(out.fit("│ "), "dim") + row for row in rows)]
 
 
-# ---------------------------------------------------------------------------------------------------------------- and what else
+# ------------------------------------------------------------------------------------ and what else
 
 
 def _aside(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
-    """What limits the verdict, the first sentence of each: controls that were on, state of run 1, the environment, caveats."""
+    """What limits the verdict, the first sentence of each: controls that were on, state of run 1,
+    the environment, caveats.
+    """
     from reprocheck.cli.summary import environment_said, state_said
     from reprocheck.report import controls, text, words
 
@@ -261,5 +330,7 @@ def _room(out: Stream) -> int:
     return out.width - 1 - LABEL - 4
 
 
-def _rows(out: Stream, label: str, said: str, most: int, style: str = "dim", end: str = "") -> list[str]:
+def _rows(
+    out: Stream, label: str, said: str, most: int, style: str = "dim", end: str = ""
+) -> list[str]:
     return out.labelled_rows(label, said, style, indent=2, label_width=LABEL, most=most, end=end)

@@ -1,4 +1,6 @@
-"""`reprocheck compare`: two recordings that were made apart, or the script as it is and as it was in another commit."""
+"""`reprocheck compare`: two recordings that were made apart, or the script as it is and as it was
+in another commit.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,20 @@ if TYPE_CHECKING:
     from reprocheck.settings import Settings
 
 NOT_HERE = ("runs",)
-SidesArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")]
+SidesArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")
+]
 AgainstOption = Annotated[
     str | None,
-    typer.Option("--against", metavar="COMMIT", help="Record the script as it was in this commit and as it is; compare these."),
+    typer.Option(
+        "--against",
+        metavar="COMMIT",
+        help="Record the script as it was in this commit and as it is; compare these.",
+    ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Compare recordings of different scripts all the same.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Compare recordings of different scripts all the same.")
+]
 RunsOption = Annotated[
     int,
     typer.Option(
@@ -39,7 +49,9 @@ RunsOption = Annotated[
 
 
 class CompareCommand(RunCommand):
-    """Two recordings, with options anywhere; with `--against` an entry point, where options end as for `run`."""
+    """Two recordings, with options anywhere; with `--against` an entry point, where options end as
+    for `run`.
+    """
 
     usage = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
 
@@ -73,24 +85,45 @@ def compare(
         if sides is None or len(sides) != 2:
             raise UsageError(
                 f"compare takes two recordings, not {len(sides or ())}.",
-                "reprocheck compare run-a.zip run-b.zip, or reprocheck compare --against COMMIT train.py",
+                "reprocheck compare run-a.zip run-b.zip, or reprocheck compare --against COMMIT"
+                " train.py",
             )
         return _recordings(Path(sides[0]), Path(sides[1]), held, console, target, force=force)
     return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
 
 
-def _recordings(first: Path, second: Path, held: Settings, console: Console, target: Destination | None, *, force: bool) -> int:
+def _recordings(
+    first: Path,
+    second: Path,
+    held: Settings,
+    console: Console,
+    target: Destination | None,
+    *,
+    force: bool,
+) -> int:
     from reprocheck.recording import bundle
 
     console.begin(f"{first} and {second}")
     console.status("reading the recordings")
     with ExitStack() as stack:
         folders = [stack.enter_context(bundle.opened(path)) for path in (first, second)]
-        return _compared((folders[0], folders[1]), (str(first), str(second)), held, console, target, force=force)
+        return _compared(
+            (folders[0], folders[1]), (str(first), str(second)), held, console, target, force=force
+        )
 
 
-def _with_commit(commit: str, words: list[str], held: Settings, console: Console, target: Destination | None, *, force: bool) -> int:
-    """Both sides recorded here: the commit in a worktree of its own, then the working directory as it is."""
+def _with_commit(
+    commit: str,
+    words: list[str],
+    held: Settings,
+    console: Console,
+    target: Destination | None,
+    *,
+    force: bool,
+) -> int:
+    """Both sides recorded here: the commit in a worktree of its own, then the working directory as
+    it is.
+    """
     import tempfile
 
     from reprocheck import launch
@@ -106,13 +139,17 @@ def _with_commit(commit: str, words: list[str], held: Settings, console: Console
     with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
         recordings = Path(temporary) / "commit", Path(temporary) / "here"
         with launch.worktree(found, here, output, console.message) as there:
-            for folder, place, name in zip(recordings, (there, here), (found.shown, "the working directory"), strict=True):
+            for folder, place, name in zip(
+                recordings, (there, here), (found.shown, "the working directory"), strict=True
+            ):
                 with chdir(place):
                     entry = launch.entry_point(**asked, python=held.python if python else None)  # type: ignore[arg-type]
                     console.begin(f"{title(entry)}, {name}")
                     folder.mkdir()
                     _recorded(entry, held, folder, console, name)
-        return _compared(recordings, (found.shown, "the working directory"), held, console, target, force=force)
+        return _compared(
+            recordings, (found.shown, "the working directory"), held, console, target, force=force
+        )
 
 
 def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: str) -> None:
@@ -123,11 +160,20 @@ def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: 
     check = recorded(entry, held, folder, console)
     if record.failed(check):
         summary.print_verdict(check, console)
-        raise UsageError(f"{name} recorded nothing that can be compared: {check.verdict.reason}", "Try it alone: reprocheck record …")
+        raise UsageError(
+            f"{name} recorded nothing that can be compared: {check.verdict.reason}",
+            "Try it alone: reprocheck record …",
+        )
 
 
 def _compared(
-    folders: tuple[Path, Path], names: tuple[str, str], held: Settings, console: Console, target: Destination | None, *, force: bool
+    folders: tuple[Path, Path],
+    names: tuple[str, str],
+    held: Settings,
+    console: Console,
+    target: Destination | None,
+    *,
+    force: bool,
 ) -> int:
     """Joins, judges, explains and draws."""
     from reprocheck.cli import summary

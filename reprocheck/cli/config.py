@@ -16,7 +16,13 @@ from reprocheck.settings import OPTIONS
 def config(
     flags: dict[str, object],
     format: Annotated[
-        str, typer.Option("--format", metavar="text|json", help="How to print the settings. [text]", show_default=False)
+        str,
+        typer.Option(
+            "--format",
+            metavar="text|json",
+            help="How to print the settings. [text]",
+            show_default=False,
+        ),
     ] = "text",
 ) -> int:
     """Prints the settings that hold here; with flags, those that `run` would use with them."""
@@ -30,7 +36,10 @@ def config(
     held = settings.load(flags, Path.cwd())
     out = standard_output(held.color)
     if format == "json":
-        rows = {setting.name: {"value": setting.value, "origin": setting.origin} for setting in held.provenance}
+        rows = {
+            setting.name: {"value": setting.value, "origin": setting.origin}
+            for setting in held.provenance
+        }
         out.line(json.dumps(rows, indent=2))
         return 0
     names = max(len(option.key) for option in OPTIONS)

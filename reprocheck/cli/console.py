@@ -18,17 +18,26 @@ REDRAW = 0.1
 TICK = 0.5
 """Seconds after which the time on it goes on by itself."""
 HEARTBEAT = 60.0
-"""Seconds of silence after which a line is written where there is no live line: CI systems end jobs that say nothing."""
+"""Seconds of silence after which a line is written where there is no live line: CI systems end jobs
+that say nothing.
+"""
 
 
 class Console:
     """The terminal of one check: `out` takes the verdict, `err` progress and remarks.
 
-    On a terminal, one live line a run that its last line replaces; else a few plain lines, and one a minute where nothing else is said.
-    Quiet: nothing but errors, the verdict and the report's place.
+    On a terminal, one live line a run that its last line replaces; else a few plain lines, and one
+    a minute where nothing else is said. Quiet: nothing but errors, the verdict and the report's
+    place.
     """
 
-    def __init__(self, settings: Settings, *, data_on_stdout: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        data_on_stdout: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.err = Stream(sys.stderr, color=settings.color)
         self.out = self.err if data_on_stdout else Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
@@ -47,7 +56,7 @@ class Console:
         self._ticking = False
         self._told_silence: dict[int, float] = {}
 
-    # ------------------------------------------------------------------------------------------------ launch.Observer
+    # ------------------------------------------------------------------------------ launch.Observer
 
     def begin(self, title: str) -> None:
         """Says what is checked."""
@@ -56,21 +65,29 @@ class Console:
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of those before."""
+        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
+        those before.
+        """
         self._stage(f"level {level}, ", of=2)
         if level == "module":
             aim = f" at level {level}" if title == "REPRODUCIBLE" else ", to see where they part"
             self.remark(f"{title}: recording two runs again{aim}", style="bold")
         else:
-            self._detail(f"recording again at level {level}" + (f", inside {inside}" if inside else ""))
+            self._detail(
+                f"recording again at level {level}" + (f", inside {inside}" if inside else "")
+            )
 
     def half(self, level: str) -> None:
-        """The run that follows is recorded at a deeper level, to be compared with that of another recording."""
+        """The run that follows is recorded at a deeper level, to be compared with that of another
+        recording.
+        """
         self._stage(f"level {level}, ", of=1)
         self._detail(f"recording again at level {level}")
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
-        """The runs that follow are made under controls, and why; `most`: runs of the search still to come at most."""
+        """The runs that follow are made under controls, and why; `most`: runs of the search still
+        to come at most.
+        """
         short = name if len(name) < 60 else f"{name.count('+') + 1} controls"
         self._stage(f"{name if len(name) < 30 else short}, ", of=2)
         self._progress.expect(most)
@@ -96,10 +113,15 @@ class Console:
             return
         self._told_silence[number] = seconds
         name = self._progress.name(number)
-        self.remark(f"{name}: nothing recorded for {duration(seconds)}; still running (--timeout SECONDS ends such a run).")
+        self.remark(
+            f"{name}: nothing recorded for {duration(seconds)}; still running (--timeout SECONDS"
+            " ends such a run)."
+        )
 
     def run_ended(self, record: RunRecord) -> None:
-        """The last line of a run stays; of runs beside those of the check only where one did not end well."""
+        """The last line of a run stays; of runs beside those of the check only where one did not
+        end well.
+        """
         name = self._progress.name(record.number)
         self._progress.ended(record.number, record.seconds)
         if self._aside and not self.verbose and record.ended in ("completed", "stopped"):
@@ -116,12 +138,14 @@ class Console:
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
-        """What the script prints (`--show-output`), byte for byte: its stdout to ours unless that holds data, the rest to stderr."""
+        """What the script prints (`--show-output`), byte for byte: its stdout to ours unless that
+        holds data, the rest to stderr.
+        """
         self._spoke_at = self._clock()
         target = self.out if stream == "stdout" else self.err
         target.raw(data)
 
-    # ------------------------------------------------------------------------------------------------ lines
+    # ---------------------------------------------------------------------------------------- lines
 
     def status(self, text: str) -> None:
         """What reprocheck itself is doing, on the live line."""
@@ -158,7 +182,9 @@ class Console:
             self._erase()
 
     def beat(self) -> None:
-        """What the clock does: the newest run's time goes on, on the live line, else in a line a minute."""
+        """What the clock does: the newest run's time goes on, on the live line, else in a line a
+        minute.
+        """
         number = max(tuple(self._progress.under_way), default=None)
         if self._live and number is not None:
             self._draw(number)
@@ -224,4 +250,9 @@ def _ending(record: RunRecord) -> str:
         if status is None:
             return "failed"
         return f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
-    return {"completed": "ran to its end", "stopped": "stopped", "timed_out": "timed out", "interrupted": "interrupted"}[record.ended]
+    return {
+        "completed": "ran to its end",
+        "stopped": "stopped",
+        "timed_out": "timed out",
+        "interrupted": "interrupted",
+    }[record.ended]

@@ -1,4 +1,6 @@
-"""`reprocheck demo`: two small trainings in plain Python, one clean and one not, through the real thing."""
+"""`reprocheck demo`: two small trainings in plain Python, one clean and one not, through the real
+thing.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SCRIPTS = {
 
 @with_settings("output", "quiet", "verbose", "color")
 def demo(flags: dict[str, object]) -> int:
-    """Checks both scripts in a folder of their own below the output folder; exit 0 if the verdicts are as expected."""
+    """Checks both scripts in a folder of their own below the output folder; exit 0 if the verdicts
+    are as expected.
+    """
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.run import perform
@@ -32,15 +36,22 @@ def demo(flags: dict[str, object]) -> int:
         with chdir(folder):
             as_expected &= perform({"script": name}, held, console, shown_from=here) == expected
     if not as_expected:
-        raise ReprocheckError("The demo did not come to the expected verdicts.", f"Please report it, with the folder {folder}.")
+        raise ReprocheckError(
+            "The demo did not come to the expected verdicts.",
+            f"Please report it, with the folder {folder}.",
+        )
     console.heading(
-        "Both scripts were run twice, as they are; the reports have the curves of both runs. Now your own:", "reprocheck run train.py"
+        "Both scripts were run twice, as they are; the reports have the curves of both runs. Now"
+        " your own:",
+        "reprocheck run train.py",
     )
     return 0
 
 
 def _copied(folder: Path) -> Path:
-    """The scripts, copied to where their reports go: nothing is written where reprocheck is installed."""
+    """The scripts, copied to where their reports go: nothing is written where reprocheck is
+    installed.
+    """
     from importlib.resources import files
 
     from reprocheck.errors import ReportError
@@ -48,7 +59,10 @@ def _copied(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in SCRIPTS:
-            (folder / name).write_text(files("reprocheck").joinpath("demo", name).read_text(encoding="utf-8"), encoding="utf-8")
+            (folder / name).write_text(
+                files("reprocheck").joinpath("demo", name).read_text(encoding="utf-8"),
+                encoding="utf-8",
+            )
     except OSError as error:
         message = f"The demo cannot be written to {folder}: {error.strerror or error}."
         raise ReportError(message, "Name another folder with --output.") from None

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from reprocheck.model import Check
 
 STDOUT = "-"
-SUFFIXES = {".html": "html", ".md": "md", ".json": "json", ".xml": "junit", ".csv": "csv", ".svg": "svg", ".png": "png"}
+SUFFIXES = {
+    ".html": "html",
+    ".md": "md",
+    ".json": "json",
+    ".xml": "junit",
+    ".csv": "csv",
+    ".svg": "svg",
+    ".png": "png",
+}
 NAMES = ("html", "md", "json", "junit", "csv")
 """The formats that `--format` completes and its help names; report.FORMATS holds all of them."""
 
@@ -25,11 +33,20 @@ def _complete(incomplete: str) -> list[str]:
 
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", metavar="|".join(NAMES), help="Print this report instead, or write it to -o.", autocompletion=_complete),
+    typer.Option(
+        "--format",
+        metavar="|".join(NAMES),
+        help="Print this report instead, or write it to -o.",
+        autocompletion=_complete,
+    ),
 ]
 OutputOption = Annotated[
     str | None,
-    typer.Option("-o", metavar="FILE|-", help="File to write the report to, its format taken from the name; -: stdout."),
+    typer.Option(
+        "-o",
+        metavar="FILE|-",
+        help="File to write the report to, its format taken from the name; -: stdout.",
+    ),
 ]
 
 
@@ -63,7 +80,8 @@ class Destination:
 def destination(format: str | None, output: str | None) -> Destination | None:
     """What `--format` and `-o` ask for; None where neither is given.
 
-    A file is opened for appending, so that one that cannot be written is known before the first run. Raises UsageError, ReportError.
+    A file is opened for appending, so that one that cannot be written is known before the first
+    run. Raises UsageError, ReportError.
     """
     if format is None and output is None:
         return None
@@ -71,7 +89,10 @@ def destination(format: str | None, output: str | None) -> Destination | None:
     if format is None:
         format = SUFFIXES.get(file.suffix.lower()) if file else None
         if format is None:
-            raise UsageError(f"-o {output} does not say which report is meant.", f"Add --format {'|'.join(NAMES)}.")
+            raise UsageError(
+                f"-o {output} does not say which report is meant.",
+                f"Add --format {'|'.join(NAMES)}.",
+            )
     _known(format)
     if file is not None:
         try:
@@ -93,4 +114,6 @@ def _known(format: str) -> None:
 
 
 def _unwritable(file: Path, error: OSError) -> ReportError:
-    return ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.")
+    return ReportError(
+        f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
+    )

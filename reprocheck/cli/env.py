@@ -54,7 +54,9 @@ SHELLS: Mapping[str, Callable[[str, str], str]] = {
 IN_SCRIPT: Mapping[str, str] = {
     "seed": "reprocheck.seed_all({seed})  # after the imports",
     "deterministic": "reprocheck.seed_all({seed}, mode=True)  # after the imports",
-    "single-thread": "torch.set_num_interop_threads(1), mindspore.device_context.cpu.op_tuning.threads_num(1)",
+    "single-thread": (
+        "torch.set_num_interop_threads(1), mindspore.device_context.cpu.op_tuning.threads_num(1)"
+    ),
 }
 """What a control does inside the process, that variables cannot, as code for the script."""
 
@@ -62,7 +64,15 @@ IN_SCRIPT: Mapping[str, str] = {
 @with_settings("control", "seed", "deterministic", "all_controls")
 def env(
     flags: dict[str, object],
-    shell: Annotated[str, typer.Option("--shell", metavar="|".join(SHELLS), help="Whose words to print. [sh]", show_default=False)] = "sh",
+    shell: Annotated[
+        str,
+        typer.Option(
+            "--shell",
+            metavar="|".join(SHELLS),
+            help="Whose words to print. [sh]",
+            show_default=False,
+        ),
+    ] = "sh",
 ) -> int:
     """Prints the variables that the controls need before Python starts."""
     from reprocheck import settings
@@ -74,16 +84,27 @@ def env(
     held = settings.load(flags, Path.cwd())
     names = controls.ordered([*held.controls, *(["hash-seed"] if "seed" in held.controls else [])])
     if not names:
-        raise UsageError("env needs a control.", "Say which: `reprocheck env --seed 0 --deterministic`.")
-    text = "\n".join(lines(map(controls.control, names), held.seed, SHELLS[shell], os.environ)) + "\n"
+        raise UsageError(
+            "env needs a control.", "Say which: `reprocheck env --seed 0 --deterministic`."
+        )
+    text = (
+        "\n".join(lines(map(controls.control, names), held.seed, SHELLS[shell], os.environ)) + "\n"
+    )
     standard_output().data(text.encode(errors="surrogateescape"))
     return 0
 
 
-def lines(wanted: Iterable[Control], seed: int, assign: Callable[[str, str], str], current: Mapping[str, str]) -> Iterator[str]:
-    """The lines to print: for each control what it does, its variables, and what variables cannot do.
+def lines(
+    wanted: Iterable[Control],
+    seed: int,
+    assign: Callable[[str, str], str],
+    current: Mapping[str, str],
+) -> Iterator[str]:
+    """The lines to print: for each control what it does, its variables, and what variables cannot
+    do.
 
-    assign: how the shell sets a variable. current: the environment as it is; a value in it that the lines replace is said.
+    assign: how the shell sets a variable. current: the environment as it is; a value in it that the
+    lines replace is said.
     """
     from reprocheck.settings.controls import environment
 
@@ -91,7 +112,9 @@ def lines(wanted: Iterable[Control], seed: int, assign: Callable[[str, str], str
     for control in wanted:
         against = {one.variable: one.value for one in environment([control.name], seed, current)[1]}
         variables = {
-            name: value for name, value in environment([control.name], seed, {})[0].items() if "{tmp}" not in control.environment[name]
+            name: value
+            for name, value in environment([control.name], seed, {})[0].items()
+            if "{tmp}" not in control.environment[name]
         }
         if variables:
             yield f"# {control.name}: {small(control.does)}"
@@ -99,13 +122,22 @@ def lines(wanted: Iterable[Control], seed: int, assign: Callable[[str, str], str
             yield from _assignment(assign(name, variables[name]), name, against)
         said.update(variables)
         if control.name in IN_SCRIPT:
-            yield f"# {control.name}{', besides' if variables else ''}, in the script: {IN_SCRIPT[control.name].format(seed=seed)}"
+            yield (
+                f"# {control.name}{', besides' if variables else ''}, in the script:"
+                f" {IN_SCRIPT[control.name].format(seed=seed)}"
+            )
         elif not variables or control.launch:
-            yield f"# {control.name}: no variable does this, but reprocheck run --control {control.name}"
+            yield (
+                f"# {control.name}: no variable does this, but reprocheck run --control"
+                f" {control.name}"
+            )
 
 
 def _assignment(line: str, name: str, against: Mapping[str, str]) -> Iterator[str]:
     meaning = MEANINGS.get(name, "")
     yield f"{line}  # {meaning}" if meaning else line
     if name in against:
-        yield f"# ^ replaces {name}={' '.join(against[name].split())}, which is set here and does not serve"
+        yield (
+            f"# ^ replaces {name}={' '.join(against[name].split())}, which is set here and does not"
+            " serve"
+        )

@@ -1,4 +1,6 @@
-"""`reprocheck explain`: the check as it is, the ladder, and then runs under controls until the cause is confirmed."""
+"""`reprocheck explain`: the check as it is, the ladder, and then runs under controls until the
+cause is confirmed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from reprocheck.settings import OPTIONS
 OWN = ("explain", "level")
 """Options of `run` that mean nothing here."""
 PatchOption = Annotated[
-    Path | None, typer.Option("--write-patch", metavar="FILE", help="Write the patch that was found there, to apply with `patch -p1`.")
+    Path | None,
+    typer.Option(
+        "--write-patch",
+        metavar="FILE",
+        help="Write the patch that was found there, to apply with `patch -p1`.",
+    ),
 ]
 
 
@@ -47,4 +54,7 @@ def _writable(file: Path) -> None:
     if file.is_dir():
         raise ReportError(f"{file} is a folder.", "Name a file with --write-patch.")
     if not file.parent.is_dir():
-        raise ReportError(f"{file} cannot be written: there is no folder {file.parent}.", "Name another file with --write-patch.")
+        raise ReportError(
+            f"{file} cannot be written: there is no folder {file.parent}.",
+            "Name another file with --write-patch.",
+        )

@@ -21,7 +21,8 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 
 def guarded(call: Callable[[], int], *, verbose: bool = False) -> int:
-    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit code, never a traceback.
+    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit
+    code, never a traceback.
 
     Exit code 1 is a verdict, and comes from `call` alone.
     """
@@ -81,7 +82,9 @@ def _internal(error: Exception, *, verbose: bool) -> int:
     where = _save(text)
     print_error(
         f"reprocheck itself failed: {type(error).__name__}: {error}".rstrip(": "),
-        f"Please report it, with the traceback in {where}." if where else "Run it again with -v, and report the traceback.",
+        f"Please report it, with the traceback in {where}."
+        if where
+        else "Run it again with -v, and report the traceback.",
     )
     return EXIT_INTERNAL
 

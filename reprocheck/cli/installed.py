@@ -1,4 +1,6 @@
-"""Whether another distribution has put its files into this package: two that share a folder break each other."""
+"""Whether another distribution has put its files into this package: two that share a folder break
+each other.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,15 @@ OURS = "reprocheck"
 
 
 def others(package: Path) -> list[str]:
-    """The distributions beside ours that have recorded `reprocheck/__init__.py` as a file of theirs. One listing of a folder."""
+    """The distributions beside ours that have recorded `reprocheck/__init__.py` as a file of
+    theirs. One listing of a folder.
+    """
     infos = package.parent.glob(f"{OURS}*.dist-info")
-    return sorted(name for info in infos if (name := _name(info)) != OURS and _holds(info, f"{package.name}/__init__.py"))
+    return sorted(
+        name
+        for info in infos
+        if (name := _name(info)) != OURS and _holds(info, f"{package.name}/__init__.py")
+    )
 
 
 def warn() -> None:
@@ -24,8 +32,14 @@ def warn() -> None:
 
     stream = standard_error()
     names = " ".join(found)
-    stream.labelled("note:", f"{names} has put its files into this package, too, and its command has the same name.", "bold yellow")
-    stream.labelled("fix:", f"Remove both and install one again: pip uninstall {names} {OURS}", "bold")
+    stream.labelled(
+        "note:",
+        f"{names} has put its files into this package, too, and its command has the same name.",
+        "bold yellow",
+    )
+    stream.labelled(
+        "fix:", f"Remove both and install one again: pip uninstall {names} {OURS}", "bold"
+    )
 
 
 def _name(info: Path) -> str:

@@ -1,4 +1,6 @@
-"""`reprocheck merge NODE0 NODE1 … -o RUN`: what each machine of a run recorded, as one recording."""
+"""`reprocheck merge NODE0 NODE1 … -o RUN`: what each machine of a run recorded, as one
+recording.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,26 @@ from reprocheck.errors import UsageError
 
 
 def merge(
-    nodes: Annotated[list[Path], typer.Argument(metavar="NODE0 NODE1...", help="Recordings of one run: a file or folder of each node.")],
-    output: Annotated[Path | None, typer.Option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder.")] = None,
+    nodes: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="NODE0 NODE1...", help="Recordings of one run: a file or folder of each node."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder."),
+    ] = None,
 ) -> int:
-    """Joins the recordings into one with all ranks, which `compare` and `report` take. Exit 0 also where ranks are missing: it says so."""
+    """Joins the recordings into one with all ranks, which `compare` and `report` take.
+
+    Exit 0 also where ranks are missing: it says so.
+    """
     if output is None:
-        raise UsageError("Where to write the run is not said.", f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip")
+        raise UsageError(
+            "Where to write the run is not said.",
+            f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip",
+        )
     from reprocheck.cli import summary
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.model.ranks import named
@@ -24,7 +40,11 @@ def merge(
 
     made = merging.merge(nodes, output)
     title = f"MERGED  {made.nodes} nodes, {len(made.ranks)} ranks"
-    summary.print_recording(standard_output(), title, output, "record the run once more, merge it, and compare them:")
+    summary.print_recording(
+        standard_output(), title, output, "record the run once more, merge it, and compare them:"
+    )
     if made.missing:
-        standard_error().paragraph(f"No node has {named(made.missing)}: is a recording missing?", style="yellow")
+        standard_error().paragraph(
+            f"No node has {named(made.missing)}: is a recording missing?", style="yellow"
+        )
     return 0

@@ -1,4 +1,7 @@
-"""`reprocheck --help` and `--version`: text that needs no parser. The commands are listed once, here."""
+"""`reprocheck --help` and `--version`: text that needs no parser.
+
+The commands are listed once, here.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def _pairs(rows: dict[str, str]) -> list[str]:
     """Two entries a line, the first half of them on the left."""
     cells = [f"{name:>4}  {text}" for name, text in rows.items()]
     half = (len(cells) + 1) // 2
-    return [f"{left:<32}{right}".rstrip() for left, right in zip(cells[:half], [*cells[half:], ""], strict=False)]
+    return [
+        f"{left:<32}{right}".rstrip()
+        for left, right in zip(cells[:half], [*cells[half:], ""], strict=False)
+    ]
 
 
 def _print(text: str) -> None:

@@ -1,7 +1,8 @@
 """What reprocheck's own process keeps apart from what the environment means for the script.
 
-`PYTHONPATH` leads to the script's modules, and `PYTHONWARNINGS` is for its warnings: a `typer.py` or a warning that is an error there
-must not break the command. The variables themselves stay as they are, for the runs.
+`PYTHONPATH` leads to the script's modules, and `PYTHONWARNINGS` is for its warnings: a `typer.py`
+or a warning that is an error there must not break the command. The variables themselves stay as
+they are, for the runs.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ def settle() -> None:
 
 
 def _open_missing_streams() -> None:
-    """A closed stdin, stdout or stderr (`2>&-`) becomes /dev/null: else its number would name a pipe or a file of ours."""
+    """A closed stdin, stdout or stderr (`2>&-`) becomes /dev/null: else its number would name a
+    pipe or a file of ours.
+    """
     for descriptor in _STANDARD:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # gets the lowest number that is free, which is this one
+            # gets the lowest number that is free, which is this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     sys.stdout = sys.stdout or _nowhere(1)
     sys.stderr = sys.stderr or _nowhere(2)
 
@@ -41,7 +45,9 @@ def _nowhere(descriptor: int) -> TextIO:
 
 
 def _script_folders_last() -> None:
-    """Modules of the script are found behind those of reprocheck and of its libraries, wherever they have the same name."""
+    """Modules of the script are found behind those of reprocheck and of its libraries, wherever
+    they have the same name.
+    """
     own = Path(__file__).resolve().parents[2]
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     theirs = {Path(entry).resolve() for entry in entries if entry}

@@ -1,4 +1,6 @@
-"""Typer parameters made from the table of settings, and the `run` command's way of finding where the user's own command begins."""
+"""Typer parameters made from the table of settings, and the `run` command's way of finding where
+the user's own command begins.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,24 @@ ENTRY = "reprocheck.entry"
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
-    """Gives a command an option for each named setting; those that were typed arrive in its parameter `flags`, by name."""
+    """Gives a command an option for each named setting; those that were typed arrive in its
+    parameter `flags`, by name.
+    """
 
     def decorate(command: Command) -> Command:
         def wrapper(**given: Any) -> int:
             flags = {name: given.pop(name) for name in names}
             return command(flags=flags, **given)
 
-        own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "flags"]
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*(_parameter(o) for o in OPTIONS if o.name in names), *own)]
+        own = [
+            p
+            for p in inspect.signature(command, eval_str=True).parameters.values()
+            if p.name != "flags"
+        ]
+        parameters = [
+            p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for p in (*(_parameter(o) for o in OPTIONS if o.name in names), *own)
+        ]
         wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
         wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__
@@ -52,7 +63,9 @@ def _parameter(option: Option) -> inspect.Parameter:
         autocompletion=_completer(option.choices) if option.choices else None,
     )
     annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(option.type, str | None)
-    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation
+    )
 
 
 def _completer(choices: Sequence[str]) -> Callable[[str], list[str]]:
@@ -71,9 +84,15 @@ class OneCommand(TyperCommand):
 
 
 class RunCommand(OneCommand):
-    """A command whose options end where the user's own command begins: at a script, `-m` or `--`. The rest is not looked at."""
+    """A command whose options end where the user's own command begins: at a script, `-m` or `--`.
+    The rest is not looked at.
+    """
 
-    usage: tuple[str, ...] = ("[OPTIONS] SCRIPT.py [ARGS]...", "[OPTIONS] -m MODULE [ARGS]...", "[OPTIONS] -- COMMAND [ARGS]...")
+    usage: tuple[str, ...] = (
+        "[OPTIONS] SCRIPT.py [ARGS]...",
+        "[OPTIONS] -m MODULE [ARGS]...",
+        "[OPTIONS] -- COMMAND [ARGS]...",
+    )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses the options before the entry point; the words from it on go to `ctx.meta`."""
@@ -88,7 +107,9 @@ class RunCommand(OneCommand):
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         """A line for each way to call it."""
         for number, rest in enumerate(self.usage):
-            formatter.write_usage(f"reprocheck {self.name}", rest, prefix="Usage: " if not number else "       ")
+            formatter.write_usage(
+                f"reprocheck {self.name}", rest, prefix="Usage: " if not number else "       "
+            )
 
     def _takes_value(self, ctx: Any) -> dict[str, bool]:
         return {
@@ -99,11 +120,18 @@ class RunCommand(OneCommand):
 
 
 def entry_start(words: Sequence[str], takes_value: dict[str, bool]) -> int:
-    """Index of the first word that is neither an option of ours nor its value. `takes_value`: our options -> whether a value follows."""
+    """Index of the first word that is neither an option of ours nor its value.
+
+    `takes_value`: our options -> whether a value follows.
+    """
     index = 0
     while index < len(words):
         word = words[index]
-        if word in ("--", "-") or not word.startswith("-") or (word.startswith("-m") and "-m" not in takes_value):
+        if (
+            word in ("--", "-")
+            or not word.startswith("-")
+            or (word.startswith("-m") and "-m" not in takes_value)
+        ):
             return index
         index += 2 if _value_follows(word, takes_value) else 1
     return len(words)

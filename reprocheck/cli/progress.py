@@ -1,4 +1,6 @@
-"""What is known of the runs under way, in one line: iteration, last loss, time, and the time left once a run's time is known."""
+"""What is known of the runs under way, in one line: iteration, last loss, time, and the time left
+once a run's time is known.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Running:
-    """One run under way: when it started by the clock of its observer, and what was last recorded of it."""
+    """One run under way: when it started by the clock of its observer, and what was last recorded
+    of it.
+    """
 
     started: float
     iteration: int = 0
@@ -15,7 +19,9 @@ class Running:
 
 
 class Progress:
-    """The runs of one stage (a check, a pair at a deeper level, an arm of a search), told of what happens and at what time."""
+    """The runs of one stage (a check, a pair at a deeper level, an arm of a search), told of what
+    happens and at what time.
+    """
 
     def __init__(self, runs: int, steps: int | None) -> None:
         self._whole_check = runs, steps
@@ -30,7 +36,9 @@ class Progress:
         self.stage("", of=runs, steps=steps)
 
     def stage(self, name: str, *, of: int, steps: int | None = None) -> None:
-        """Runs of another kind follow, `of` of them, each of `steps` iterations where that is known."""
+        """Runs of another kind follow, `of` of them, each of `steps` iterations where that is
+        known.
+        """
         self._name, self._of, self._steps = name, of, steps
         self._last: dict[int, Running] = {}
         self._seconds: float | None = None
@@ -78,7 +86,11 @@ class Progress:
         loss = () if running.loss is None else (f"loss {running.loss:.7g}",)
         if not running.iteration:
             return loss or ("no iteration yet",)
-        to_come = number in self.under_way and self._steps is not None and running.iteration <= self._steps
+        to_come = (
+            number in self.under_way
+            and self._steps is not None
+            and running.iteration <= self._steps
+        )
         of = f" of {self._steps:,}" if to_come else ""
         return (f"iteration {running.iteration:,}{of}", *loss)
 
@@ -92,13 +104,18 @@ class Progress:
         return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
 
     def _left(self, number: int, seconds: float) -> tuple[str, ...]:
-        """The time that the runs of this stage still take: those before took as long. Nothing where runs stand side by side."""
+        """The time that the runs of this stage still take: those before took as long.
+
+        Nothing where runs stand side by side.
+        """
         if self._seconds is None or len(self.under_way) > 1:
             return ()
         left = self._seconds * (self._of - number + 1) - seconds
         if left <= 0:
             return ()
-        return (f"about {max(1, round(left))} s left" if left < 60 else f"about {duration(left)} left",)
+        return (
+            f"about {max(1, round(left))} s left" if left < 60 else f"about {duration(left)} left",
+        )
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,6 @@
-"""Controls on the terminal: those that were on, what each touched, and the search that confirms a cause."""
+"""Controls on the terminal: those that were on, what each touched, and the search that confirms a
+cause.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _STYLES = {"+": "green", "-": "red"}
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
-    """What the search over controls found, how sure that is, and what was tried; every override where `every`."""
+    """What the search over controls found, how sure that is, and what was tried; every override
+    where `every`.
+    """
     from reprocheck.report import controls, text
 
     search = check.search
@@ -65,14 +69,21 @@ def _print_overrides(check: Check, out: Stream, *, every: bool) -> None:
     found = controls.overrides(check)
     for number, one in enumerate(found if every else found[:3]):
         where = f" ({why.origin(one.source)})" if one.source else ""
-        said = f"{one.control}: {text.line(one.what)} was {controls.value(one.old)}, became {controls.value(one.new)}{where}"
+        said = (
+            f"{one.control}: {text.line(one.what)} was {controls.value(one.old)}, became"
+            f" {controls.value(one.new)}{where}"
+        )
         out.labelled("" if number else "overrode", said, "dim", indent=2, label_width=LABEL)
     if len(found) > 3 and not every:
-        out.labelled("", f"and {len(found) - 3} more (-v prints them)", "dim", indent=2, label_width=LABEL)
+        out.labelled(
+            "", f"and {len(found) - 3} more (-v prints them)", "dim", indent=2, label_width=LABEL
+        )
 
 
 def print_controls(check: Check, out: Stream) -> None:
-    """The controls under which the runs of the check were made: class, what each touched, and what stood against them."""
+    """The controls under which the runs of the check were made: class, what each touched, and what
+    stood against them.
+    """
     from reprocheck.report import controls
 
     for number, name in enumerate(check.record.controls):
@@ -80,7 +91,9 @@ def print_controls(check: Check, out: Stream) -> None:
         said = f"{name:<{NAME}}{controls.control_class(name):<{CLASS}}{controls.acted(check, name)}"
         out.labelled(label, said, "dim", indent=2, label_width=LABEL)
     for conflict in controls.conflicts(check):
-        out.labelled("conflict", controls.conflict_sentence(conflict), "yellow", indent=2, label_width=LABEL)
+        out.labelled(
+            "conflict", controls.conflict_sentence(conflict), "yellow", indent=2, label_width=LABEL
+        )
     if check.search is None:
         for name, why in controls.unavailable(check):
             out.labelled("no effect", f"{name}: {why}", "yellow", indent=2, label_width=LABEL)

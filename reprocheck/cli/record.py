@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from reprocheck.model import Check
 
 NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
-"""Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are 1 here."""
+"""Options of `run` that mean nothing without a comparison, and `runs`, whose least and default are
+1 here.
+"""
 RunsOption = Annotated[
     int,
     typer.Option(
@@ -29,12 +31,22 @@ RunsOption = Annotated[
         show_default=False,
     ),
 ]
-FileOption = Annotated[Path | None, typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too.")]
+FileOption = Annotated[
+    Path | None,
+    typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too."),
+]
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
-def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, output_file: FileOption = None) -> int:
-    """Records the user's command; returns 0 where losses were recorded, else the exit code of `run`."""
+def record(
+    ctx: typer.Context,
+    flags: dict[str, object],
+    runs: RunsOption = 1,
+    output_file: FileOption = None,
+) -> int:
+    """Records the user's command; returns 0 where losses were recorded, else the exit code of
+    `run`.
+    """
     from reprocheck import launch, settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
@@ -59,7 +71,9 @@ def record(ctx: typer.Context, flags: dict[str, object], runs: RunsOption = 1, o
 
 
 def failed(check: Check) -> bool:
-    """Whether nothing was recorded that could be compared, or the script failed or ran out of time before it was."""
+    """Whether nothing was recorded that could be compared, or the script failed or ran out of time
+    before it was.
+    """
     from reprocheck.workflow.check import losses_of
 
     return not losses_of(check) or check.verdict.verdict in ("script_failed", "timed_out")
@@ -82,7 +96,10 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
         console.out.line(str(place))
         return 0
     run = check.runs[0]
-    counts = [text.count(len(check.runs), "run"), text.count(max(len(trace.losses) for trace in run.traces), "iteration")]
+    counts = [
+        text.count(len(check.runs), "run"),
+        text.count(max(len(trace.losses) for trace in run.traces), "iteration"),
+    ]
     ranks = [text.count(len(run.traces), "rank")] if len(run.traces) > 1 else []
     title = f"RECORDED  {', '.join([*counts, *ranks])}"
     summary.print_recording(console.out, title, place, "record the other side, and compare them:")
@@ -92,6 +109,11 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
 def _writable(file: Path) -> None:
     """Before the first run: whether the recording can be written there."""
     if file.is_dir():
-        raise ReportError(f"{file} is a folder.", "Name a file with -o, such as run.zip; --output names the folder of recordings.")
+        raise ReportError(
+            f"{file} is a folder.",
+            "Name a file with -o, such as run.zip; --output names the folder of recordings.",
+        )
     if not file.absolute().parent.is_dir() or not os.access(file.absolute().parent, os.W_OK):
-        raise ReportError(f"{file} cannot be written.", "Name a file in a folder that can be written with -o.")
+        raise ReportError(
+            f"{file} cannot be written.", "Name a file in a folder that can be written with -o."
+        )

@@ -1,4 +1,6 @@
-"""`reprocheck report DIR`: the reports of a recorded check, drawn again from its traces; `-o FILE.zip` packs the check to be sent."""
+"""`reprocheck report DIR`: the reports of a recorded check, drawn again from its traces; `-o
+FILE.zip` packs the check to be sent.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,19 @@ PACKED = ".zip"
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one."
+        ),
+    ],
     format: FormatOption = None,
     output_file: OutputOption = None,
 ) -> int:
-    """Draws the reports again: all of them into DIR, or one to stdout or a file. Exit 0 whatever the verdict was."""
+    """Draws the reports again: all of them into DIR, or one to stdout or a file.
+
+    Exit 0 whatever the verdict was.
+    """
     if format is None and output_file is not None and output_file.lower().endswith(PACKED):
         return _pack(folder, Path(output_file))
     target = destination(format, output_file)
@@ -53,13 +63,18 @@ def _drawn_from_zip(file: Path, target: Destination | None) -> int:
 
     into = file.with_suffix("")
     if target is None and into.exists():
-        raise ReportError(f"{into} exists, and the reports of {file} would go there.", "Remove it, or ask for one report: -o report.html")
+        raise ReportError(
+            f"{into} exists, and the reports of {file} would go there.",
+            "Remove it, or ask for one report: -o report.html",
+        )
     with bundle.opened(file) as recording:
         return _drawn(recording, into, Path(os.path.relpath(into)), target)
 
 
 def _pack(folder: Path, file: Path) -> int:
-    """The whole check in one file, to be sent: what was recorded, and the reports that are there."""
+    """The whole check in one file, to be sent: what was recorded, and the reports that are
+    there.
+    """
     from reprocheck.cli.terminal import standard_output
     from reprocheck.recording import bundle
     from reprocheck.report import FORMATS
@@ -78,9 +93,17 @@ def _is_zip(path: Path) -> bool:
 
 def _exists(folder: Path) -> None:
     if folder.is_file():
-        raise ReportError(f"{folder} is a file.", f"Name the report folder that holds it: {folder.parent}.")
+        raise ReportError(
+            f"{folder} is a file.", f"Name the report folder that holds it: {folder.parent}."
+        )
     if folder.is_dir():
         return
-    others = [path.parent for path in folder.parent.glob("*/record.json") if not path.parent.is_symlink()]
-    fix = f"The newest one there is {max(others, key=lambda path: path.stat().st_mtime)}." if others else "`reprocheck run` makes one."
+    others = [
+        path.parent for path in folder.parent.glob("*/record.json") if not path.parent.is_symlink()
+    ]
+    fix = (
+        f"The newest one there is {max(others, key=lambda path: path.stat().st_mtime)}."
+        if others
+        else "`reprocheck run` makes one."
+    )
     raise ReportError(f"There is no report folder {folder}.", fix)

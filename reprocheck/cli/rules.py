@@ -18,14 +18,30 @@ LABEL = 9
 def _complete(incomplete: str) -> list[str]:
     from reprocheck.rules import catalogue
 
-    return [name for entry in catalogue() for name in (entry.code, entry.name) if name.lower().startswith(incomplete.lower())]
+    return [
+        name
+        for entry in catalogue()
+        for name in (entry.code, entry.name)
+        if name.lower().startswith(incomplete.lower())
+    ]
 
 
 def rules(
     code: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", help="Print one entry, by code or name.", show_default=False, autocompletion=_complete)
+        str | None,
+        typer.Argument(
+            metavar="[CODE]",
+            help="Print one entry, by code or name.",
+            show_default=False,
+            autocompletion=_complete,
+        ),
     ] = None,
-    format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print. [text]", show_default=False)] = "text",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="text|json", help="How to print. [text]", show_default=False
+        ),
+    ] = "text",
 ) -> int:
     """Prints the causes that reprocheck knows: how each shows, and how to fix it."""
     from reprocheck.cli.terminal import standard_output
@@ -62,7 +78,11 @@ def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
 
     frameworks = max(len(_frameworks(entry)) for entry in entries)
     column = max(len(entry.code) for entry in entries) + 2
-    room = max(20, out.width - column - frameworks - 2) if out.tty else max(len(entry.title) for entry in entries)
+    room = (
+        max(20, out.width - column - frameworks - 2)
+        if out.tty
+        else max(len(entry.title) for entry in entries)
+    )
     group = ""
     for entry in entries:
         if entry.group != group and out.tty:
@@ -75,7 +95,9 @@ def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
             out.line(" " * column + row)
     if out.tty:
         out.line()
-        out.paragraph("`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim")
+        out.paragraph(
+            "`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim"
+        )
 
 
 def _print_entry(out: Stream, entry: Entry) -> None:

@@ -20,15 +20,34 @@ if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
 
-LAUNCHERS = ("torchrun", "accelerate", "msrun", "mpirun", "deepspeed", "python", "python3", "bash", "sh", "uv", "poetry", "conda", "srun")
+LAUNCHERS = (
+    "torchrun",
+    "accelerate",
+    "msrun",
+    "mpirun",
+    "deepspeed",
+    "python",
+    "python3",
+    "bash",
+    "sh",
+    "uv",
+    "poetry",
+    "conda",
+    "srun",
+)
 EXAMPLE = (
-    "Name what to run, for example:\nreprocheck run train.py --epochs 1\nreprocheck run -m package.train\n"
-    "reprocheck run -- torchrun --nproc-per-node 2 train.py"
+    "Name what to run, for example:\nreprocheck run train.py --epochs 1\nreprocheck run -m"
+    " package.train\nreprocheck run -- torchrun --nproc-per-node 2 train.py"
 )
 
 
 @with_settings(*(option.name for option in OPTIONS))
-def run(ctx: typer.Context, flags: dict[str, object], format: FormatOption = None, output_file: OutputOption = None) -> int:
+def run(
+    ctx: typer.Context,
+    flags: dict[str, object],
+    format: FormatOption = None,
+    output_file: OutputOption = None,
+) -> int:
     """Runs the user's command and returns the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
@@ -52,7 +71,8 @@ def perform(
 ) -> int:
     """One check from the entry point to the report; returns its exit code.
 
-    shown_from   the folder that printed paths start from where that is not the working directory; no next command is printed then
+    shown_from   the folder that printed paths start from where that is not the working directory;
+                 no next command is printed then
     search       whether controls are tried until the cause is confirmed
     write_patch  the file for the patch that the search finds
     """
@@ -74,14 +94,19 @@ def perform(
     finally:
         console.clear()
     page = "html" if held.draw else "json"
-    summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page if written else None)
+    summary.print_place(
+        check, console, Path(os.path.relpath(folder, shown_from)), page if written else None
+    )
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
 
 
 def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]:
-    """The words from the entry point on, as the arguments of `launch.entry_point`. Raises EntryPointError where there is none."""
+    """The words from the entry point on, as the arguments of `launch.entry_point`.
+
+    Raises EntryPointError where there is none.
+    """
     example = EXAMPLE.replace("reprocheck run", f"reprocheck {command}")
     if not words:
         raise EntryPointError("There is nothing to run.", example)
@@ -96,7 +121,9 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
             raise EntryPointError("There is no module after -m.", example)
         return {"module": module, "args": tuple(args)}
     if first == "-":
-        raise EntryPointError("A script on standard input can be read only once.", "Save it in a file, and name that.")
+        raise EntryPointError(
+            "A script on standard input can be read only once.", "Save it in a file, and name that."
+        )
     if first in LAUNCHERS and not Path(first).exists():
         fix = f"Write it after `--`: reprocheck {command} -- {' '.join(words)}"
         raise EntryPointError(f"{first} is a command, not a Python script.", fix)
@@ -104,8 +131,12 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
-    """The setting `python` for these words; a command names its own interpreter, so there only a flag counts, which is refused then."""
-    typed = any(setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance)
+    """The setting `python` for these words; a command names its own interpreter, so there only a
+    flag counts, which is refused then.
+    """
+    typed = any(
+        setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
+    )
     return held.python if "command" not in words or typed else None
 
 
@@ -119,7 +150,9 @@ def title(entry: EntryPoint) -> str:
     return shlex.join(Redactor().arguments(words))
 
 
-def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, *, search: bool) -> Check:
+def _record(
+    entry: EntryPoint, held: Settings, folder: Path, console: Console, *, search: bool
+) -> Check:
     """The check, explained. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
@@ -135,7 +168,9 @@ def _record(entry: EntryPoint, held: Settings, folder: Path, console: Console, *
 
 
 def _warm_up() -> None:
-    """Loads what drawing needs; what goes wrong here goes wrong again, and is reported, when it is used."""
+    """Loads what drawing needs; what goes wrong here goes wrong again, and is reported, when it is
+    used.
+    """
     with suppress(Exception):
         from reprocheck import report
 
@@ -157,8 +192,12 @@ def kept(folder: Path) -> str:
     return f"What was recorded is kept in {shown}; `reprocheck report {shown}` draws it."
 
 
-def write(check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool) -> bool:
-    """Writes the reports, report.json alone unless `draw`, and what goes to `target`. Returns whether the reports could be written.
+def write(
+    check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool
+) -> bool:
+    """Writes the reports, report.json alone unless `draw`, and what goes to `target`.
+
+    Returns whether the reports could be written.
 
     What cannot be written is an error on stderr; the verdict, its exit code and the traces stand.
     """
@@ -185,11 +224,19 @@ def _write_patch(file: Path, check: Check, console: Console) -> None:
     from reprocheck.cli.failure import print_error
 
     if not check.search or not check.search.patch:
-        console.remark(f"There is no patch, so {file} was not written: the fix is code to paste.", style="yellow")
+        console.remark(
+            f"There is no patch, so {file} was not written: the fix is code to paste.",
+            style="yellow",
+        )
         return
     try:
         file.write_text(check.search.patch, encoding="utf-8")
     except OSError as error:
-        print_error(f"{file} cannot be written: {error.strerror or error}.", "Name another file with --write-patch.")
+        print_error(
+            f"{file} cannot be written: {error.strerror or error}.",
+            "Name another file with --write-patch.",
+        )
         return
-    console.remark(f"The patch is in {file}: `patch -p1 < {shlex.quote(str(file))}` applies it.", style="bold")
+    console.remark(
+        f"The patch is in {file}: `patch -p1 < {shlex.quote(str(file))}` applies it.", style="bold"
+    )

@@ -27,37 +27,84 @@ def _complete_format(incomplete: str) -> list[str]:
 def _complete_code(incomplete: str) -> list[str]:
     from reprocheck.rules import catalogue
 
-    return [name for entry in catalogue() if entry.scan for name in (entry.code, entry.name) if name.lower().startswith(incomplete.lower())]
+    return [
+        name
+        for entry in catalogue()
+        if entry.scan
+        for name in (entry.code, entry.name)
+        if name.lower().startswith(incomplete.lower())
+    ]
 
 
 Words = list[str] | None
 
 
 def scan(
-    paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", help="Files and folders. [.]", show_default=False)] = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Files and folders. [.]", show_default=False),
+    ] = None,
     select: Annotated[
         Words,
-        typer.Option("--select", metavar="CODE", help="Only these rules: codes, their beginnings, names.", autocompletion=_complete_code),
+        typer.Option(
+            "--select",
+            metavar="CODE",
+            help="Only these rules: codes, their beginnings, names.",
+            autocompletion=_complete_code,
+        ),
     ] = None,
-    ignore: Annotated[Words, typer.Option("--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code)] = None,
-    exclude: Annotated[Words, typer.Option("--exclude", metavar="PATTERN", help="Leave out these files and folders.")] = None,
+    ignore: Annotated[
+        Words,
+        typer.Option(
+            "--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code
+        ),
+    ] = None,
+    exclude: Annotated[
+        Words,
+        typer.Option("--exclude", metavar="PATTERN", help="Leave out these files and folders."),
+    ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="|".join(FORMATS), help="How to print. [text]", autocompletion=_complete_format)
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMATS),
+            help="How to print. [text]",
+            autocompletion=_complete_format,
+        ),
     ] = None,
-    output_file: Annotated[str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")] = None,
-    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
+    output_file: Annotated[
+        str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
+    ] = None,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")
+    ] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended safely.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="With --fix: also over changes that are not committed.")] = False,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also with findings.")] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep results of earlier scans.")] = False,
-    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", help="Processes. [one a core]", show_default=False)] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --fix: also over changes that are not committed.")
+    ] = False,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit 0 also with findings.")
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither use nor keep results of earlier scans.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", help="Processes. [one a core]", show_default=False),
+    ] = None,
 ) -> int:
-    """Finds what can make runs differ, in source code, without running it. Exit 1 on findings of severity error or warning."""
+    """Finds what can make runs differ, in source code, without running it.
+
+    Exit 1 on findings of severity error or warning.
+    """
     from reprocheck.scan import options
 
     name, file = _destination(format, output_file)
     if diff and fix:
-        raise UsageError("--diff and --fix exclude each other.", "Take --diff to see the changes, --fix to make them.")
+        raise UsageError(
+            "--diff and --fix exclude each other.",
+            "Take --diff to see the changes, --fix to make them.",
+        )
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
     wanted = _existing(paths or [Path()])
@@ -99,14 +146,18 @@ def _destination(format: str | None, output: str | None) -> tuple[str, Path | No
     if format not in FORMATS:
         meant = nearest(format, FORMATS)
         raise UsageError(
-            f"--format {format}: scan has no such format.", (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(FORMATS)}."
+            f"--format {format}: scan has no such format.",
+            (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(FORMATS)}.",
         )
     if file is not None:
         try:
             with file.open("ab"):
                 pass
         except OSError as error:
-            raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
+            raise ReportError(
+                f"{file} cannot be written: {error.strerror or error}.",
+                "Name another file with -o.",
+            ) from None
     return format, file
 
 
@@ -115,9 +166,13 @@ def _existing(paths: list[Path]) -> list[Path]:
         try:
             path.lstat()
         except OSError as error:
-            raise UsageError(f"{path}: {error.strerror or error}.", "Name files and folders that exist.") from None
+            raise UsageError(
+                f"{path}: {error.strerror or error}.", "Name files and folders that exist."
+            ) from None
         except ValueError:
-            raise UsageError(f"{path!r} is no path.", "Name files and folders that exist.") from None
+            raise UsageError(
+                f"{path!r} is no path.", "Name files and folders that exist."
+            ) from None
     return paths
 
 
@@ -128,7 +183,7 @@ def _exit_code(result: Result, *, exit_zero: bool) -> int:
     return int(result.failed and not exit_zero)
 
 
-# -------------------------------------------------------------------------------------------------------------------- output
+# ------------------------------------------------------------------------------------------- output
 
 
 def _write(result: Result, name: str, file: Path | None) -> None:
@@ -140,7 +195,10 @@ def _write(result: Result, name: str, file: Path | None) -> None:
         try:
             file.write_text(render(result, name), encoding="utf-8", errors="replace")
         except OSError as error:
-            raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
+            raise ReportError(
+                f"{file} cannot be written: {error.strerror or error}.",
+                "Name another file with -o.",
+            ) from None
     elif name == "text":
         out.write(text.render(result, style=out.style, width=out.width))
     else:
@@ -179,7 +237,10 @@ def _style(row: str) -> str:
 
 
 def _mend(result: Result, *, force: bool) -> bool:
-    """Writes what can be mended. Raises UsageError in a git tree with changes that are not committed."""
+    """Writes what can be mended.
+
+    Raises UsageError in a git tree with changes that are not committed.
+    """
     from reprocheck.cli.terminal import standard_error
     from reprocheck.scan import patched
     from reprocheck.scan.files import shown
@@ -188,7 +249,8 @@ def _mend(result: Result, *, force: bool) -> bool:
     changed = patched(result)
     if changed and not force and (first := dirty(changed)):
         raise UsageError(
-            f"--fix would write over changes that are not committed ({first}).", "Commit or stash them, see --diff, or add --force."
+            f"--fix would write over changes that are not committed ({first}).",
+            "Commit or stash them, see --diff, or add --force.",
         )
     write(changed)
     err: Stream = standard_error()

@@ -1,4 +1,7 @@
-"""The verdict on the terminal: the numbers, what limits them, and what to type next. The sentences are those of the report."""
+"""The verdict on the terminal: the numbers, what limits them, and what to type next.
+
+The sentences are those of the report.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ HEAD = ("check", "iteration", "run 1", "other run", "difference", "allowed", "")
 
 
 def print_verdict(check: Check, console: Console) -> None:
-    """Prints the verdict to the console's `out`: a line where quiet, all there is where verbose or where the runs simply agree."""
+    """Prints the verdict to the console's `out`: a line where quiet, all there is where verbose or
+    where the runs simply agree.
+    """
     from reprocheck.cli import brief
     from reprocheck.report import text, why
 
@@ -55,7 +60,10 @@ def _print_all(check: Check, console: Console) -> None:
     if check.between is not None:
         out.paragraph(text.line(check.between.sentence), indent=2)
     out.line()
-    for label, sentence in (*compared.sides(check), *((title, facts) for title, facts, _ in compared.drift(check))):
+    for label, sentence in (
+        *compared.sides(check),
+        *((title, facts) for title, facts, _ in compared.drift(check)),
+    ):
         out.labelled(label, sentence, "dim", indent=2, label_width=LABEL)
     if check.between is not None:
         out.line()
@@ -72,12 +80,16 @@ def _print_all(check: Check, console: Console) -> None:
     for label, sentences in _remarks(check, verbose=console.verbose):
         style = "yellow" if label == "caveats" else "dim"
         for number, sentence in enumerate(sentences):
-            out.labelled("" if number else label, text.line(sentence), style, indent=2, label_width=LABEL)
+            out.labelled(
+                "" if number else label, text.line(sentence), style, indent=2, label_width=LABEL
+            )
     _print_tails(check, out)
 
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
-    """Prints where the report is: the format that was `written`, the traces where none could be. `folder`: from the working directory."""
+    """Prints where the report is: the format that was `written`, the traces where none could be.
+    `folder`: from the working directory.
+    """
     from reprocheck.cli import brief
     from reprocheck.report import FORMATS
 
@@ -89,7 +101,9 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
     if not short:
         console.out.line()
     label = "report" if written else "recorded"
-    console.out.labelled(label, _near(place), "dim", indent=2, label_width=brief.LABEL if short else LABEL)
+    console.out.labelled(
+        label, _near(place), "dim", indent=2, label_width=brief.LABEL if short else LABEL
+    )
 
 
 def print_recording(out: Stream, title: str, place: Path, why: str) -> None:
@@ -108,7 +122,13 @@ def print_next(check: Check, console: Console) -> None:
     if console.quiet:
         return
     why, command = next_command(check)
-    console.out.labelled("next", why, "dim", indent=2, label_width=brief.LABEL if brief.shown(check, console) else LABEL)
+    console.out.labelled(
+        "next",
+        why,
+        "dim",
+        indent=2,
+        label_width=brief.LABEL if brief.shown(check, console) else LABEL,
+    )
     console.out.line("    " + console.out.style(command, "cyan"))
 
 
@@ -117,7 +137,7 @@ def _near(path: Path) -> str:
     return str(path.absolute()) if path.parts[:2] == ("..", "..") else str(path)
 
 
-# ---------------------------------------------------------------------------------------------------------------- numbers
+# ------------------------------------------------------------------------------------------ numbers
 
 
 def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
@@ -136,8 +156,18 @@ def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEAD))]
     gap = "  " if sum(widths) + 2 * len(widths) <= out.width else " "
     for number, row in enumerate(cells):
-        drawn = gap.join(cell.ljust(widths[i]) if i in (0, 6) else cell.rjust(widths[i]) for i, cell in enumerate(row))
-        out.line(f"  {drawn}".rstrip(), "dim" if not number else {True: "green", False: "red", None: "yellow"}[rows[number - 1].passed])
+        drawn = gap.join(
+            cell.ljust(widths[i]) if i in (0, 6) else cell.rjust(widths[i])
+            for i, cell in enumerate(row)
+        )
+        out.line(
+            f"  {drawn}".rstrip(),
+            (
+                "dim"
+                if not number
+                else {True: "green", False: "red", None: "yellow"}[rows[number - 1].passed]
+            ),
+        )
     moved = words.moved(check)
     if moved:
         out.paragraph(moved, indent=2)
@@ -153,7 +183,9 @@ def _cells(row: Comparison, *, runs: bool, ranks: bool) -> list[str]:
         text.number(row.max_difference),
         text.number(row.allowed),
     ]
-    place = ", ".join([*([f"run {row.run}"] if runs else []), *([f"rank {row.rank}"] if ranks else [])])
+    place = ", ".join(
+        [*([f"run {row.run}"] if runs else []), *([f"rank {row.rank}"] if ranks else [])]
+    )
     where = f" ({place})" if place else ""
     return [row.kind, f"{row.iteration:,}", *numbers, words.result(row) + where]
 
@@ -162,11 +194,17 @@ def shown_loss(value: float | None) -> str:
     """A loss with eight digits."""
     from reprocheck.report import text
 
-    return text.number(value) if value is None or value != value or value in (float("inf"), float("-inf")) else f"{value:.8g}"
+    return (
+        text.number(value)
+        if value is None or value != value or value in (float("inf"), float("-inf"))
+        else f"{value:.8g}"
+    )
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
-    """Of each check, the row that decides: a failure before one that could not be made before a pass, then the largest excess."""
+    """Of each check, the row that decides: a failure before one that could not be made before a
+    pass, then the largest excess.
+    """
     worst: dict[str, Comparison] = {}
     for row in rows:
         if row.kind not in worst or _badness(row) > _badness(worst[row.kind]):
@@ -192,7 +230,12 @@ def _facts(check: Check) -> list[tuple[str, str]]:
             )
         ]
     if check.verdict.verdict in ("reproducible", "not_reproducible"):
-        facts.append(("sample", compared.statement(check) if check.between else check.verdict.outcomes.statement))
+        facts.append(
+            (
+                "sample",
+                compared.statement(check) if check.between else check.verdict.outcomes.statement,
+            )
+        )
     return [(label, sentence) for label, sentence in facts if sentence]
 
 
@@ -204,7 +247,11 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
     differences = environment_said(check)
     silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
     coverage = check.coverage if verbose or silent else ()
-    settings = [f"{item.name} = {item.value} ({item.origin})" for item in check.record.settings if verbose and item.origin != "default"]
+    settings = [
+        f"{item.name} = {item.value} ({item.origin})"
+        for item in check.record.settings
+        if verbose and item.origin != "default"
+    ]
     caveats = [caveat for caveat in words.caveats(check) if caveat != check.state_caveat]
     remarks: list[tuple[str, Sequence[str]]] = [
         ("environment", differences),
@@ -213,7 +260,10 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
         ("coverage", coverage),
         ("files", files.sentences(check) if verbose else ()),
         ("settings", settings),
-        ("changed to observe", [" ".join(check.changed_to_observe)] if check.changed_to_observe else []),
+        (
+            "changed to observe",
+            [" ".join(check.changed_to_observe)] if check.changed_to_observe else [],
+        ),
     ]
     return [(label, sentences) for label, sentences in remarks if sentences]
 
@@ -228,16 +278,19 @@ def state_said(check: Check) -> str:
 
 
 def environment_said(check: Check) -> list[str]:
-    """The facts that are not the same in all runs; none of two recordings, whose differences are told by class."""
+    """The facts that are not the same in all runs; none of two recordings, whose differences are
+    told by class.
+    """
     from reprocheck.report import text
 
     return [
-        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run {item.run}"
+        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run"
+        f" {item.run}"
         for item in (check.environment_differences if check.between is None else ())
     ]
 
 
-# ---------------------------------------------------------------------------------------------------------------- tails
+# -------------------------------------------------------------------------------------------- tails
 
 
 def _print_tails(check: Check, out: Stream) -> None:
@@ -261,7 +314,9 @@ def tail(run: Run, width: int) -> list[str]:
 
     from reprocheck.report import text
 
-    log = text.tail(run.stderr_tail, TAIL_LINES, TAIL_CHARACTERS) or text.tail(run.stdout_tail, TAIL_LINES, TAIL_CHARACTERS)
+    log = text.tail(run.stderr_tail, TAIL_LINES, TAIL_CHARACTERS) or text.tail(
+        run.stdout_tail, TAIL_LINES, TAIL_CHARACTERS
+    )
     rows: list[str] = []
     for line in log.expandtabs(4).split("\n"):
         rows += textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]

@@ -1,4 +1,7 @@
-"""One output stream: what it can show (colour, width, characters) and writing to it. Nobody else asks a stream what it is."""
+"""One output stream: what it can show (colour, width, characters) and writing to it.
+
+Nobody else asks a stream what it is.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,13 @@ NARROWEST = 40
 PLAIN_WIDTH = 80
 FULL = "Send it to a place that has space."
 _OWN = f"\x1b{os.urandom(8).hex()}"
-"""Stands for the escape character in what this module writes itself: no text from elsewhere can hold it."""
+"""Stands for the escape character in what this module writes itself: no text from elsewhere can
+hold it.
+"""
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # ESC, BEL, carriage return, C1: they steer a terminal
-    "\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # they hide or turn text around
+    # they hide or turn text around
+    "\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 ASCII = str.maketrans(
     {
@@ -46,17 +52,29 @@ ASCII = str.maketrans(
 
 
 class Stream:
-    """A text stream with its abilities: `tty`, `color`, `unicode`, `width`. Writing to a stream that nobody reads any more is silent."""
+    """A text stream with its abilities: `tty`, `color`, `unicode`, `width`.
+
+    Writing to a stream that nobody reads any more is silent.
+    """
 
     def __init__(self, file: TextIO, *, color: str = "auto") -> None:
         self.file = file
         self.tty = _is_terminal(file)
         self.color = _wants_color(self.tty, color)
-        self.unicode = (getattr(file, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
-        self.width = min(_columns(file) or _asked_width() or PLAIN_WIDTH, WIDEST) if self.tty else _asked_width() or PLAIN_WIDTH
+        self.unicode = (
+            (getattr(file, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
+        )
+        self.width = (
+            min(_columns(file) or _asked_width() or PLAIN_WIDTH, WIDEST)
+            if self.tty
+            else _asked_width() or PLAIN_WIDTH
+        )
 
     def write(self, text: str) -> None:
-        """Writes `text`: characters that the encoding has, and none that steers the terminal. ReportError where stdout has no room."""
+        """Writes `text`: characters that the encoding has, and none that steers the terminal.
+
+        ReportError where stdout has no room.
+        """
         shown = "\x1b".join(harmless(part) for part in self.fit(text).split(_OWN))
         self._put(shown)
 
@@ -92,7 +110,9 @@ class Stream:
         except OSError as error:
             silence(self.file)
             if self.file is sys.stdout:
-                raise ReportError(f"Standard output cannot be written: {error.strerror or error}.", FULL) from None
+                raise ReportError(
+                    f"Standard output cannot be written: {error.strerror or error}.", FULL
+                ) from None
 
     def fit(self, text: str) -> str:
         """`text` in characters that this stream can show."""
@@ -116,13 +136,25 @@ class Stream:
         for row in self.wrapped(text, indent):
             self.line(row, style)
 
-    def labelled(self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0) -> None:
-        """Writes `label text`, wrapped, with the text as a column of its own where the label is short."""
+    def labelled(
+        self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0
+    ) -> None:
+        """Writes `label text`, wrapped, with the text as a column of its own where the label is
+        short.
+        """
         for row in self.labelled_rows(label, text, style, indent=indent, label_width=label_width):
             self.line(row)
 
     def labelled_rows(
-        self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0, most: int | None = None, end: str = ""
+        self,
+        label: str,
+        text: str,
+        style: str = "",
+        *,
+        indent: int = 0,
+        label_width: int = 0,
+        most: int | None = None,
+        end: str = "",
     ) -> list[str]:
         """The rows that `labelled` writes, `most` of them at most."""
         column = indent + max(label_width, len(label)) + (1 if not label_width else 2)
@@ -132,7 +164,9 @@ class Stream:
         return [head + first, *rows[1:]]
 
     def wrapped(self, text: str, indent: int, most: int | None = None, end: str = "") -> list[str]:
-        """The rows of a text at an indent; line breaks of the text are kept. Of more than `most` rows the first, the last one cut.
+        """The rows of a text at an indent; line breaks of the text are kept.
+
+        Of more than `most` rows the first, the last one cut.
 
         `end` follows the text, also where that is cut.
         """
@@ -149,7 +183,12 @@ class Stream:
         rows: list[str] = []
         for part in self.fit(text).split("\n"):
             rows += textwrap.wrap(
-                part, width, initial_indent=space, subsequent_indent=space, break_long_words=False, break_on_hyphens=False
+                part,
+                width,
+                initial_indent=space,
+                subsequent_indent=space,
+                break_long_words=False,
+                break_on_hyphens=False,
             ) or [""]
         return rows
 
@@ -163,13 +202,17 @@ class Stream:
         return text if len(text) <= room else text[: max(0, room - len(more))].rstrip() + more
 
     def cut_head(self, text: str, room: int) -> str:
-        """The end of `text` in characters that this stream can show, cut to `room` of them: of a path and a line what names the line."""
+        """The end of `text` in characters that this stream can show, cut to `room` of them: of a
+        path and a line what names the line.
+        """
         text, more = self.fit(text), self.fit("…")
         return text if len(text) <= room else more + text[len(text) - max(0, room - len(more)) :]
 
 
 def at_word(text: str, room: int) -> str:
-    """The beginning of a text in `room` characters: whole words, unless the last one alone takes half of the room."""
+    """The beginning of a text in `room` characters: whole words, unless the last one alone takes
+    half of the room.
+    """
     if len(text) <= room:
         return text.rstrip()
     end = text.rfind(" ", room // 2, room + 1)
@@ -177,12 +220,16 @@ def at_word(text: str, room: int) -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` with the characters escaped that would steer a terminal, hide text or turn it around."""
+    """`text` with the characters escaped that would steer a terminal, hide text or turn it
+    around.
+    """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def silence(file: TextIO) -> None:
-    """Nobody reads this stream any more (`| head`): what is still written to it, at exit too, goes nowhere."""
+    """Nobody reads this stream any more (`| head`): what is still written to it, at exit too, goes
+    nowhere.
+    """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
     except (OSError, ValueError):
@@ -215,7 +262,9 @@ def _columns(file: TextIO) -> int:
 
 
 def _asked_width() -> int:
-    """What the user wants by the variable COLUMNS; 0 where that is not set, or no number that a line fits into."""
+    """What the user wants by the variable COLUMNS; 0 where that is not set, or no number that a
+    line fits into.
+    """
     asked = os.environ.get("COLUMNS", "")
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0
 

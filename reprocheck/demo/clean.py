@@ -1,4 +1,7 @@
-"""Fits a line to noisy points by gradient descent, in plain Python. Every random draw is seeded: two runs agree in every bit."""
+"""Fits a line to noisy points by gradient descent, in plain Python.
+
+Every random draw is seeded: two runs agree in every bit.
+"""
 
 import random
 import time

@@ -1,4 +1,6 @@
-"""The same training with the usual mistake: `random` is seeded, and the batches come from a generator of their own that is not."""
+"""The same training with the usual mistake: `random` is seeded, and the batches come from a
+generator of their own that is not.
+"""
 
 import random
 import time

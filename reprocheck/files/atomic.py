@@ -1,4 +1,6 @@
-"""Writing a file in one step: whoever reads sees the old content or the new one, never a part of it."""
+"""Writing a file in one step: whoever reads sees the old content or the new one, never a part of
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from typing import IO
 
 @contextmanager
 def replacing(path: Path, *, mode: int | None = None) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of `path` when the block ends, with these permissions or those that the user's umask leaves.
+    """A binary file that takes the place of `path` when the block ends, with these permissions or
+    those that the user's umask leaves.
 
     Where the block raises, `path` is as it was and nothing is left beside it. Raises OSError.
     """
@@ -30,7 +33,10 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[IO[bytes]]:
 
 
 def _umask() -> int:
-    """The umask of this process. It can be asked for only by setting it, which other threads would see, but where there is /proc."""
+    """The umask of this process.
+
+    It can be asked for only by setting it, which other threads would see, but where there is /proc.
+    """
     with suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text()
         return int(status.partition("\nUmask:")[2].split()[0], 8)

@@ -1,7 +1,9 @@
 """How large the files of a recording may be.
 
-A recording that a stranger made is read on the machine of whoever opens it. Each kind of file has a limit, which
-is looked at before the file is read. In a zip a file may also not unpack to much more than it takes there: real
+A recording that a stranger made is read on the machine of whoever opens it. Each kind of file has a
+limit, which
+is looked at before the file is read. In a zip a file may also not unpack to much more than it takes
+there: real
 losses and facts hardly shrink to a tenth, while a bomb shrinks to a thousandth.
 """
 
@@ -47,7 +49,9 @@ KINDS = (
     Kind("losses", re.compile(r".*\.losses"), 1024 * MIB, 16 * MIB, 8),
     Kind("trace", re.compile(r".*\.jsonl"), 4096 * MIB, 32 * MIB, 25),
 )
-"""Losses are doubles, which hardly shrink; a column of one value is free up to two million of them."""
+"""Losses are doubles, which hardly shrink; a column of one value is free up to two million of
+them.
+"""
 
 
 def kind_of(name: str) -> Kind | None:
@@ -56,16 +60,25 @@ def kind_of(name: str) -> Kind | None:
 
 
 def too_large(path: Path) -> str:
-    """Why a file is not read: a sentence, "" where it may be. Raises OSError where there is none."""
+    """Why a file is not read: a sentence, "" where it may be.
+
+    Raises OSError where there is none.
+    """
     kind = kind_of(path.name)
     size = path.stat().st_size
     if kind is None or size <= kind.most:
         return ""
-    return f"{path.name} has {size // MIB:,} MiB; a {kind.name} file of a recording has at most {kind.most // MIB:,} MiB"
+    return (
+        f"{path.name} has {size // MIB:,} MiB; a {kind.name} file of a recording has at most"
+        f" {kind.most // MIB:,} MiB"
+    )
 
 
 def open_limited(path: Path) -> BinaryIO:
-    """Opens a file of a recording: a regular one, no larger than its kind may be. Raises OSError."""
+    """Opens a file of a recording: a regular one, no larger than its kind may be.
+
+    Raises OSError.
+    """
     if why := too_large(path):
         raise OSError(errno.EFBIG, why)
     return open_regular(path)
@@ -83,7 +96,9 @@ def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
         if kind is None:
             continue
         if size > kind.most:
-            return f"{name} would unpack to {size // MIB:,} MiB; the limit is {kind.most // MIB:,} MiB"
+            return (
+                f"{name} would unpack to {size // MIB:,} MiB; the limit is {kind.most // MIB:,} MiB"
+            )
         unpacked[kind] += size
         packed[kind] += size_in_zip
     for kind in KINDS:

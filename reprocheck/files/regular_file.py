@@ -1,4 +1,6 @@
-"""Files of a run are read only where they are regular files: a script can put a pipe in their place, which would be waited for for ever."""
+"""Files of a run are read only where they are regular files: a script can put a pipe in their
+place, which would be waited for for ever.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ class NotRegularError(OSError):
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Opens a regular file for reading. NotRegularError where it is none, OSError where it cannot be opened."""
+    """Opens a regular file for reading.
+
+    NotRegularError where it is none, OSError where it cannot be opened.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

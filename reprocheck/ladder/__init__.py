@@ -1,1 +1,3 @@
-"""Where two runs first diverge: `rungs.ladder_of(check, folder)`, rung by rung from what was recorded."""
+"""Where two runs first diverge: `rungs.ladder_of(check, folder)`, rung by rung from what was
+recorded.
+"""

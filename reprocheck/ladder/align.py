@@ -1,8 +1,10 @@
-"""Two streams of facts of one rank side by side, although one may hold calls, batches or iterations that the other does not.
+"""Two streams of facts of one rank side by side, although one may hold calls, batches or iterations
+that the other does not.
 
-A fact is known by its kind, its place and its count within the iteration. Where both streams name the same facts in the same order,
-which is the rule, aligning is one pass. Where they part, the stretch between is aligned by the facts that occur once in each (the longest
-increasing sequence of them); small stretches by what repeats as well.
+A fact is known by its kind, its place and its count within the iteration. Where both streams name
+the same facts in the same order, which is the rule, aligning is one pass. Where they part, the
+stretch between is aligned by the facts that occur once in each (the longest increasing sequence of
+them); small stretches by what repeats as well.
 """
 
 from __future__ import annotations
@@ -18,11 +20,15 @@ from reprocheck.trace.deep import Seen
 
 _Key = tuple[int, str, str, int, "int | None"]
 _MOST_COMPARISONS, _LONGEST = 100_000, 4_000
-"""Pairs of equal names in a stretch, and facts in it, above which only facts that are unique by their count are anchors."""
+"""Pairs of equal names in a stretch, and facts in it, above which only facts that are unique by
+their count are anchors.
+"""
 
 
 class Step(NamedTuple):
-    """One fact in both runs, or in one of them. `number` counts the steps of the merged order from 0.
+    """One fact in both runs, or in one of them.
+
+    `number` counts the steps of the merged order from 0.
 
     seen   the fact in run 1, else in run 2
     moved  both runs have the fact, at different places in the order
@@ -41,7 +47,9 @@ class Step(NamedTuple):
 
 
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
-    """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where nothing moved."""
+    """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where
+    nothing moved.
+    """
     pairs = list(_pairs([_key(seen) for seen in first], [_key(seen) for seen in second]))
     partner = _moved(first, second, pairs)
     taken = set(partner.values())
@@ -66,7 +74,10 @@ _Pair = tuple["int | None", "int | None"]
 
 
 def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
-    """Indexes of both, aligned. What is the same at the start and at the end is taken first; between, iteration by iteration."""
+    """Indexes of both, aligned.
+
+    What is the same at the start and at the end is taken first; between, iteration by iteration.
+    """
     start = _same(a, b)
     yield from ((i, i) for i in range(start))
     end = _same(a[start:][::-1], b[start:][::-1])
@@ -85,7 +96,10 @@ def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
 
 
 def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Iteration -> half-open range of its keys. An iteration that comes again (it should not) is joined with what is between."""
+    """Iteration -> half-open range of its keys.
+
+    An iteration that comes again (it should not) is joined with what is between.
+    """
     spans: dict[int, tuple[int, int]] = {}
     place, highest = start, -1
     for number, group in groupby(keys[start:end], key=lambda key: key[0]):
@@ -113,8 +127,14 @@ def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
     names_a, names_b = [key[1:3] for key in a], [key[1:3] for key in b]
     counts = Counter(names_b)
     if len(a) + len(b) <= _LONGEST and sum(counts[name] for name in names_a) <= _MOST_COMPARISONS:
-        blocks = SequenceMatcher(None, names_a[start:], names_b[start:], autojunk=False).get_matching_blocks()
-        rest = [(start + block.a + n, start + block.b + n) for block in blocks for n in range(block.size)]
+        blocks = SequenceMatcher(
+            None, names_a[start:], names_b[start:], autojunk=False
+        ).get_matching_blocks()
+        rest = [
+            (start + block.a + n, start + block.b + n)
+            for block in blocks
+            for n in range(block.size)
+        ]
         return [*((n, n) for n in range(start)), *rest]
     once_a, once_b = _once(a), _once(b)
     return _increasing([(place, once_b[key]) for key, place in once_a.items() if key in once_b])
@@ -148,7 +168,9 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _moved(first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[_Pair]) -> dict[int, int]:
-    """Facts that stand alone in each run and are the same fact: index in run 1 -> index in run 2."""
+    """Facts that stand alone in each run and are the same fact: index in run 1 -> index in run
+    2.
+    """
     alone = {_key(second[b]): b for a, b in pairs if a is None and b is not None}
     found: dict[int, int] = {}
     for a, b in pairs:

@@ -27,11 +27,18 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _innermost(pair: Pair, difference: Difference, differences: Sequence[Difference]) -> Difference:
-    """Of the modules that returned the same tensor, the innermost: its gradient is that of all of them."""
+    """Of the modules that returned the same tensor, the innermost: its gradient is that of all of
+    them.
+    """
     best = difference
     for other in differences[1:]:
         below = other.seen.place.startswith(best.seen.place + ".") or not best.seen.place
-        if other.seen.kind != "outgrad" or not below or other.structural or not _same_gradient(best, other):
+        if (
+            other.seen.kind != "outgrad"
+            or not below
+            or other.structural
+            or not _same_gradient(best, other)
+        ):
             break
         best = other
     return best
@@ -48,7 +55,14 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     seen = difference.seen
     calls = _leaf_calls(pair, seen.iteration)
     own = next((n for n, call in enumerate(calls) if call.place == seen.place), None)
-    last = max((n for n, call in enumerate(calls) if call.place.startswith(seen.place + ".") or call.place == seen.place), default=own)
+    last = max(
+        (
+            n
+            for n, call in enumerate(calls)
+            if call.place.startswith(seen.place + ".") or call.place == seen.place
+        ),
+        default=own,
+    )
     later = calls[last + 1 :] if last is not None else []
     agreeing = _agreeing_outputs(pair, difference)
     users = _users(pair, seen, later)
@@ -69,42 +83,73 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
         "modules_between": [call.place for call in between],
         "classes_between": [call.class_ for call in between],
         "nodes_between": _nodes(pair, difference) if not between else [],
-        "inside": between[0].place if len(between) == 1 else _common([*[call.place for call in between], seen.place]),
+        "inside": (
+            between[0].place
+            if len(between) == 1
+            else _common([*[call.place for call in between], seen.place])
+        ),
     }
     return _finding(
         pair,
         difference,
         culprit=culprit,
-        detail=f"The gradient of the output of {name} is the first that differs; {stretch}: the backward of {of}.",
-        head=f"{_forward(pair, difference)} the first gradient that differs is that of the output of {name}, {stretch}",
+        detail=(
+            f"The gradient of the output of {name} is the first that differs; {stretch}: the"
+            f" backward of {of}."
+        ),
+        head=(
+            f"{_forward(pair, difference)} the first gradient that differs is that of the output of"
+            f" {name}, {stretch}"
+        ),
         clause=f": look at the backward of {of}",
         facts=facts,
     )
 
 
 def _of_parameter(pair: Pair, difference: Difference) -> Finding:
-    """The gradient of a parameter: of its module's own backward, or of a hook on it, where the gradient that came in agrees."""
+    """The gradient of a parameter: of its module's own backward, or of a hook on it, where the
+    gradient that came in agrees.
+    """
     seen = difference.seen
     module = _module_of(pair, seen)
     incoming = _outgrad(pair, difference, module) if module is not None else None
     name = words.code(seen.place)
     nodes = _nodes(pair, difference)
-    facts: dict[str, object] = {"modules_between": [], "classes_between": [], "nodes_between": nodes}
+    facts: dict[str, object] = {
+        "modules_between": [],
+        "classes_between": [],
+        "nodes_between": nodes,
+    }
     if module is not None and incoming is not None and not pair.differs(incoming):
         owner = words.module(module.place, module.class_)
         culprit = f"the backward of {owner} or a hook on {name}"
-        detail = f"The gradient of the output of {owner} agrees, that of its parameter {name} differs: {culprit}."
-        facts |= {"between": [module.place, seen.place], "modules_between": [module.place], "classes_between": [module.class_]}
+        detail = (
+            f"The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
+            f" {culprit}."
+        )
+        facts |= {
+            "between": [module.place, seen.place],
+            "modules_between": [module.place],
+            "classes_between": [module.class_],
+        }
         facts |= {"inside": module.place, "own_backward": True}
     else:
         after = f" ({words.listed(nodes)})" if nodes else ""
         culprit = f"the backward of what lies between {name} and the loss{after}"
-        agrees = [step.seen for step in pair.before(difference.step.number, "outgrad", "gradient") if step.seen.iteration == seen.iteration]
+        agrees = [
+            step.seen
+            for step in pair.before(difference.step.number, "outgrad", "gradient")
+            if step.seen.iteration == seen.iteration
+        ]
         place = agrees[0].place if agrees else "loss"
         shown = words.module(place) if agrees and agrees[0].kind == "outgrad" else words.code(place)
         before = f"that of {shown}" if agrees else "the loss"
         detail = f"The gradient of {name} is the first that differs; {before} agrees: {culprit}."
-        facts |= {"between": [place, seen.place], "inside": module.place if module is not None else "", "own_backward": False}
+        facts |= {
+            "between": [place, seen.place],
+            "inside": module.place if module is not None else "",
+            "own_backward": False,
+        }
     return _finding(
         pair,
         difference,
@@ -119,17 +164,35 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
 def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
     """One rank, gradients as they were accumulated agree, those that the optimizer uses do not."""
     name = words.code(difference.seen.place)
-    seen_before = any(step.seen.place == difference.seen.place for step in pair.before(difference.step.number, "gradient"))
-    culprit = f"what changes the gradient of {name} between the backward pass and the update (clipping, noise, unscaling)"
-    agrees = "agrees as the backward pass left it" if seen_before else "was not recorded in the backward pass"
+    seen_before = any(
+        step.seen.place == difference.seen.place
+        for step in pair.before(difference.step.number, "gradient")
+    )
+    culprit = (
+        f"what changes the gradient of {name} between the backward pass and the update (clipping,"
+        " noise, unscaling)"
+    )
+    agrees = (
+        "agrees as the backward pass left it"
+        if seen_before
+        else "was not recorded in the backward pass"
+    )
     return _finding(
         pair,
         difference,
         culprit=culprit,
         detail=f"The gradient of {name} {agrees} and differs at the update: {culprit}.",
-        head=f"{_forward(pair, difference)} the gradient of {name} {agrees} and differs at the update",
+        head=(
+            f"{_forward(pair, difference)} the gradient of {name} {agrees} and differs at the"
+            " update"
+        ),
         clause=f": look at {culprit}",
-        facts={"between": [difference.seen.place, "update"], "modules_between": [], "classes_between": [], "after_backward": seen_before},
+        facts={
+            "between": [difference.seen.place, "update"],
+            "modules_between": [],
+            "classes_between": [],
+            "after_backward": seen_before,
+        },
     )
 
 
@@ -140,18 +203,34 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         return structure(pair, difference)
     seen = difference.seen
     name = words.code(seen.place)
-    local = [one for one in pair.differences if one.rung == "gradient" and one.step.number < difference.step.number]
+    local = [
+        one
+        for one in pair.differences
+        if one.rung == "gradient" and one.step.number < difference.step.number
+    ]
     own = next(
-        (step for step in pair.before(difference.step.number, "gradient") if (step.seen.place, step.both) == (seen.place, True)), None
+        (
+            step
+            for step in pair.before(difference.step.number, "gradient")
+            if (step.seen.place, step.both) == (seen.place, True)
+        ),
+        None,
     )
     if local:
         detail = f"The reduced gradient of {name} differs, and so do local gradients before it."
         culprit = None
     elif own is None or own.seen.iteration != seen.iteration:
-        culprit = "the backward pass or the reduction of gradients between ranks: local gradients were not recorded"
-        detail = f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
+        culprit = (
+            "the backward pass or the reduction of gradients between ranks: local gradients were"
+            " not recorded"
+        )
+        detail = (
+            f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
+        )
     else:
-        culprit = "the reduction of gradients between ranks (or what changes them before the update)"
+        culprit = (
+            "the reduction of gradients between ranks (or what changes them before the update)"
+        )
         detail = f"The local gradients agree, the reduced gradient of {name} differs: {culprit}."
     lead = _forward(pair, difference)
     finding = _finding(
@@ -160,20 +239,35 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         culprit=culprit,
         detail=detail,
         head=f"{lead} {small(detail).rstrip('.')}",
-        facts={"between": [seen.place, "update"], "local_equal": None if own is None else not local},
+        facts={
+            "between": [seen.place, "update"],
+            "local_equal": None if own is None else not local,
+        },
     )
     return replace(finding, lead=lead)
 
 
 def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
-    """What the ranks say together of a reduction: replicas hold one gradient after it, unless something changes it on a rank alone.
+    """What the ranks say together of a reduction: replicas hold one gradient after it, unless
+    something changes it on a rank alone.
 
     Where weights are sharded, every rank holds another part, and nothing is said.
     """
-    if first.rung != "reduced gradient" or first.culprit is None or not first.facts.get("local_equal"):
+    if (
+        first.rung != "reduced gradient"
+        or first.culprit is None
+        or not first.facts.get("local_equal")
+    ):
         return first
-    weights, reduced = (_on_each(pairs, kind, first.place, number) for kind, number in (("weights", None), ("reduced", first.iteration)))
-    if len(pairs) < 2 or any(len(set(run)) != 1 or "" in run for run in weights) or any("" in run for run in reduced):
+    weights, reduced = (
+        _on_each(pairs, kind, first.place, number)
+        for kind, number in (("weights", None), ("reduced", first.iteration))
+    )
+    if (
+        len(pairs) < 2
+        or any(len(set(run)) != 1 or "" in run for run in weights)
+        or any("" in run for run in reduced)
+    ):
         return first
     one, other = (len(set(run)) == 1 for run in reduced)
     name = words.code(first.place)
@@ -181,24 +275,38 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         culprit = "the collective that reduces the gradients of the ranks"
         said = f"in each run all ranks hold the same sum, and it is another one: {culprit}"
     else:
-        culprit = "what changes gradients on a rank by itself, in a communication hook or after the reduction"
+        culprit = (
+            "what changes gradients on a rank by itself, in a communication hook or after the"
+            " reduction"
+        )
         apart = "run 2" if one else "run 1"
         which = apart if one or other else "both runs"
         said = f"in {which} the ranks do not hold the same sum: {culprit}"
     detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
     sentence = f"{first.lead} {small(detail)[:-1]}"
     return replace(
-        first, culprit=culprit, detail=detail, sentence=sentence, head=sentence, facts={**first.facts, "ranks_agree": one and other}
+        first,
+        culprit=culprit,
+        detail=detail,
+        sentence=sentence,
+        head=sentence,
+        facts={**first.facts, "ranks_agree": one and other},
     )
 
 
-def _on_each(pairs: Sequence[Pair], kind: str, place: str, iteration: int | None) -> tuple[list[str], list[str]]:
-    """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run 2; empty where a rank has none."""
+def _on_each(
+    pairs: Sequence[Pair], kind: str, place: str, iteration: int | None
+) -> tuple[list[str], list[str]]:
+    """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run
+    2; empty where a rank has none.
+    """
     found: tuple[list[str], list[str]] = ([], [])
     for pair in pairs:
         steps = (step for step in pair.steps if step.seen.kind == kind and step.seen.place == place)
         step = next((step for step in steps if iteration in (None, step.seen.iteration)), None)
-        for side, seen in zip(found, (step.first, step.second) if step is not None else (None, None), strict=True):
+        for side, seen in zip(
+            found, (step.first, step.second) if step is not None else (None, None), strict=True
+        ):
             side.append(seen.outputs[0][1].hash if seen is not None and seen.outputs else "")
     return found
 
@@ -212,11 +320,24 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
         return structure(pair, difference)
     seen = difference.seen
     name = words.code(seen.place)
-    earlier = [one for one in pair.differences if one.step.number < difference.step.number and one.rung != "RNG state"]
+    earlier = [
+        one
+        for one in pair.differences
+        if one.step.number < difference.step.number and one.rung != "RNG state"
+    ]
     optimizer = next(
-        (step.seen.place for step in pair.before(difference.step.number, "hyper") if seen.optimizer in (None, step.seen.optimizer)), ""
+        (
+            step.seen.place
+            for step in pair.before(difference.step.number, "hyper")
+            if seen.optimizer in (None, step.seen.optimizer)
+        ),
+        "",
     )
-    update = f"the update by {optimizer}" if optimizer else "the update, or what writes to the weights beside it"
+    update = (
+        f"the update by {optimizer}"
+        if optimizer
+        else "the update, or what writes to the weights beside it"
+    )
     culprit = None if earlier else update
     why = "what went into the update differs already"
     if not earlier:
@@ -234,13 +355,23 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
-    """A weight that something else than the optimizer wrote to, between an update and the forward pass that follows."""
+    """A weight that something else than the optimizer wrote to, between an update and the forward
+    pass that follows.
+    """
     seen, name = difference.seen, words.code(difference.seen.place)
-    updates = [step for step in pair.before(difference.step.number, "update") if step.seen.place == seen.place]
+    updates = [
+        step
+        for step in pair.before(difference.step.number, "update")
+        if step.seen.place == seen.place
+    ]
     last = next(pair.before(difference.step.number, "update"), None)
     iteration = last.seen.iteration if last is not None else seen.iteration
     agrees = bool(updates) and updates[0].both and not pair.differs(updates[0])
-    culprit = f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)" if agrees or not updates else None
+    culprit = (
+        f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)"
+        if agrees or not updates
+        else None
+    )
     otherwise = "differs already after the update" if updates else "is held by no optimizer"
     whose = "agrees after the update" if agrees else otherwise
     which = "only one run writes to it" if difference.structural else "is written to and differs"
@@ -258,13 +389,22 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     return replace(finding, iteration=iteration)
 
 
-# ---------------------------------------------------------------------------------------------------------------- around a gradient
+# -------------------------------------------------------------------------------- around a gradient
 
 
 def _finding(
-    pair: Pair, difference: Difference, *, culprit: str | None, detail: str, head: str, facts: dict[str, object], clause: str = ""
+    pair: Pair,
+    difference: Difference,
+    *,
+    culprit: str | None,
+    detail: str,
+    head: str,
+    facts: dict[str, object],
+    clause: str = "",
 ) -> Finding:
-    """A finding whose sentence is its head and what follows from it; a gradient has no class, its module has."""
+    """A finding whose sentence is its head and what follows from it; a gradient has no class, its
+    module has.
+    """
     seen = difference.seen
     place = words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
     measured = measure(pair, difference)
@@ -285,18 +425,31 @@ def _finding(
 
 def _forward(pair: Pair, difference: Difference) -> str:
     """`The forward pass of iteration 1 agrees;`, as far as it was recorded."""
-    earlier = any(one.step.number < difference.step.number and one.rung in ("forward", "loss", "batch") for one in pair.differences)
+    earlier = any(
+        one.step.number < difference.step.number and one.rung in ("forward", "loss", "batch")
+        for one in pair.differences
+    )
     within = words.within(difference.seen.iteration)
     return within if earlier else f"{within} everything up to the loss agrees;"
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
     """The calls of modules that called no other, each once, in the order of the forward pass."""
-    calls = list(dict.fromkeys(step.seen.place for step in pair.steps if step.seen.kind == "call" and step.seen.iteration == iteration))
-    parents = {place.rpartition(".")[0] for place in calls if place} | ({""} if len(calls) > 1 else set())
+    calls = list(
+        dict.fromkeys(
+            step.seen.place
+            for step in pair.steps
+            if step.seen.kind == "call" and step.seen.iteration == iteration
+        )
+    )
+    parents = {place.rpartition(".")[0] for place in calls if place} | (
+        {""} if len(calls) > 1 else set()
+    )
     parents |= {prefix for place in parents for prefix in _prefixes(place)}
     by_place = {
-        step.seen.place: step.seen for step in reversed(pair.steps) if step.seen.kind == "call" and step.seen.iteration == iteration
+        step.seen.place: step.seen
+        for step in reversed(pair.steps)
+        if step.seen.kind == "call" and step.seen.iteration == iteration
     }
     return [by_place[place] for place in calls if place not in parents]
 
@@ -320,14 +473,18 @@ def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
     returned = {
         value
         for step in pair.steps
-        if step.seen.kind == "call" and step.seen.iteration == seen.iteration and step.seen.place == seen.place
+        if step.seen.kind == "call"
+        and step.seen.iteration == seen.iteration
+        and step.seen.place == seen.place
         for value in compare.hashes(step.seen.outputs)
     }
     return [call for call in later if returned & compare.hashes(call.inputs)]
 
 
 def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
-    """The calls behind a module up to the first whose gradient of the output agrees, that one included."""
+    """The calls behind a module up to the first whose gradient of the output agrees, that one
+    included.
+    """
     end = next((n for n, call in enumerate(later) if call.place in agreeing), None)
     return list(later[: end + 1]) if end is not None else []
 
@@ -337,29 +494,56 @@ def _common(places: Sequence[str]) -> str:
     parts = [place.split(".")[:-1] for place in places]
     common = parts[0] if parts else []
     for other in parts[1:]:
-        common = common[: next((n for n, (x, y) in enumerate(zip(common, other, strict=False)) if x != y), min(len(common), len(other)))]
+        common = common[
+            : next(
+                (n for n, (x, y) in enumerate(zip(common, other, strict=False)) if x != y),
+                min(len(common), len(other)),
+            )
+        ]
     return ".".join(common)
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """The operations recorded between the last module and the loss, that of the loss first."""
     seen = difference.seen
-    nodes = [step.seen.place for step in pair.before(difference.step.number, "between") if step.seen.iteration == seen.iteration]
+    nodes = [
+        step.seen.place
+        for step in pair.before(difference.step.number, "between")
+        if step.seen.iteration == seen.iteration
+    ]
     return list(dict.fromkeys(nodes))
 
 
 def _module_of(pair: Pair, seen: Seen) -> Seen | None:
     """The last call of the module that a parameter belongs to, in the iteration of its gradient."""
     path = seen.place.rpartition(".")[0]
-    calls = (step.seen for step in reversed(pair.steps) if step.seen.kind == "call" and step.seen.iteration == seen.iteration)
+    calls = (
+        step.seen
+        for step in reversed(pair.steps)
+        if step.seen.kind == "call" and step.seen.iteration == seen.iteration
+    )
     return next((call for call in calls if call.place == path), None)
 
 
 def _outgrad(pair: Pair, difference: Difference, module: Seen) -> Step | None:
     """The gradient of the output of a module that came last before a gradient."""
     steps = pair.before(difference.step.number, "outgrad")
-    return next((step for step in steps if step.seen.place == module.place and step.seen.iteration == difference.seen.iteration), None)
+    return next(
+        (
+            step
+            for step in steps
+            if step.seen.place == module.place and step.seen.iteration == difference.seen.iteration
+        ),
+        None,
+    )
 
 
 def _class_of(pair: Pair, place: str) -> str:
-    return next((step.seen.class_ for step in pair.steps if step.seen.kind == "call" and step.seen.place == place), "")
+    return next(
+        (
+            step.seen.class_
+            for step in pair.steps
+            if step.seen.kind == "call" and step.seen.place == place
+        ),
+        "",
+    )

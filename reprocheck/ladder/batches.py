@@ -15,14 +15,20 @@ from reprocheck.trace.deep import Seen
 
 PLAIN = "inputs of "
 """How the place of a batch begins that no loader made."""
-ORDER, CONTENT, SAMPLES = "same samples, other order", "same samples, other content", "other samples in the k batches seen"
+ORDER, CONTENT, SAMPLES = (
+    "same samples, other order",
+    "same samples, other content",
+    "other samples in the k batches seen",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What is not the same about the batches of a loader: `order` is one of the three above, "" where that is not known.
+    """What is not the same about the batches of a loader: `order` is one of the three above, ""
+    where that is not known.
 
-    built: it is so in the data set itself, or in the subset that is taken from it, before anything is drawn from it.
+    built: it is so in the data set itself, or in the subset that is taken from it, before anything
+    is drawn from it.
     """
 
     order: str
@@ -35,16 +41,30 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first batch, or order of samples, that differs."""
     difference = differences[0]
     seen = difference.seen
-    steps = [step for step in pair.steps if step.seen.kind in ("batch", "epoch") and step.seen.place == seen.place]
-    content = next((one for one in differences if one.seen.kind == "batch" and one.seen.place == seen.place), difference)
+    steps = [
+        step
+        for step in pair.steps
+        if step.seen.kind in ("batch", "epoch") and step.seen.place == seen.place
+    ]
+    content = next(
+        (one for one in differences if one.seen.kind == "batch" and one.seen.place == seen.place),
+        difference,
+    )
     change = _change(pair, difference, content, steps)
     measured = measure(pair, content)
     worker = f", made by worker {content.seen.worker}" if content.seen.worker is not None else ""
     plain = seen.place.startswith(PLAIN)
-    who = f"{words.code(seen.place.removeprefix(PLAIN))} is given" if plain else f"{words.code(seen.place)} hands out"
+    who = (
+        f"{words.code(seen.place.removeprefix(PLAIN))} is given"
+        if plain
+        else f"{words.code(seen.place)} hands out"
+    )
     leaves = list(content.outputs)
     total = len(content.seen.outputs)
-    which = f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])} differ{'s' * (len(leaves) == 1)}."
+    which = (
+        f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])}"
+        f" differ{'s' * (len(leaves) == 1)}."
+    )
     facts: dict[str, object] = {
         "kind": seen.kind,
         "loader": seen.place,
@@ -66,16 +86,32 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         facts["seed_line"] = next(iter(own.values())).line
     if change.built and (early := drawn_before_seed(pair, difference.step.number)):
         facts["drawn_before_seed"] = early
-    detail = f"{words.sentence(who)[:-1]} {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
-    sentence = f"{words.within(seen.iteration)} {who} {change.words}{worker}{_meaning(pair, difference, change, own)}"
-    return found(pair, difference.step, "batch", measured, detail=detail, sentence=sentence, facts=facts)
+    detail = (
+        f"{words.sentence(who)[:-1]}"
+        f" {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
+    )
+    sentence = (
+        f"{words.within(seen.iteration)} {who}"
+        f" {change.words}{worker}{_meaning(pair, difference, change, own)}"
+    )
+    return found(
+        pair, difference.step, "batch", measured, detail=detail, sentence=sentence, facts=facts
+    )
 
 
-def _change(pair: Pair, difference: Difference, content: Difference, steps: Sequence[Step]) -> _Change:
+def _change(
+    pair: Pair, difference: Difference, content: Difference, steps: Sequence[Step]
+) -> _Change:
     if difference.structural:
         here, there = (1, 2) if difference.step.first else (2, 1)
-        what = f"batch {difference.seen.call + 1} of the iteration" if difference.seen.kind == "batch" else "an order of samples"
-        return _Change(order="", epoch=False, words=f"{what} in run {here} that it does not in run {there}")
+        what = (
+            f"batch {difference.seen.call + 1} of the iteration"
+            if difference.seen.kind == "batch"
+            else "an order of samples"
+        )
+        return _Change(
+            order="", epoch=False, words=f"{what} in run {here} that it does not in run {there}"
+        )
     epoch = _epoch(steps, difference)
     if epoch is not None and epoch.first and epoch.second:
         if (held := _by_held(epoch.first, epoch.second)) is not None:
@@ -88,12 +124,18 @@ def _change(pair: Pair, difference: Difference, content: Difference, steps: Sequ
 
 def _epoch(steps: Sequence[Step], difference: Difference) -> Step | None:
     """The order of samples that was said last before a difference."""
-    said = (step for step in reversed(steps) if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both)
+    said = (
+        step
+        for step in reversed(steps)
+        if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both
+    )
     return next(said, None)
 
 
 def _private(epoch: Step | None) -> list[str]:
-    """The generators of the loader's own whose states were not the same when the epoch began, by where they hang."""
+    """The generators of the loader's own whose states were not the same when the epoch began, by
+    where they hang.
+    """
     if epoch is None or epoch.first is None or epoch.second is None:
         return []
     a, b = epoch.first.private, epoch.second.private
@@ -115,10 +157,16 @@ def _by_held(a: Seen, b: Seen) -> _Change | None:
     if not (a.held and b.held) or a.held == b.held:
         return None
     if a.bag == b.bag:
-        words = "the same samples in another order (same samples, other order, over the epoch: the data set itself holds them so)"
+        words = (
+            "the same samples in another order (same samples, other order, over the epoch: the data"
+            " set itself holds them so)"
+        )
         return _Change(order=ORDER, epoch=True, built=True, words=words)
     same = a.indices == b.indices
-    words = f"other samples or other content{' for the same indices' if same else ''}: the data set itself does not hold the same"
+    words = (
+        f"other samples or other content{' for the same indices' if same else ''}: the data set"
+        " itself does not hold the same"
+    )
     return _Change(order=CONTENT if same else SAMPLES, epoch=False, built=True, words=words)
 
 
@@ -128,7 +176,11 @@ def _by_epoch(a: Sequence[object] | None, b: Sequence[object] | None, *, built: 
         of = ": the subset lists them so" if built else ""
         words = f"the same samples in another order (same samples, other order, over the epoch{of})"
         return _Change(order=ORDER, epoch=True, words=words, built=built)
-    words = "other samples: the subset takes others from the data set" if built else "other samples (over the whole epoch)"
+    words = (
+        "other samples: the subset takes others from the data set"
+        if built
+        else "other samples (over the whole epoch)"
+    )
     return _Change(order=SAMPLES, epoch=True, words=words, built=built)
 
 
@@ -144,22 +196,49 @@ def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
     for column in ("indices", "samples"):
         ones, others = _gathered(batches, column)
         if ones and _count(ones) == _count(others):
-            return _Change(order=ORDER, epoch=False, words=f"the same samples in another order (over the {seen} seen)")
+            return _Change(
+                order=ORDER,
+                epoch=False,
+                words=f"the same samples in another order (over the {seen} seen)",
+            )
         if ones and column == "indices":
             return _Change(order=SAMPLES, epoch=False, words=f"other samples (in the {seen} seen)")
     if a.samples and b.samples and len(a.samples) != len(b.samples):
-        return _Change(order=SAMPLES, epoch=False, words=f"another number of samples ({len(a.samples)} and {len(b.samples)})")
+        return _Change(
+            order=SAMPLES,
+            epoch=False,
+            words=f"another number of samples ({len(a.samples)} and {len(b.samples)})",
+        )
     if set(content.outputs) < {path for path, _ in a.outputs}:
-        return _Change(order=CONTENT, epoch=False, words="other content (the rest of the batch agrees)")
-    if a.samples and b.samples and 2 * (changed := sum(x != y for x, y in zip(a.samples, b.samples, strict=True))) < len(a.samples):
-        return _Change(order=CONTENT, epoch=False, words=f"other content in {changed} of {len(a.samples)} samples, the others agree")
+        return _Change(
+            order=CONTENT, epoch=False, words="other content (the rest of the batch agrees)"
+        )
+    if (
+        a.samples
+        and b.samples
+        and 2 * (changed := sum(x != y for x, y in zip(a.samples, b.samples, strict=True)))
+        < len(a.samples)
+    ):
+        return _Change(
+            order=CONTENT,
+            epoch=False,
+            words=f"other content in {changed} of {len(a.samples)} samples, the others agree",
+        )
     if a.samples and b.samples and not set(a.samples) & set(b.samples):
-        return _Change(order="", epoch=False, words=f"other content: none of the {seen} seen holds the same samples")
-    return _Change(order=SAMPLES, epoch=False, words=f"other samples or other content (in the {seen} seen)")
+        return _Change(
+            order="",
+            epoch=False,
+            words=f"other content: none of the {seen} seen holds the same samples",
+        )
+    return _Change(
+        order=SAMPLES, epoch=False, words=f"other samples or other content (in the {seen} seen)"
+    )
 
 
 def _gathered(batches: Iterable[Step], column: str) -> tuple[list[object], list[object]]:
-    """The indices or the hashes of the samples of all batches, of both runs; empty where one is not known."""
+    """The indices or the hashes of the samples of all batches, of both runs; empty where one is not
+    known.
+    """
     ones: list[object] = []
     others: list[object] = []
     for step in batches:
@@ -175,32 +254,50 @@ def _count(values: Sequence[object] | None) -> Counter[Hashable]:
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in values or ())
 
 
-def _meaning(pair: Pair, difference: Difference, change: _Change, by_worker: Mapping[str, Seeding]) -> str:
-    """What the states and seeds of the generators say; `by_worker`: the seeds that the worker set by itself."""
+def _meaning(
+    pair: Pair, difference: Difference, change: _Change, by_worker: Mapping[str, Seeding]
+) -> str:
+    """What the states and seeds of the generators say; `by_worker`: the seeds that the worker set
+    by itself.
+    """
     if difference.structural:
         return ""
     if by_worker:
         return f", because the worker seeds {_seeds(by_worker)}"
     step = difference.step
     moved = _drawn_from(step)
-    agree = f"although {words.generators(moved)} that it draws from agrees" if moved else "and no process-wide generator explains it"
+    agree = (
+        f"although {words.generators(moved)} that it draws from agrees"
+        if moved
+        else "and no process-wide generator explains it"
+    )
     if not moved and difference.seen.worker is not None:
         agree = "and no process-wide generator of the main process explains it"
     if change.built:
-        return f": it was built differently before the training, {_seeded_late(pair, step) or 'and nothing recorded explains that'}"
+        return (
+            ": it was built differently before the training,"
+            f" {_seeded_late(pair, step) or 'and nothing recorded explains that'}"
+        )
     return f", {agree}"
 
 
 def _seeds(by_worker: Mapping[str, Seeding]) -> str:
     """`numpy from the operating system in line 9 of train.py`."""
     first = next(iter(by_worker.values()))
-    number = "from the operating system" if first.by_system or first.first is None else "with another number in each run"
+    number = (
+        "from the operating system"
+        if first.by_system or first.first is None
+        else "with another number in each run"
+    )
     where = f" in {words.line(first.line)}" if first.line else ""
     return f"{words.listed(list(by_worker))} {number}{where}"
 
 
 def _drawn_from(step: Step) -> list[str]:
-    """The generators that moved for a batch. Keys do not move: those that stand with a batch were made by then, and maybe never used."""
+    """The generators that moved for a batch.
+
+    Keys do not move: those that stand with a batch were made by then, and maybe never used.
+    """
     names = {*(step.first.after if step.first else {}), *(step.second.after if step.second else {})}
     return sorted(name for name in names if not is_key(name))
 
@@ -211,7 +308,10 @@ def _seeded_late(pair: Pair, step: Step) -> str:
     if not early:
         return ""
     verb, them = ("was", "it") if len(early) == 1 else ("were", "them")
-    return f"and {words.listed(sorted(early))} {verb} drawn from before {_seed_place(early)} seeds {them}"
+    return (
+        f"and {words.listed(sorted(early))} {verb} drawn from before {_seed_place(early)} seeds"
+        f" {them}"
+    )
 
 
 def _seed_place(early: Mapping[str, str]) -> str:

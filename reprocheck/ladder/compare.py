@@ -1,4 +1,7 @@
-"""What differs within one fact: leaf by leaf. Hashes of different algorithms are not comparable; they never count as a difference."""
+"""What differs within one fact: leaf by leaf.
+
+Hashes of different algorithms are not comparable; they never count as a difference.
+"""
 
 from __future__ import annotations
 
@@ -47,24 +50,39 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
         return (a[0][0],) if equal(a[0][1], b[0][1], algorithms) is False else ()
     others = dict(b)
     here = dict(a)
-    paths = [path for path, leaf in a if path not in others or equal(leaf, others[path], algorithms) is False]
+    paths = [
+        path
+        for path, leaf in a
+        if path not in others or equal(leaf, others[path], algorithms) is False
+    ]
     return (*paths, *(path for path in others if path not in here))
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
     """Whether any leaf of the two could be compared."""
     others = dict(b)
-    return any(path in others and leaf.known and equal(leaf, others[path], algorithms) is not None for path, leaf in a)
+    return any(
+        path in others and leaf.known and equal(leaf, others[path], algorithms) is not None
+        for path, leaf in a
+    )
 
 
 def inputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the inputs that differ."""
-    return differing(step.first.inputs, step.second.inputs, algorithms) if step.first and step.second else ()
+    return (
+        differing(step.first.inputs, step.second.inputs, algorithms)
+        if step.first and step.second
+        else ()
+    )
 
 
 def outputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the outputs that differ."""
-    return differing(step.first.outputs, step.second.outputs, algorithms) if step.first and step.second else ()
+    return (
+        differing(step.first.outputs, step.second.outputs, algorithms)
+        if step.first and step.second
+        else ()
+    )
 
 
 def states(step: Step) -> tuple[str, ...]:
@@ -75,7 +93,9 @@ def states(step: Step) -> tuple[str, ...]:
     return tuple(
         name
         for name, state in step.first.before.items()
-        if name in other.before and state != other.before[name] and (name in step.first.after or name in other.after)
+        if name in other.before
+        and state != other.before[name]
+        and (name in step.first.after or name in other.after)
     )
 
 
@@ -101,7 +121,11 @@ def numbers(value: object) -> list[float] | None:
         return [float(value)] if value in ("nan", "inf", "-inf") else None
     if isinstance(value, Sequence):
         parts = [numbers(one) for one in value]
-        return [number for part in parts if part is not None for number in part] if None not in parts else None
+        return (
+            [number for part in parts if part is not None for number in part]
+            if None not in parts
+            else None
+        )
     return None
 
 

@@ -1,4 +1,6 @@
-"""Draws that are no facts of their own: by the script itself, or by a module around the call that gets something else."""
+"""Draws that are no facts of their own: by the script itself, or by a module around the call that
+gets something else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.batches import ORDER
 from reprocheck.ladder.finding import Finding, found
-from reprocheck.ladder.generators import DRAWERS, LOOKS, finding_of, seed_facts, seedings, unequal_states, why_unequal
+from reprocheck.ladder.generators import (
+    DRAWERS,
+    LOOKS,
+    finding_of,
+    seed_facts,
+    seedings,
+    unequal_states,
+    why_unequal,
+)
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.model import RungName
 
@@ -18,26 +28,43 @@ _LATE = ("reduced", "update", "written")
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
-    """Draws by a module around, or by the script itself, asked for where the first difference has no producer that was recorded."""
+    """Draws by a module around, or by the script itself, asked for where the first difference has
+    no producer that was recorded.
+    """
     first = min(findings.values(), key=lambda finding: finding.order, default=None)
-    if first is None or first.number != end or first.rung not in ("batch", "forward", "loss", "gradient", "update"):
+    if (
+        first is None
+        or first.number != end
+        or first.rung not in ("batch", "forward", "loss", "gradient", "update")
+    ):
         return None
     difference = next(one for one in pair.differences if one.step.number == end)
     if difference.seen.kind in _LATE:
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    orphan = difference.seen.kind in ("between", "root", "loss") or first.facts.get("victim") or first.facts.get("plain")
+    orphan = (
+        difference.seen.kind in ("between", "root", "loss")
+        or first.facts.get("victim")
+        or first.facts.get("plain")
+    )
     if orphan or (first.rung == "batch" and not difference.structural and _made_before(first)):
-        return _drawn_within(pair, difference) or _drawn_outside(pair, difference, _moved_outside(pair, end))
+        return _drawn_within(pair, difference) or _drawn_outside(
+            pair, difference, _moved_outside(pair, end)
+        )
     return None
 
 
 def _made_before(batch: Finding) -> bool:
-    """Whether what a loader hands out can have been made before it: another order of the same samples is drawn by the loader."""
-    return bool(batch.facts.get("built") or batch.facts.get("order") != ORDER) and not batch.facts.get("drawn_before_seed")
+    """Whether what a loader hands out can have been made before it: another order of the same
+    samples is drawn by the loader.
+    """
+    return bool(
+        batch.facts.get("built") or batch.facts.get("order") != ORDER
+    ) and not batch.facts.get("drawn_before_seed")
 
 
 def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
-    """The module around a call that gets something else, where it draws itself from a generator whose state differs (`functional.dropout`).
+    """The module around a call that gets something else, where it draws itself from a generator
+    whose state differs (`functional.dropout`).
 
     It returns, and its draw is known, behind that call.
     """
@@ -45,7 +72,11 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
     for step in pair.after(difference.step.number, "call") if seen.kind == "call" else ():
         if step.seen.iteration != seen.iteration:
             return None
-        if step.first and _encloses(step.seen.place, seen.place) and (names := compare.states(step)):
+        if (
+            step.first
+            and _encloses(step.seen.place, seen.place)
+            and (names := compare.states(step))
+        ):
             inner = _first_states_inside(pair, step)
             own = tuple(name for name in names if inner.get(name) != step.first.before.get(name))
             if own:
@@ -60,18 +91,25 @@ def _encloses(place: str, other: str) -> bool:
 def _first_states_inside(pair: Pair, around: Step) -> dict[str, str]:
     """Generator -> its state, in run 1, before the first module inside `around` drew from it."""
     states: dict[str, str] = {}
-    for step in pair.before(around.number, "call"):  # the nearest first: the earliest is written last
+    # the nearest first: the earliest is written last
+    for step in pair.before(around.number, "call"):
         if step.seen.iteration != around.seen.iteration:
             break
         if step.first and _encloses(around.seen.place, step.seen.place):
-            states |= {name: step.first.before[name] for name in step.first.after if name in step.first.before}
+            states |= {
+                name: step.first.before[name]
+                for name in step.first.after
+                if name in step.first.before
+            }
     return states
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
-    """The script itself draws from a generator whose state differs, outside of modules and loaders, before a difference without producer.
+    """The script itself draws from a generator whose state differs, outside of modules and loaders,
+    before a difference without producer.
 
-    Such a draw shows where a generator is found in a state in which nothing recorded has left it: it has `moved`.
+    Such a draw shows where a generator is found in a state in which nothing recorded has left it:
+    it has `moved`.
     """
     names = [name for name in unequal_states(pair, difference.step.number) if name in moved]
     if not names:
@@ -80,23 +118,38 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
     seeded = seedings(pair, difference.step.number)
     generators = words.generators(names)
     where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
-    unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
+    unequal = next(
+        (seeded[name].line for name in names if name in seeded and not seeded[name].equal), ""
+    )
     return found(
         pair,
         difference.step,
         "RNG state",
         culprit=f"the state of {generators}",
-        detail=f"The script draws from {words.generators(names, 'differing')} outside of modules and loaders; "
-        f"{where} is the first to get something else.",
-        sentence=f"{words.within(seen.iteration)} {where} is the first to get something else, and the script draws from {generators}, "
-        f"whose state is not the same in both runs, {why_unequal(seeded, names)}",
+        detail=(
+            f"The script draws from {words.generators(names, 'differing')} outside of modules and"
+            f" loaders; {where} is the first to get something else."
+        ),
+        sentence=(
+            f"{words.within(seen.iteration)} {where} is the first to get something else, and the"
+            f" script draws from {generators}, whose state is not the same in both runs,"
+            f" {why_unequal(seeded, names)}"
+        ),
         line=unequal,
-        facts={"kind": seen.kind, "class": seen.class_, "generators": names, "outside": True, **seed_facts(seeded, names)},
+        facts={
+            "kind": seen.kind,
+            "class": seen.class_,
+            "generators": names,
+            "outside": True,
+            **seed_facts(seeded, names),
+        },
     )
 
 
 def _moved_outside(pair: Pair, number: int) -> set[str]:
-    """Generators that had moved, in run 1, when they were looked at next after a step, although nothing recorded drew from them."""
+    """Generators that had moved, in run 1, when they were looked at next after a step, although
+    nothing recorded drew from them.
+    """
     states: dict[str, set[str]] = {}
     moved: set[str] = set()
     for step in pair.steps:
@@ -116,7 +169,9 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
 
 
 def _moved_around(pair: Pair, number: int) -> set[str]:
-    """Generators that stand elsewhere, in run 1, where they are seen next after a step than where they were seen last before it."""
+    """Generators that stand elsewhere, in run 1, where they are seen next after a step than where
+    they were seen last before it.
+    """
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     for step in pair.steps:
@@ -128,4 +183,8 @@ def _moved_around(pair: Pair, number: int) -> set[str]:
             after = {**seen.before, **after}
         if seen.kind == "seed":
             (before if step.number < number else after)[seen.place] = ""
-    return {name for name, state in after.items() if state and before.get(name) and state != before[name]}
+    return {
+        name
+        for name, state in after.items()
+        if state and before.get(name) and state != before[name]
+    }

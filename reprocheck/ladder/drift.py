@@ -1,4 +1,6 @@
-"""Two recordings that were made apart: which differences of the environment stand between them, and what was to be expected of those."""
+"""Two recordings that were made apart: which differences of the environment stand between them, and
+what was to be expected of those.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,35 @@ def between(check: Check) -> Between:
 
 
 def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
-    """The differences by class, in the order of the table; what both sides have comes before what one lacks, packages last."""
+    """The differences by class, in the order of the table; what both sides have comes before what
+    one lacks, packages last.
+    """
     found: dict[str, list[EnvironmentDifference]] = {}
-    of_libraries = [one for one in differences if not of_the_user(one.key, one.reference, one.value)]
+    of_libraries = [
+        one for one in differences if not of_the_user(one.key, one.reference, one.value)
+    ]
     for difference in sorted(of_libraries, key=_weight):
         found.setdefault(drift_class(difference.key).name, []).append(difference)
     return tuple(
-        Drift(name=one.name, title=one.title, expects=one.expects, why=one.why, reference=one.reference, differences=tuple(found[one.name]))
+        Drift(
+            name=one.name,
+            title=one.title,
+            expects=one.expects,
+            why=one.why,
+            reference=one.reference,
+            differences=tuple(found[one.name]),
+        )
         for one in drift_classes()
         if one.name in found
     )
 
 
 def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
-    return one.key.startswith("package."), one.reference is None or one.value is None, not one.key.endswith(".version")
+    return (
+        one.key.startswith("package."),
+        one.reference is None or one.value is None,
+        not one.key.endswith(".version"),
+    )
 
 
 def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> str:
@@ -42,15 +59,24 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     if check.verdict.bitwise.equal is None:
         return "No losses were compared, so nothing is said of drift."
     if check.verdict.bitwise.equal:
-        return "Both sides agree in every bit" + (f", although they differ in {what}." if acting else ".")
+        return "Both sides agree in every bit" + (
+            f", although they differ in {what}." if acting else "."
+        )
     if (noisy := _noisy(check, noise)) is not None:
         return noisy
     known = _quiet(noise)
     if not acting:
-        rest = "what differs was not recorded" if known else "it is noise from run to run, or comes from what was not recorded"
+        rest = (
+            "what differs was not recorded"
+            if known
+            else "it is noise from run to run, or comes from what was not recorded"
+        )
         return f"{known}The sides agree in all of the environment that bears on numbers: {rest}."
     if any(one.expects == "anything" for one in acting):
-        return f"{known}The sides differ in {what}, of which any difference may follow; the ladder says where it begins."
+        return (
+            f"{known}The sides differ in {what}, of which any difference may follow; the ladder"
+            " says where it begins."
+        )
     expected = f"to be expected where {what} differ{'s' if len(acting) == 1 else ''}"
     if _rounding(check):
         return f"{known}The difference is of rounding level, as is {expected}."
@@ -69,14 +95,22 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str | None:
     if row is None or row.max_difference is None:
         return f"{own}."
     if row.max_difference <= 2 * most:
-        return f"{own}: the difference between the sides, {row.max_difference:.3g}, is noise from run to run and says nothing of drift."
-    return f"{own}; the difference between the sides, {row.max_difference:.3g}, is larger than that."
+        return (
+            f"{own}: the difference between the sides, {row.max_difference:.3g}, is noise from run"
+            " to run and says nothing of drift."
+        )
+    return (
+        f"{own}; the difference between the sides, {row.max_difference:.3g}, is larger than that."
+    )
 
 
 def _quiet(noise: Sequence[Noise]) -> str:
     runs = [one.runs for one in noise if one.equal]
     return (
-        f"From run to run each side agrees in every bit ({words.listed([str(count) for count in runs])} runs). " if len(runs) == 2 else ""
+        "From run to run each side agrees in every bit"
+        f" ({words.listed([str(count) for count in runs])} runs). "
+        if len(runs) == 2
+        else ""
     )
 
 
@@ -91,4 +125,9 @@ def _rounding(check: Check) -> bool:
     if rung is not None and rung.size is not None:
         return rung.size == "rounding"
     row = check.verdict.largest
-    return bool(row and row.max_difference is not None and row.reference and row.max_difference <= 1e-5 * abs(row.reference))
+    return bool(
+        row
+        and row.max_difference is not None
+        and row.reference
+        and row.max_difference <= 1e-5 * abs(row.reference)
+    )

@@ -19,7 +19,10 @@ _HUGE, _TINY = 1e18, 1e-30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """The first difference on a rung. `number` is its step in the merged order, -1 for what was there before the first iteration."""
+    """The first difference on a rung.
+
+    `number` is its step in the merged order, -1 for what was there before the first iteration.
+    """
 
     rung: RungName
     number: int
@@ -67,7 +70,9 @@ def found(
     culprit: str | None = None,
     line: str = "",
 ) -> Finding:
-    """The finding that a fact of a pair is not the same on a rung; `place` where it is not that of the fact, `line` as `file:line`."""
+    """The finding that a fact of a pair is not the same on a rung; `place` where it is not that of
+    the fact, `line` as `file:line`.
+    """
     seen, measured = step.seen, measured or Measure()
     return Finding(
         rung=rung,
@@ -105,9 +110,15 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
     if a is None or b is None:
         return Measure(facts=facts)
     if a.shape != b.shape or a.dtype != b.dtype:
-        return Measure(size="gross", facts=facts | {"other_dtype": b.dtype, "other_shape": list(b.shape or ())})
+        return Measure(
+            size="gross", facts=facts | {"other_dtype": b.dtype, "other_shape": list(b.shape or ())}
+        )
     relative = _apart(pair, difference, path, inputs, a, b)
-    return Measure(size=_size(relative, a), relative=relative if relative is not None and isfinite(relative) else None, facts=facts)
+    return Measure(
+        size=_size(relative, a),
+        relative=relative if relative is not None and isfinite(relative) else None,
+        facts=facts,
+    )
 
 
 def _of_fact(difference: Difference) -> dict[str, object]:
@@ -123,7 +134,9 @@ def _of_fact(difference: Difference) -> dict[str, object]:
 def _of_leaves(a: Leaf | None, b: Leaf | None) -> dict[str, object]:
     one = a or b
     assert one is not None
-    facts: dict[str, object] = {"dtype": one.dtype, "shape": list(one.shape or ())} if one.dtype else {}
+    facts: dict[str, object] = (
+        {"dtype": one.dtype, "shape": list(one.shape or ())} if one.dtype else {}
+    )
     if one.device:
         facts["device"] = one.device
     if (both := compare.values(a, b)) is not None:
@@ -131,7 +144,9 @@ def _of_leaves(a: Leaf | None, b: Leaf | None) -> dict[str, object]:
     norms = [norm for leaf in (a, b) if leaf is not None for norm in _norms(leaf)]
     if norms:
         facts["non_finite"] = not all(isfinite(norm) for norm in norms)
-        facts["denormal_or_huge"] = any(isfinite(norm) and (norm > _HUGE or 0 < norm < _TINY) for norm in norms)
+        facts["denormal_or_huge"] = any(
+            isfinite(norm) and (norm > _HUGE or 0 < norm < _TINY) for norm in norms
+        )
     return facts
 
 
@@ -142,8 +157,12 @@ def _norms(leaf: Leaf) -> list[float]:
     return [*norm, *(abs(value) for value in values)]
 
 
-def _apart(pair: Pair, difference: Difference, path: str, inputs: bool, a: Leaf, b: Leaf) -> float | None:
-    """Relative difference of two leaves: exact for numbers, else from what the trace holds of them, sketches included."""
+def _apart(
+    pair: Pair, difference: Difference, path: str, inputs: bool, a: Leaf, b: Leaf
+) -> float | None:
+    """Relative difference of two leaves: exact for numbers, else from what the trace holds of them,
+    sketches included.
+    """
     first, second = difference.step.first, difference.step.second
     x, y = _number(a), _number(b)
     if x is not None and y is not None:
@@ -152,8 +171,15 @@ def _apart(pair: Pair, difference: Difference, path: str, inputs: bool, a: Leaf,
     if first is None or second is None:
         return None
     side = 0 if inputs else 1
-    whole, other_whole = sketched(pair.first, first)[side].get(path), sketched(pair.second, second)[side].get(path)
-    return relative_difference(whole, other_whole) if whole is not None and other_whole is not None else None
+    whole, other_whole = (
+        sketched(pair.first, first)[side].get(path),
+        sketched(pair.second, second)[side].get(path),
+    )
+    return (
+        relative_difference(whole, other_whole)
+        if whole is not None and other_whole is not None
+        else None
+    )
 
 
 def _number(leaf: Leaf) -> float | None:

@@ -1,4 +1,6 @@
-"""The forward and the loss rung: culprit or victim, module by module in the order in which they return."""
+"""The forward and the loss rung: culprit or victim, module by module in the order in which they
+return.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +32,40 @@ def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _own(pair: Pair, difference: Difference) -> Finding:
-    """Equal inputs, another output: the module itself, or what lies between its last child and its output."""
+    """Equal inputs, another output: the module itself, or what lies between its last child and its
+    output.
+    """
     seen = difference.seen
     name = words.module(seen.place, seen.class_)
     measured = measure(pair, difference)
     states = compare.states(difference.step)
     moved = list(difference.step.first.after) if difference.step.first else []
     last = next(_children(pair, difference.step), None)
-    stretch = f", in the stretch between {words.module(last.place, last.class_)} and its own output" if last is not None else ""
-    facts: dict[str, object] = {"leaf_names": list(difference.outputs), "generators": list(states), "victim": False}
+    stretch = (
+        f", in the stretch between {words.module(last.place, last.class_)} and its own output"
+        if last is not None
+        else ""
+    )
+    facts: dict[str, object] = {
+        "leaf_names": list(difference.outputs),
+        "generators": list(states),
+        "victim": False,
+    }
     before = last or _last_agreeing(pair, difference.step, seen)
-    facts |= {"between": [before.place if before else None, seen.place], "inside": seen.place, "drawn": moved}
+    facts |= {
+        "between": [before.place if before else None, seen.place],
+        "inside": seen.place,
+        "drawn": moved,
+    }
     if states:
         culprit: str | None = f"the state of {words.generators(states)}"
         why = f"the state of {words.generators(states)} that it draws from does not agree"
     elif moved:
         culprit = f"the forward of {name}"
-        why = f"{words.generators(moved)} that it draws from agrees: it is noisy itself, or draws from a private generator besides"
+        why = (
+            f"{words.generators(moved)} that it draws from agrees: it is noisy itself, or draws"
+            " from a private generator besides"
+        )
     else:
         culprit = f"the forward of {name}"
         why = "no process-wide generator moved: it draws from a private generator or is noisy"
@@ -57,7 +76,10 @@ def _own(pair: Pair, difference: Difference) -> Finding:
         measured,
         culprit=culprit,
         detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",
-        sentence=f"{words.within(seen.iteration)} {name} returns something else for the same inputs{stretch}, and {why}",
+        sentence=(
+            f"{words.within(seen.iteration)} {name} returns something else for the same"
+            f" inputs{stretch}, and {why}"
+        ),
         head=f"{words.within(seen.iteration)} {name} returns something else for the same inputs",
         facts=facts,
     )
@@ -72,29 +94,49 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
         return _labels_of_module(pair, difference, measured, facts)
     enters = _enclosing(pair, difference)
     before = _last_agreeing(pair, difference.step, enters)
-    stretch = f"something between {_named(before)} and {words.module(enters.place, enters.class_)} that was not recorded"
+    stretch = (
+        f"something between {_named(before)} and {words.module(enters.place, enters.class_)} that"
+        " was not recorded"
+    )
     if before is None:
-        stretch = f"something before {words.module(enters.place, enters.class_)} that was not recorded"
-    facts |= {"between": [before.place if before else None, enters.place], "enters": enters.place, "inside": _shared(before, enters)}
+        stretch = (
+            f"something before {words.module(enters.place, enters.class_)} that was not recorded"
+        )
+    facts |= {
+        "between": [before.place if before else None, enters.place],
+        "enters": enters.place,
+        "inside": _shared(before, enters),
+    }
     return found(
         pair,
         difference.step,
         difference.rung,
         measured,
         culprit=stretch,
-        detail=f"The inputs of {words.module(seen.place, seen.class_)} differ already and {NO_PRODUCER}: {stretch}.",
-        sentence=f"{words.within(seen.iteration)} the inputs of {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}: "
-        f"the difference is made by {stretch}",
-        head=f"{words.within(seen.iteration)} the inputs of {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}",
+        detail=(
+            f"The inputs of {words.module(seen.place, seen.class_)} differ already and"
+            f" {NO_PRODUCER}: {stretch}."
+        ),
+        sentence=(
+            f"{words.within(seen.iteration)} the inputs of"
+            f" {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}: the difference"
+            f" is made by {stretch}"
+        ),
+        head=(
+            f"{words.within(seen.iteration)} the inputs of"
+            f" {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}"
+        ),
         facts=facts,
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- around a call
+# ------------------------------------------------------------------------------------ around a call
 
 
 def _children(pair: Pair, step: Step) -> Iterator[Seen]:
-    """The calls that a call made, the last first: those that returned before it, down to the end of its previous call."""
+    """The calls that a call made, the last first: those that returned before it, down to the end of
+    its previous call.
+    """
     seen = step.seen
     prefix = seen.place + "." if seen.place else ""
     for before in pair.before(step.number, "call", "batch"):
@@ -128,7 +170,11 @@ def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
         seen = before.seen
         if seen.iteration != step.seen.iteration:
             return None
-        if before.both and not pair.differs(before) and not (prefix and seen.place.startswith(prefix)):
+        if (
+            before.both
+            and not pair.differs(before)
+            and not (prefix and seen.place.startswith(prefix))
+        ):
             return seen
     return None
 
@@ -144,28 +190,52 @@ def _shared(before: Seen | None, after: Seen) -> str:
     if before is None or before.kind != "call":
         return after.place.rpartition(".")[0]
     a, b = before.place.split(".")[:-1], after.place.split(".")[:-1]
-    common = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    common = next(
+        (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
     return ".".join(a[:common])
 
 
-# ---------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------- the loss
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
-    """Whether a call is that of a loss: its one output is what the backward pass starts from, or its class says so."""
+    """Whether a call is that of a loss: its one output is what the backward pass starts from, or
+    its class says so.
+    """
     seen = step.seen
     roots = {
-        seen_.hash for root in pair.after(step.number, "root") for _, seen_ in root.seen.outputs if root.seen.iteration == seen.iteration
+        seen_.hash
+        for root in pair.after(step.number, "root")
+        for _, seen_ in root.seen.outputs
+        if root.seen.iteration == seen.iteration
     }
-    scalar = [leaf for _, leaf in seen.outputs if leaf.shape is not None and all(size == 1 for size in leaf.shape)]
+    scalar = [
+        leaf
+        for _, leaf in seen.outputs
+        if leaf.shape is not None and all(size == 1 for size in leaf.shape)
+    ]
     from_model = compare.hashes(seen.inputs) & {
-        value for before in pair.before(step.number, "call") if before.both for value in compare.hashes(before.seen.outputs)
+        value
+        for before in pair.before(step.number, "call")
+        if before.both
+        for value in compare.hashes(before.seen.outputs)
     }
-    named = seen.class_.endswith(("Loss", "Criterion")) or seen.class_ in ("CrossEntropy", "SoftmaxCrossEntropyWithLogits")
-    return bool(len(scalar) == 1 and len(seen.inputs) > 1 and from_model and (scalar[0].hash in roots or named))
+    named = seen.class_.endswith(("Loss", "Criterion")) or seen.class_ in (
+        "CrossEntropy",
+        "SoftmaxCrossEntropyWithLogits",
+    )
+    return bool(
+        len(scalar) == 1
+        and len(seen.inputs) > 1
+        and from_model
+        and (scalar[0].hash in roots or named)
+    )
 
 
-def _labels_of_module(pair: Pair, difference: Difference, measured: Measure, facts: dict[str, object]) -> Finding:
+def _labels_of_module(
+    pair: Pair, difference: Difference, measured: Measure, facts: dict[str, object]
+) -> Finding:
     seen = difference.seen
     name = words.module(seen.place, seen.class_)
     return found(
@@ -175,8 +245,10 @@ def _labels_of_module(pair: Pair, difference: Difference, measured: Measure, fac
         measured,
         culprit=f"the labels that {name} is given",
         detail=_labels(pair, f"the labels that the loss {name} is taken against do not"),
-        sentence=f"{words.within(seen.iteration)} {_agreeing(pair)}, the labels that the loss {name} is taken against do not: "
-        f"they are made by something that was not recorded",
+        sentence=(
+            f"{words.within(seen.iteration)} {_agreeing(pair)}, the labels that the loss {name} is"
+            " taken against do not: they are made by something that was not recorded"
+        ),
         facts=facts | {"only_labels": True, "inside": seen.place},
     )
 
@@ -191,7 +263,8 @@ def _agreeing(pair: Pair) -> str:
     recorded = {
         "weights": "initial weights" in pair.recorded and not unseen,
         "RNG states": generators.recorded(pair) and not unequal_at_the_start(pair),
-        "batches": "batch" in pair.recorded and unseen,  # else they need not be named beside the weights
+        # else they need not be named beside the weights
+        "batches": "batch" in pair.recorded and unseen,
         "module outputs": "forward" in pair.recorded,
     }
     names = [name for name, agrees in recorded.items() if agrees]
@@ -206,7 +279,9 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     iteration = first.seen.iteration
     near = [one for one in differences if one.seen.iteration == iteration and not one.structural]
     entering = [one for one in near if one.seen.kind == "between"]
-    difference = next((one for one in entering if _label_names(one)), entering[0] if entering else first)
+    difference = next(
+        (one for one in entering if _label_names(one)), entering[0] if entering else first
+    )
     seen = difference.seen
     inputs = bool(difference.inputs)
     measured = measure(pair, difference, inputs=inputs)
@@ -215,7 +290,9 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     facts: dict[str, object] = {
         "leaf_names": list(difference.inputs or difference.outputs),
         "between": [last.place if last else None, "loss"],
-        "only_labels": seen.kind == "between" and inputs and (bool(names) or not _single(difference)),
+        "only_labels": (
+            seen.kind == "between" and inputs and (bool(names) or not _single(difference))
+        ),
         "inside": "",
     }
     if seen.kind == "between":
@@ -225,41 +302,72 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         what = "the labels that the loss is taken against do not"
         if not names:
             what = (
-                f"what the loss is taken from besides them (labels, targets, constants) does not: `{difference.inputs[0]}` of {seen.place}"
+                "what the loss is taken from besides them (labels, targets, constants) does not:"
+                f" `{difference.inputs[0]}` of {seen.place}"
             )
         culprit = f"something between {after} and the loss that was not recorded"
         if names:
             culprit = f"the labels that the loss is taken against (`{names[0]}` of {seen.place})"
         detail = _labels(pair, what)
-        sentence = f"{words.within(iteration)} {_agreeing(pair)}, {what}; {NO_PRODUCER}: what makes it was not recorded"
+        sentence = (
+            f"{words.within(iteration)} {_agreeing(pair)}, {what}; {NO_PRODUCER}: what makes it was"
+            " not recorded"
+        )
     else:
         culprit, shown = _unseen(pair, after)
         detail = f"The loss differs, {_agreeing(pair)}: {culprit}."
-        sentence = f"{words.within(iteration)} {_agreeing(pair)} and the loss differs: the difference is made by {culprit}{shown}"
-    return found(pair, first.step, "loss", measured, place=seen.place, culprit=culprit, detail=detail, sentence=sentence, facts=facts)
+        sentence = (
+            f"{words.within(iteration)} {_agreeing(pair)} and the loss differs: the difference is"
+            f" made by {culprit}{shown}"
+        )
+    return found(
+        pair,
+        first.step,
+        "loss",
+        measured,
+        place=seen.place,
+        culprit=culprit,
+        detail=detail,
+        sentence=sentence,
+        facts=facts,
+    )
 
 
 def _unseen(pair: Pair, after: str) -> tuple[str, str]:
-    """What makes a difference of the loss that nothing recorded explains, and what would show it."""
+    """What makes a difference of the loss that nothing recorded explains, and what would show
+    it.
+    """
     first_weights = bool(unseen_weights(pair))
     if shown := shown_by(pair):
         also = ", or the first weights" if first_weights else ""
-        return f"something in the forward pass, which a compiled function hides{also}", f" ({shown} shows the forward pass)"
+        return (
+            f"something in the forward pass, which a compiled function hides{also}",
+            f" ({shown} shows the forward pass)",
+        )
     such = ", such as the first weights" if first_weights else ""
     return f"something between {after} and the loss that was not recorded{such}", ""
 
 
 def _last_seen(pair: Pair, step: Step, iteration: int | None) -> Seen | None:
-    """The nearest call before a step of which something that it took or returned was recorded: where a generator alone shows a call,
-    nothing says what came before it."""
-    calls = (before for before in pair.before(step.number, "call") if before.seen.iteration == iteration)
-    return next((before.seen for before in calls if not before.both or pair.comparable(before)), None)
+    """The nearest call before a step of which something that it took or returned was recorded:
+    where a generator alone shows a call, nothing says what came before it.
+    """
+    calls = (
+        before for before in pair.before(step.number, "call") if before.seen.iteration == iteration
+    )
+    return next(
+        (before.seen for before in calls if not before.both or pair.comparable(before)), None
+    )
 
 
 def _single(difference: Difference) -> bool:
     """Whether the first input that differs is a single number."""
     first = difference.step.first
-    leaf = compare.leaf(first.inputs, difference.inputs[0]) if first is not None and difference.inputs else None
+    leaf = (
+        compare.leaf(first.inputs, difference.inputs[0])
+        if first is not None and difference.inputs
+        else None
+    )
     return leaf is not None and leaf.shape is not None and all(size == 1 for size in leaf.shape)
 
 
@@ -275,7 +383,7 @@ def _label_names(difference: Difference) -> list[str]:
     return [path for path in difference.inputs if path in whole]
 
 
-# ---------------------------------------------------------------------------------------------------------------- control flow
+# ------------------------------------------------------------------------------------- control flow
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:
@@ -283,16 +391,40 @@ def structure(pair: Pair, difference: Difference) -> Finding:
     step, seen = difference.step, difference.seen
     fact = words.fact(seen)
     if step.both:
-        detail = f"{capital(fact)} stands at another place in the order of run 2 than of run 1: the control flow differs."
+        detail = (
+            f"{capital(fact)} stands at another place in the order of run 2 than of run 1: the"
+            " control flow differs."
+        )
     else:
         here, there = (1, 2) if step.first else (2, 1)
         again = f" (number {seen.call + 1})" if seen.call else ""
-        does = {"call": f"calls {words.module(seen.place, seen.class_)}{again}"}.get(seen.kind, f"has {fact}{again}")
-        detail = f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the control flow differs."
+        does = {"call": f"calls {words.module(seen.place, seen.class_)}{again}"}.get(
+            seen.kind, f"has {fact}{again}"
+        )
+        detail = (
+            f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the"
+            " control flow differs."
+        )
     before = next((one.seen for one in pair.before(step.number, seen.kind) if one.both), None)
     only = 1 if step.first else 2
-    facts: dict[str, object] = {"kind": seen.kind, "structural": True, "only_in_run": None if step.both else only}
+    facts: dict[str, object] = {
+        "kind": seen.kind,
+        "structural": True,
+        "only_in_run": None if step.both else only,
+    }
     if seen.class_:
         facts["class"] = seen.class_
-    facts |= {"call": seen.call, "between": [before.place if before else None, seen.place], "inside": seen.place.rpartition(".")[0]}
-    return found(pair, step, difference.rung, culprit="the control flow", detail=detail, sentence=detail, facts=facts)
+    facts |= {
+        "call": seen.call,
+        "between": [before.place if before else None, seen.place],
+        "inside": seen.place.rpartition(".")[0],
+    }
+    return found(
+        pair,
+        step,
+        difference.rung,
+        culprit="the control flow",
+        detail=detail,
+        sentence=detail,
+        facts=facts,
+    )

@@ -1,4 +1,6 @@
-"""The rung of the process-wide random generators: who draws from one whose state differs, and what the script did about its seed."""
+"""The rung of the process-wide random generators: who draws from one whose state differs, and what
+the script did about its seed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ DRAWERS = ("call", *_LOADS)
 _FOLD = "fold"
 """The fact that a number was folded into a key."""
 _OF_KEYS = "jax"
-"""What the names of generators begin with that stand for keys. A key has no state that draws would move: others are derived from it."""
+"""What the names of generators begin with that stand for keys.
+
+A key has no state that draws would move: others are derived from it.
+"""
 _KERAS = "keras"
 """The generator that a layer or an initializer takes a seed of its own from, when it is made."""
 LOOKS = ("found", "rng")
@@ -28,7 +33,8 @@ LOOKS = ("found", "rng")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seeding:
-    """One time that a generator was seeded: with which values in the two runs (None: only one run did), where, and by whom.
+    """One time that a generator was seeded: with which values in the two runs (None: only one run
+    did), where, and by whom.
 
     by         the package that seeded it, empty where the script did
     by_system  whether it was given no number, and took one from the operating system
@@ -58,7 +64,9 @@ class Seeding:
 
 
 def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
-    """Generator -> how it was last seeded before a step; a number that is folded in unequally since is as a seed."""
+    """Generator -> how it was last seeded before a step; a number that is folded in unequally since
+    is as a seed.
+    """
     found: dict[str, Seeding] = {}
     for step in _given(pair, number):
         found.setdefault(step.seen.place, _seeding(step))
@@ -66,15 +74,23 @@ def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
 
 
 def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Generator -> how it was last seeded before a weight was made, which is recorded at the first forward pass.
+    """Generator -> how it was last seeded before a weight was made, which is recorded at the first
+    forward pass.
 
-    Where the record does not show the order, an equal seed is taken to be later than states that differ.
+    Where the record does not show the order, an equal seed is taken to be later than states that
+    differ.
     """
-    found = {step.seen.place: _seeding(step) for step in _seeds(pair, weight.number) if not _seeded_later(step, weight)}
+    found = {
+        step.seen.place: _seeding(step)
+        for step in _seeds(pair, weight.number)
+        if not _seeded_later(step, weight)
+    }
     if weight.seen.seeds is not None:
         return found
     unequal = unequal_before(weight)
-    return {name: seeding for name, seeding in found.items() if name not in unequal or not seeding.equal}
+    return {
+        name: seeding for name, seeding in found.items() if name not in unequal or not seeding.equal
+    }
 
 
 def unequal_before(step: Step) -> list[str]:
@@ -82,11 +98,15 @@ def unequal_before(step: Step) -> list[str]:
     if not step.first or not step.second:
         return []
     second = step.second.before
-    return sorted(name for name, state in step.first.before.items() if second.get(name, state) != state)
+    return sorted(
+        name for name, state in step.first.before.items() if second.get(name, state) != state
+    )
 
 
 def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Generator -> how it was first seeded after a weight was made, as far as the record shows the order."""
+    """Generator -> how it was first seeded after a weight was made, as far as the record shows the
+    order.
+    """
     found: dict[str, Seeding] = {}
     for step in _seeds(pair, weight.number):
         if _seeded_later(step, weight):
@@ -100,7 +120,9 @@ def _seeds(pair: Pair, number: int) -> list[Step]:
 
 
 def _given(pair: Pair, number: int) -> Iterator[Step]:
-    """The seeds before a step, and the numbers that were folded into keys unequally: the nearest first."""
+    """The seeds before a step, and the numbers that were folded into keys unequally: the nearest
+    first.
+    """
     for step in pair.before(number, "seed", _FOLD):
         if step.seen.kind != _FOLD or not _seeding(step).equal:
             yield step
@@ -125,7 +147,9 @@ def _seeding(step: Step) -> Seeding:
 
 
 def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
-    """Generator -> the line of its first seed, where something had drawn from it before, from states that are not the same in both runs."""
+    """Generator -> the line of its first seed, where something had drawn from it before, from
+    states that are not the same in both runs.
+    """
     found: dict[str, str] = {}
     known: set[str] = set()
     for step in pair.steps:
@@ -135,19 +159,36 @@ def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
             continue
         known.add(name := step.seen.place)
         one, other = step.first, step.second
-        if one and other and name in one.before and name in other.before and one.before[name] != other.before[name]:
+        if (
+            one
+            and other
+            and name in one.before
+            and name in other.before
+            and one.before[name] != other.before[name]
+        ):
             found[name] = one.line
     return found
 
 
 def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
-    """Generator -> how a worker of a loader last seeded it by itself, where that was not the same in both runs."""
-    one, other = ({seen.place: seen for seen in trace.worker_seeds if seen.worker == worker} for trace in (pair.first, pair.second))
+    """Generator -> how a worker of a loader last seeded it by itself, where that was not the same
+    in both runs.
+    """
+    one, other = (
+        {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
+        for trace in (pair.first, pair.second)
+    )
     found: dict[str, Seeding] = {}
     for name in sorted(one.keys() & other.keys()):
         a, b = _value(one[name]), _value(other[name])
         if a != b or one[name].by_system:
-            found[name] = Seeding(generator=name, first=a, second=b, line=one[name].line, by_system=one[name].by_system)
+            found[name] = Seeding(
+                generator=name,
+                first=a,
+                second=b,
+                line=one[name].line,
+                by_system=one[name].by_system,
+            )
     return found
 
 
@@ -155,7 +196,9 @@ def seed_facts(seeded: dict[str, Seeding], generators: Sequence[str]) -> dict[st
     """Facts on the seeds of some generators, and on which others were seeded."""
     facts: dict[str, object] = {
         "seeded_by": sorted(name for name, seeding in seeded.items() if seeding.first is not None),
-        "seeds_equal": bool(generators) and all(name in seeded and seeded[name].equal for name in generators),
+        "seeds_equal": (
+            bool(generators) and all(name in seeded and seeded[name].equal for name in generators)
+        ),
     }
     concerned = [seeded[name] for name in generators if name in seeded]
     unequal = [seeding for seeding in concerned if not seeding.equal]
@@ -187,7 +230,9 @@ def why_unequal(seeded: dict[str, Seeding], generators: Sequence[str]) -> str:
         return f"because {with_another_number(unequal[0])}"
     equal = [seeded[name] for name in generators if name in seeded]
     if equal:
-        same = "it was made from the same number" if is_key(equal[0].generator) else equally(equal[0])
+        same = (
+            "it was made from the same number" if is_key(equal[0].generator) else equally(equal[0])
+        )
         return f"although {same}: {since_then(equal[0])}"
     return f"because nothing seeds {words.listed(sorted(generators))}"
 
@@ -209,7 +254,10 @@ def equally(seeding: Seeding) -> str:
 
 
 def since_then(seeding: Seeding) -> str:
-    """What happened behind an equal seed, where the states differ. A key does not move: how often it was drawn from says nothing."""
+    """What happened behind an equal seed, where the states differ.
+
+    A key does not move: how often it was drawn from says nothing.
+    """
     if is_key(seeding.generator):
         return "since then it was split or folded in another way in each run"
     if seeding.generator == _KERAS:
@@ -218,11 +266,16 @@ def since_then(seeding: Seeding) -> str:
 
 
 def drawn(pair: Pair, end: int) -> Finding | None:
-    """The first module or loader, up to step `end`, that draws from a generator whose state differs.
+    """The first module or loader, up to step `end`, that draws from a generator whose state
+    differs.
 
-    Each loader draws a seed for its workers. Where all that it hands out agrees, nothing follows from that.
+    Each loader draws a seed for its workers. Where all that it hands out agrees, nothing follows
+    from that.
     """
-    loader = next((step.seen.place for step in pair.steps if step.number == end and step.seen.kind in _LOADS), None)
+    loader = next(
+        (step.seen.place for step in pair.steps if step.number == end and step.seen.kind in _LOADS),
+        None,
+    )
     for step in pair.steps:
         if step.number > end:
             return None
@@ -234,25 +287,41 @@ def drawn(pair: Pair, end: int) -> Finding | None:
 
 
 def unequal_states(pair: Pair, end: int) -> list[str]:
-    """Generators whose states were seen to differ at any point up to a step, or when they were looked at next."""
+    """Generators whose states were seen to differ at any point up to a step, or when they were
+    looked at next.
+    """
     unequal: dict[str, None] = {}
     for step in pair.steps:
         if step.seen.kind == "rng" and step.first and step.second:
-            unequal |= {name: None for name, state in step.first.before.items() if step.second.before.get(name, state) != state}
+            unequal |= {
+                name: None
+                for name, state in step.first.before.items()
+                if step.second.before.get(name, state) != state
+            }
             if step.number > end:
                 break
     return sorted(unequal)
 
 
 def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
-    """Generators whose states were seen to differ before step `end`, and that no module drew from."""
-    drawers = {name for step in pair.steps if step.seen.kind == "call" and step.number <= end for name in step.seen.after}
+    """Generators whose states were seen to differ before step `end`, and that no module drew
+    from.
+    """
+    drawers = {
+        name
+        for step in pair.steps
+        if step.seen.kind == "call" and step.number <= end
+        for name in step.seen.after
+    }
     return [name for name in unequal_states(pair, end) if name not in drawers and name not in used]
 
 
 def recorded(pair: Pair) -> bool:
     """Whether the state of any generator was recorded."""
-    return any(step.first and step.second and step.first.before and step.second.before for step in pair.steps)
+    return any(
+        step.first and step.second and step.first.before and step.second.before
+        for step in pair.steps
+    )
 
 
 def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
@@ -261,8 +330,15 @@ def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
     loader = seen.kind != "call"
     who = words.code(seen.place) if loader else words.module(seen.place, seen.class_)
     generators = words.generators(names)
-    detail = f"The first {'loader' if loader else 'module'} that draws from {words.generators(names, 'differing')} is {who}."
-    facts: dict[str, object] = {"kind": seen.kind, "generators": list(names), **seed_facts(seeded, names)}
+    detail = (
+        f"The first {'loader' if loader else 'module'} that draws from"
+        f" {words.generators(names, 'differing')} is {who}."
+    )
+    facts: dict[str, object] = {
+        "kind": seen.kind,
+        "generators": list(names),
+        **seed_facts(seeded, names),
+    }
     if seen.class_:
         facts["class"] = seen.class_
     if loader:
@@ -270,15 +346,19 @@ def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
     if since := _agreed(pair, step, names):
         facts["agreed_at"] = since
         detail += f" {'It' if all(map(is_key, names)) else 'Its state'} still agreed at {since}."
-    unequal = next((seeded[name].line for name in names if name in seeded and not seeded[name].equal), "")
+    unequal = next(
+        (seeded[name].line for name in names if name in seeded and not seeded[name].equal), ""
+    )
     return found(
         pair,
         step,
         "RNG state",
         culprit=f"the state of {generators}",
         detail=detail,
-        sentence=f"{words.within(seen.iteration)} {who} draws from {generators}, {_unequal(names)} not the same in both runs, "
-        f"{why_unequal(seeded, names)}",
+        sentence=(
+            f"{words.within(seen.iteration)} {who} draws from {generators}, {_unequal(names)} not"
+            f" the same in both runs, {why_unequal(seeded, names)}"
+        ),
         line=unequal or seen.line,
         facts=facts,
     )

@@ -1,4 +1,6 @@
-"""What two runs were given from outside: arguments and environment variables of the processes that train, and the files that they read."""
+"""What two runs were given from outside: arguments and environment variables of the processes that
+train, and the files that they read.
+"""
 
 from __future__ import annotations
 
@@ -15,35 +17,80 @@ GIVEN = ("argument", "variable", "input")
 VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""
 
-_PARTS = frozenset({"port", "endpoint", "rdzv", "addr", "pid", "fd", "handle", "socket", "tmp", "tmpdir", "nonce"})
+_PARTS = frozenset(
+    {"port", "endpoint", "rdzv", "addr", "pid", "fd", "handle", "socket", "tmp", "tmpdir", "nonce"}
+)
 _NAMES = frozenset({"rank", "local_rank", "node_rank", "host", "run_id", "multiprocessing_fork"})
-"""Parts of the names of arguments, and whole names, that differ from start to start by their nature and lead nowhere into a training."""
-_CALLS = frozenset({"name", "tag", "tags", "note", "notes", "comment", "timestamp", "title", "label"})
+"""Parts of the names of arguments, and whole names, that differ from start to start by their nature
+and lead nowhere into a training.
+"""
+_CALLS = frozenset(
+    {"name", "tag", "tags", "note", "notes", "comment", "timestamp", "title", "label"}
+)
 _OF_RUNS = frozenset(
-    {"run", "exp", "experiment", "job", "session", "trial", "group", "project", "wandb", "mlflow", "display", "log", "start"}
+    {
+        "run",
+        "exp",
+        "experiment",
+        "job",
+        "session",
+        "trial",
+        "group",
+        "project",
+        "wandb",
+        "mlflow",
+        "display",
+        "log",
+        "start",
+    }
 )
 _PLACES = frozenset({"dir", "directory", "path", "folder", "file", "root", "prefix"})
 _OF_RESULTS = frozenset(
-    {"output", "out", "save", "log", "logs", "logging", "results", "result", "tensorboard", "tb", "artifact", "artifacts"}
+    {
+        "output",
+        "out",
+        "save",
+        "log",
+        "logs",
+        "logging",
+        "results",
+        "result",
+        "tensorboard",
+        "tb",
+        "artifact",
+        "artifacts",
+    }
 )
 _RESULTS = frozenset({"output", "out", "o", "outdir", "savedir", "logdir", "logfile", "outfile"})
-"""Parts of the names of what says how a run is called, and where its results go: `--run-name`, `--output-dir`, `--tag`, `--logdir`."""
+"""Parts of the names of what says how a run is called, and where its results go: `--run-name`,
+`--output-dir`, `--tag`, `--logdir`.
+"""
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/", "/run/")
-_SPAWNED = ("from multiprocessing.spawn import", "from multiprocessing.forkserver import", "from multiprocessing.resource_tracker import")
+_SPAWNED = (
+    "from multiprocessing.spawn import",
+    "from multiprocessing.forkserver import",
+    "from multiprocessing.resource_tracker import",
+)
 _BY_NUMBER = "argument "
 """The name of an argument that has none begins so."""
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
-"""Rungs that may hold what a training reads from files; "" where none of the training is known to differ."""
+"""Rungs that may hold what a training reads from files; "" where none of the training is known to
+differ.
+"""
 _OWN = {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}
-"""Modules of the recorder that start a notebook or a function, and how many words of theirs stand before the user's."""
+"""Modules of the recorder that start a notebook or a function, and how many words of theirs stand
+before the user's.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Given:
-    """One thing that the runs were not given alike. `kind`: one of `GIVEN`; the values are said as a report shows them.
+    """One thing that the runs were not given alike.
 
-    first, second: None where that run was not given it. made: a file that a program of each run makes anew. line: the user's, `file:line`,
-    that opened the file; "" where it is not known.
+    `kind`: one of `GIVEN`; the values are said as a report shows them.
+
+    first, second: None where that run was not given it. made: a file that a program of each run
+    makes anew. line: the user's, `file:line`, that opened the file; "" where it is not known.
     """
 
     kind: str
@@ -58,7 +105,11 @@ class Given:
         """The name in a sentence: argument `--seed`, argument 1."""
         if self.name.startswith(_BY_NUMBER):
             return self.name
-        return f"environment variable `{self.name}`" if self.kind == "variable" else f"{self.kind} `{self.name}`"
+        return (
+            f"environment variable `{self.name}`"
+            if self.kind == "variable"
+            else f"{self.kind} `{self.name}`"
+        )
 
     @property
     def of_one_run(self) -> bool:
@@ -67,7 +118,9 @@ class Given:
 
     @property
     def names_the_run(self) -> bool:
-        """Whether it says what the run is called or where its results go, which changes no number by itself."""
+        """Whether it says what the run is called or where its results go, which changes no number
+        by itself.
+        """
         return self.kind != "input" and _names_the_run(self.name)
 
     @property
@@ -80,21 +133,31 @@ class Given:
         if self.kind != "input":
             return f"The {self.called} is `{self.first}` in run 1 and `{self.second}` in run 2."
         anew = ", made anew in each," if self.made else ""
-        return f"The files differ: `{self.name}`{anew} is not the same file to both runs: {self.first} in run 1 and {self.second} in run 2."
+        return (
+            f"The files differ: `{self.name}`{anew} is not the same file to both runs: {self.first}"
+            f" in run 1 and {self.second} in run 2."
+        )
 
 
 def given_otherwise(check: Check, below: str = "", loaded: object = None) -> tuple[Given, ...]:
-    """Arguments first, then variables, then files, but last what only names the run; nothing where there is no second run.
+    """Arguments first, then variables, then files, but last what only names the run; nothing where
+    there is no second run.
 
-    `below` is the first rung of the training that differs. What a run makes itself may hold a date, and leads there only where a training
-    begins with what it read. `loaded`, the file that this rung names as loaded with other weights, is named there.
+    `below` is the first rung of the training that differs. What a run makes itself may hold a date,
+    and leads there only where a training begins with what it read. `loaded`, the file that this
+    rung names as loaded with other weights, is named there.
     """
     if len(check.runs) < 2:
         return ()
     first, second = check.runs[:2]
-    read = [one for one in _files(first, second) if not one.made or (below in _OF_FILES and one.name != loaded)]
+    read = [
+        one
+        for one in _files(first, second)
+        if not one.made or (below in _OF_FILES and one.name != loaded)
+    ]
     at_start = given_at_start(first, second)
-    if check.record.compared:  # two machines: each has variables of its own, which no training reads
+    # two machines: each has variables of its own, which no training reads
+    if check.record.compared:
         at_start = tuple(one for one in at_start if one.kind != "variable" or not one.of_one_run)
     found = dict.fromkeys([*at_start, *read])
     return tuple(sorted(found, key=lambda one: one.names_the_run))
@@ -106,15 +169,19 @@ def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
 
 
 def of_the_user(key: str, *values: object) -> bool:
-    """Whether a fact of the environment is a variable that the user's own script may read, and nothing else does."""
+    """Whether a fact of the environment is a variable that the user's own script may read, and
+    nothing else does.
+    """
     name = key.removeprefix(VARIABLE)
     return name != key and any(is_number_of_the_user(name, str(value)) for value in values)
 
 
 def made_by_each_run(check: Check, path: str) -> bool:
-    """Whether a file that both runs loaded, and in which they found other things, is the work of each of them.
+    """Whether a file that both runs loaded, and in which they found other things, is the work of
+    each of them.
 
-    Run 1 made it, and run 2 replaced it, or made it too where each had a copy of the working directory.
+    Run 1 made it, and run 2 replaced it, or made it too where each had a copy of the working
+    directory.
     """
     if len(check.runs) < 2:
         return False
@@ -122,7 +189,7 @@ def made_by_each_run(check: Check, path: str) -> bool:
     return path in one.created and path in (*other.changed, *other.created)
 
 
-# ---------------------------------------------------------------------------------------------------------------- arguments
+# ---------------------------------------------------------------------------------------- arguments
 
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
@@ -135,7 +202,9 @@ def _arguments(first: Run, second: Run) -> Iterator[Given]:
 
 
 def _words(run: Run, trace: Trace) -> list[str]:
-    """What follows the program on the command line of a process that trains, or of the one that spawned it."""
+    """What follows the program on the command line of a process that trains, or of the one that
+    spawned it.
+    """
     process = trace.process
     by_pid = {one.pid: one for one in run.processes}
     seen: set[int] = set()
@@ -147,7 +216,9 @@ def _words(run: Run, trace: Trace) -> list[str]:
 
 
 def _plain(run: Run, word: str) -> str:
-    """A word in which a path within the working directory is relative to it: each run may have had a copy of its own."""
+    """A word in which a path within the working directory is relative to it: each run may have had
+    a copy of its own.
+    """
     key, sign, value = word.rpartition("=")
     return f"{key}{sign}{run.shown(value)}" if value.startswith(("/", "~")) else word
 
@@ -201,10 +272,12 @@ def _names_the_run(name: str) -> bool:
     parts = name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
     if parts[-1] in _CALLS:
         return len(parts) == 1 or not _OF_RUNS.isdisjoint(parts[:-1])
-    return "_".join(parts) in _RESULTS or (parts[-1] in _PLACES and not _OF_RESULTS.isdisjoint(parts[:-1]))
+    return "_".join(parts) in _RESULTS or (
+        parts[-1] in _PLACES and not _OF_RESULTS.isdisjoint(parts[:-1])
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- variables
+# ---------------------------------------------------------------------------------------- variables
 
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
@@ -225,25 +298,42 @@ def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -
         yield Given(kind="variable", name=key.removeprefix(VARIABLE), first=first, second=second)
 
 
-# ---------------------------------------------------------------------------------------------------------------- files
+# -------------------------------------------------------------------------------------------- files
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:
-    """Files that both read and that were not the same; what one of the runs left is named as such elsewhere."""
-    left = {path for run in (first, second) for path in (*run.record.files.created, *run.record.files.changed)}
+    """Files that both read and that were not the same; what one of the runs left is named as such
+    elsewhere.
+    """
+    left = {
+        path
+        for run in (first, second)
+        for path in (*run.record.files.created, *run.record.files.changed)
+    }
     for name, one in first.inputs.items():
         other = second.inputs.get(name)
         if other is None or one.same(other):
             continue
         made = one.made and other.made
         if made or name not in left:
-            yield Given(kind="input", name=name, first=_said(one, other), second=_said(other, one), made=made, line=one.line)
+            yield Given(
+                kind="input",
+                name=name,
+                first=_said(one, other),
+                second=_said(other, one),
+                made=made,
+                line=one.line,
+            )
 
 
 def _said(file: InputFile, other: InputFile) -> str:
     """What tells a file from the other: its size, else its hash and the time of its last change."""
     if file.size != other.size:
         return f"{file.size:,} bytes"
-    changed = f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC" if file.time else ""
+    changed = (
+        f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        if file.time
+        else ""
+    )
     held = f", hash {file.hash[:8]}" if file.hash else ""
     return f"{file.size:,} bytes{held}{changed}"

@@ -31,7 +31,9 @@ _FILLS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator:
-    """The first operator that differs, in the order of execution, and what that means in one sentence."""
+    """The first operator that differs, in the order of execution, and what that means in one
+    sentence.
+    """
 
     name: str
     detail: str
@@ -45,7 +47,9 @@ class Operator:
 
 
 def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | None:
-    """The first operator whose output differs; `backward` asks for those of the backward or of the forward pass alone."""
+    """The first operator whose output differs; `backward` asks for those of the backward or of the
+    forward pass alone.
+    """
     unfilled: set[str] = set()
     for step in pair.operators:
         seen = step.seen
@@ -60,11 +64,15 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
 
 
 def _outputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[str, ...]:
-    """The outputs that differ; what an allocation returns is nothing yet, nor what a collective under way does, and is remembered."""
+    """The outputs that differ; what an allocation returns is nothing yet, nor what a collective
+    under way does, and is remembered.
+    """
     if not step.first or not step.second:
         return ()
     outputs = compare.outputs(step, pair.algorithms)
-    if outputs and (_base(step.seen.place).startswith(_ALLOCATES) or step.seen.place.startswith("c10d.")):
+    if outputs and (
+        _base(step.seen.place).startswith(_ALLOCATES) or step.seen.place.startswith("c10d.")
+    ):
         unfilled |= compare.hashes(step.first.outputs) | compare.hashes(step.second.outputs)
         return ()
     return outputs
@@ -73,21 +81,43 @@ def _outputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[str, ...]:
 def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[str]) -> Operator:
     seen = step.seen
     assert step.first is not None
-    difference = Difference(step=step, rung="forward", inputs=compare.inputs(step, pair.algorithms), outputs=outputs)
-    dirty = [path for path in difference.inputs if (leaf := compare.leaf(step.first.inputs, path)) is not None and leaf.hash in unfilled]
+    difference = Difference(
+        step=step, rung="forward", inputs=compare.inputs(step, pair.algorithms), outputs=outputs
+    )
+    dirty = [
+        path
+        for path in difference.inputs
+        if (leaf := compare.leaf(step.first.inputs, path)) is not None and leaf.hash in unfilled
+    ]
     fills = _base(seen.place) in _FILLS  # what was in `self` does not matter to it
-    inputs = [path for path in difference.inputs if path not in dirty and not (fills and path == "self")]
+    inputs = [
+        path for path in difference.inputs if path not in dirty and not (fills and path == "self")
+    ]
     states = compare.states(step)
     measured = measure(pair, difference)
     where = _where(step)
     name = words.code(seen.place)
-    facts: dict[str, object] = {"operator": seen.place, "operator_module": seen.module, "operator_inputs_differ": bool(inputs)}
-    facts |= {"operator_dtype": measured.facts.get("dtype"), "operator_shape": measured.facts.get("shape"), "backward": seen.backward}
+    facts: dict[str, object] = {
+        "operator": seen.place,
+        "operator_module": seen.module,
+        "operator_inputs_differ": bool(inputs),
+    }
+    facts |= {
+        "operator_dtype": measured.facts.get("dtype"),
+        "operator_shape": measured.facts.get("shape"),
+        "backward": seen.backward,
+    }
     if seen.node:
         facts["node"] = seen.node
     culprit: str | None = f"{name}{where}"
     if inputs:
-        culprit, why = None, f"its {_given(step, inputs[0])}, and no recorded operator has made that: it comes from something not recorded"
+        culprit, why = (
+            None,
+            (
+                f"its {_given(step, inputs[0])}, and no recorded operator has made that: it comes"
+                " from something not recorded"
+            ),
+        )
         facts |= {"operator_before": _previous(pair, step), "operator_inputs": inputs}
     elif dirty and not fills:
         facts["uninitialised"] = True
@@ -99,9 +129,15 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
         facts["generators"] = list(states)
         why = f"it draws from {words.generators(states)}, whose state differs"
     elif seen.after:
-        why = f"its inputs agree, and so does {words.generators(list(seen.after))} that it draws from: it is noisy itself"
+        why = (
+            f"its inputs agree, and so does {words.generators(list(seen.after))} that it draws"
+            " from: it is noisy itself"
+        )
     else:
-        why = "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a private generator"
+        why = (
+            "its inputs agree and no process-wide generator moved: it is noisy itself, or draws"
+            " from a private generator"
+        )
     return Operator(
         name=seen.place,
         detail=f"The first operator that differs is {name}{where}: {why}.",
@@ -117,15 +153,25 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
 def _given(step: Step, path: str) -> str:
     """An input that differs, with its values where they are plain."""
     values = _plain(step, path)
-    return f"input {words.code(path)} differs already" if values is None else f"input {words.code(path)} is {words.both(*values)}"
+    return (
+        f"input {words.code(path)} differs already"
+        if values is None
+        else f"input {words.code(path)} is {words.both(*values)}"
+    )
 
 
 def _plain(step: Step, path: str) -> tuple[object, object] | None:
     """The values of an input in both runs, where it is no tensor."""
     assert step.first is not None
     assert step.second is not None
-    values = compare.values(compare.leaf(step.first.inputs, path), compare.leaf(step.second.inputs, path))
-    return None if values is None or any(isinstance(value, (list, dict)) for value in values) else values
+    values = compare.values(
+        compare.leaf(step.first.inputs, path), compare.leaf(step.second.inputs, path)
+    )
+    return (
+        None
+        if values is None or any(isinstance(value, (list, dict)) for value in values)
+        else values
+    )
 
 
 def _alone(pair: Pair, step: Step) -> Operator:
@@ -133,10 +179,18 @@ def _alone(pair: Pair, step: Step) -> Operator:
     here, there = (1, 2) if step.first else (2, 1)
     return Operator(
         name=seen.place,
-        detail=f"Run {here} calls {words.code(seen.place)}{_where(step)}, which run {there} does not: the control flow differs.",
+        detail=(
+            f"Run {here} calls {words.code(seen.place)}{_where(step)}, which run {there} does not:"
+            " the control flow differs."
+        ),
         culprit="the control flow",
         source=source(seen.line),
-        facts={"operator": seen.place, "structural": True, "only_in_run": here, "operator_module": seen.module},
+        facts={
+            "operator": seen.place,
+            "structural": True,
+            "only_in_run": here,
+            "operator_module": seen.module,
+        },
     )
 
 

@@ -16,10 +16,16 @@ _TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
-    """The files that differ between the two sides of a check, those whose code differs first; none where a side keeps no files."""
+    """The files that differ between the two sides of a check, those whose code differs first; none
+    where a side keeps no files.
+    """
     if not all(side.sources for side in check.record.compared):
         return ()
-    found = [_difference(name, first, second) for name, first, second in both_sides(check, folder) if first != second]
+    found = [
+        _difference(name, first, second)
+        for name, first, second in both_sides(check, folder)
+        if first != second
+    ]
     return tuple(sorted(found, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
 
 
@@ -30,15 +36,27 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     shown = [*diff[:MOST_LINES], *([f"… {left_out} more lines"] if left_out > 0 else [])]
     shown_as = "\n".join(shown) + "\n"
     if first is None or second is None:
-        return SourceDifference(file=name, diff=shown_as, only_in=1 if second is None else 2, same_code=False, changed=())
+        return SourceDifference(
+            file=name,
+            diff=shown_as,
+            only_in=1 if second is None else 2,
+            same_code=False,
+            changed=(),
+        )
     changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
-    return SourceDifference(file=name, diff=shown_as, only_in=None, same_code=_same_code(first, second), changed=changed)
+    return SourceDifference(
+        file=name, diff=shown_as, only_in=None, same_code=_same_code(first, second), changed=changed
+    )
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
-    """The lines that stand for each other where the texts differ; a line without a counterpart is alone."""
+    """The lines that stand for each other where the texts differ; a line without a counterpart is
+    alone.
+    """
     found = []
-    for tag, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    for tag, start, end, other_start, other_end in SequenceMatcher(
+        None, one, other, autojunk=False
+    ).get_opcodes():
         if tag == "equal":
             continue
         for offset in range(max(end - start, other_end - other_start)):
@@ -49,7 +67,11 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
 
 
 def _line(name: str, lines: Sequence[str], index: int, end: int) -> SourceLine | None:
-    return SourceLine(file=name, line=index + 1, text=lines[index].strip()[:_TEXT]) if index < end else None
+    return (
+        SourceLine(file=name, line=index + 1, text=lines[index].strip()[:_TEXT])
+        if index < end
+        else None
+    )
 
 
 def _same_code(first: str, second: str) -> bool:

@@ -1,4 +1,6 @@
-"""What a later run says in its own log of a state that it found, and run 1 does not: cited as evidence, never decided upon."""
+"""What a later run says in its own log of a state that it found, and run 1 does not: cited as
+evidence, never decided upon.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ def of_found_state(check: Check) -> str:
     for run in check.runs[1:]:
         for line in _lines(run.record, check.folder):
             if line not in before and any(sign in line.lower() for sign in SIGNS):
-                return f"The log of run {run.record.number} says, and that of run 1 does not: {line[:LONGEST]!r}."
+                return (
+                    f"The log of run {run.record.number} says, and that of run 1 does not:"
+                    f" {line[:LONGEST]!r}."
+                )
     return ""
 
 

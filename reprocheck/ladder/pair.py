@@ -29,14 +29,19 @@ RUNG_OF: Mapping[str, RungName] = {
     "update": "update",
     "written": "update",
 }
-"""Kind of fact -> the rung that it stands on. Operators refine what modules say; seeds, states and loads are evidence."""
+"""Kind of fact -> the rung that it stands on.
+
+Operators refine what modules say; seeds, states and loads are evidence.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A fact that is not the same in both runs: the paths of what went in and of what came out that differ.
+    """A fact that is not the same in both runs: the paths of what went in and of what came out that
+    differ.
 
-    Both are empty where only one run has the fact, where the fact is the order of samples, and where samples stand in another order.
+    Both are empty where only one run has the fact, where the fact is the order of samples, and
+    where samples stand in another order.
     """
 
     step: Step
@@ -61,7 +66,11 @@ class Pair:
     def __init__(self, first: DeepTrace, second: DeepTrace, *, ranks: int = 1) -> None:
         self.first, self.second, self.ranks = first, second, ranks
         self.algorithms: Algorithms = compare.algorithms(first, second)
-        sides = (first.seen, second.seen) if not self.incomparable else (_without_states(first.seen), _without_states(second.seen))
+        sides = (
+            (first.seen, second.seen)
+            if not self.incomparable
+            else (_without_states(first.seen), _without_states(second.seen))
+        )
         steps = align(*sides)
         self.operators = tuple(step for step in steps if step.seen.kind == "op")
         self.steps = tuple(step for step in steps if step.seen.kind != "op")
@@ -89,10 +98,16 @@ class Pair:
     @cached_property
     def incomparable(self) -> bool:
         """Whether the traces hash with different algorithms."""
-        return bool(self.first.algorithm and self.second.algorithm and self.first.algorithm != self.second.algorithm)
+        return bool(
+            self.first.algorithm
+            and self.second.algorithm
+            and self.first.algorithm != self.second.algorithm
+        )
 
     def rung_of(self, step: Step) -> RungName | None:
-        """The rung of a fact. One rank reduces nothing: what changes its gradient before the update belongs to the gradient."""
+        """The rung of a fact. One rank reduces nothing: what changes its gradient before the update
+        belongs to the gradient.
+        """
         rung = RUNG_OF.get(step.seen.kind)
         return "gradient" if rung == "reduced gradient" and self.ranks < 2 else rung
 
@@ -104,7 +119,11 @@ class Pair:
     def after(self, number: int, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds after a step, in order."""
         position = self.position(number)
-        return (step for step in self.steps[position:] if step.number > number and step.seen.kind in kinds)
+        return (
+            step
+            for step in self.steps[position:]
+            if step.number > number and step.seen.kind in kinds
+        )
 
     def position(self, number: int) -> int:
         """Index of the first step that is not before step `number`."""
@@ -132,7 +151,10 @@ class Pair:
         a, b = step.first, step.second
         if a.indices is not None and b.indices is not None and a.kind == "epoch":
             return True
-        return any(compare.known(*sides, self.algorithms) for sides in ((a.outputs, b.outputs), (a.inputs, b.inputs)))
+        return any(
+            compare.known(*sides, self.algorithms)
+            for sides in ((a.outputs, b.outputs), (a.inputs, b.inputs))
+        )
 
     def _differences(self) -> Iterator[Difference]:
         end = self._end()
@@ -143,7 +165,10 @@ class Pair:
             if not step.both:
                 yield Difference(step=step, rung=rung)
                 continue
-            inputs, outputs = compare.inputs(step, self.algorithms), compare.outputs(step, self.algorithms)
+            inputs, outputs = (
+                compare.inputs(step, self.algorithms),
+                compare.outputs(step, self.algorithms),
+            )
             if inputs or outputs or self._other_samples(step):
                 yield Difference(step=step, rung=rung, inputs=inputs, outputs=outputs)
 
@@ -165,9 +190,20 @@ class Pair:
             return False
         if a.kind == "epoch":
             return a.indices != b.indices
-        return a.kind == "batch" and not self.incomparable and a.samples is not None and b.samples is not None and a.samples != b.samples
+        return (
+            a.kind == "batch"
+            and not self.incomparable
+            and a.samples is not None
+            and b.samples is not None
+            and a.samples != b.samples
+        )
 
 
 def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:
-    """Facts without the hashes that say nothing beside those of another algorithm: states of generators, contents of data sets."""
-    return tuple(msgspec.structs.replace(one, before={}, after={}, subset="", held="", bag="") for one in seen)
+    """Facts without the hashes that say nothing beside those of another algorithm: states of
+    generators, contents of data sets.
+    """
+    return tuple(
+        msgspec.structs.replace(one, before={}, after={}, subset="", held="", bag="")
+        for one in seen
+    )

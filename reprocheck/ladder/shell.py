@@ -142,7 +142,7 @@ def _is_made(use: _Value, command: Sequence[str]) -> bool:
     return not above or any(target in command for target in above[-1].group(1).split())
 
 
-# ---------------------------------------------------------------------------------------------------------------- following
+# ---------------------------------------------------------------------------------------- following
 
 
 def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Made | None:
@@ -203,7 +203,7 @@ def _made(use: _Value, at: int, part: str, value: str) -> Made:
     return Made(file=script.name, line=script.line(start), by=part, fixed=line.strip())
 
 
-# ---------------------------------------------------------------------------------------------------------------- texts
+# -------------------------------------------------------------------------------------------- texts
 
 
 def _passed(script: Script, name: str) -> Iterator[_Value]:
@@ -240,7 +240,9 @@ def _is_comment(text: str, at: int) -> bool:
 
 
 def _word(text: str, at: int) -> str:
-    """The word of a command that begins there; quotation marks, `$(...)` and backticks hold spaces."""
+    """The word of a command that begins there; quotation marks, `$(...)` and backticks hold
+    spaces.
+    """
     end, quote = at, ""
     while end < len(text):
         one = text[end]

@@ -1,4 +1,5 @@
-"""How far two tensors are apart, from their fingerprints alone: equal or not by the exact hash, the size of the difference by the sketch.
+"""How far two tensors are apart, from their fingerprints alone: equal or not by the exact hash, the
+size of the difference by the sketch.
 
 docs/reference/fingerprints.md describes hash, sketch and what is called rounding-level.
 """
@@ -18,8 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESOLUTION = 4e-6
-"""What rounding can make of float32, and what a sketch of float32 sums can tell: 32 steps of float32."""
-EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3": 2.0**-3, "float8_e5m2": 2.0**-2, "float8_e8m0": 1.0, "float4_e2m1": 0.5}
+"""What rounding can make of float32, and what a sketch of float32 sums can tell: 32 steps of
+float32.
+"""
+EPSILON = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float8_e4m3": 2.0**-3,
+    "float8_e5m2": 2.0**-2,
+    "float8_e8m0": 1.0,
+    "float4_e2m1": 0.5,
+}
 """Steps of the types that are coarser, by the beginning of their names."""
 HUGE = 1e30
 """Elements of this size are in no sketch."""
@@ -50,10 +60,13 @@ class Fingerprint(Protocol):
 class Difference:
     """What two fingerprints say of two tensors.
 
-    comparable  False where they were made by different algorithms, or one tensor could not be read: then nothing is known
-    equal       whether the bytes, the dtype and the shape are the same; None where that is not known
-    relative    ||a - b|| / ||b||, estimated; infinite where the one is not finite and the other is; 0.0 where the hashes differ and the
-                difference is too small for a sketch; None where it cannot be estimated
+    comparable  False where they were made by different algorithms, or one tensor could not be read:
+                then nothing is known
+    equal       whether the bytes, the dtype and the shape are the same; None where that is not
+                known
+    relative    ||a - b|| / ||b||, estimated; infinite where the one is not finite and the other is;
+                0.0 where the hashes differ and the difference is too small for a sketch; None where
+                it cannot be estimated
     size        rounding-level or gross; None where they are equal or nothing is known
     """
 
@@ -98,14 +111,18 @@ def difference(a: Fingerprint, b: Fingerprint) -> Difference:
     if a.hash == b.hash:
         return Difference(comparable=True, equal=True, relative=0.0)
     relative = relative_difference(a, b)
-    return Difference(comparable=True, equal=False, relative=relative, size=size_of(relative, a.dtype))
+    return Difference(
+        comparable=True, equal=False, relative=relative, size=size_of(relative, a.dtype)
+    )
 
 
 def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
-    """||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their values, else estimated from their sketches.
+    """||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their values, else
+    estimated from their sketches.
 
-    The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element that is not finite, or where the
-    difference lies among such elements alone; None where nothing can be said.
+    The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element
+    that is not finite, or where the difference lies among such elements alone; None where nothing
+    can be said.
     """
     first, second = _elements(a), _elements(b)
     if first is not None and second is not None and len(first) == len(second):
@@ -120,7 +137,8 @@ def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
     if finite[0] != finite[1]:
         return math.inf
     distance = _length(x - y)
-    if not all(norm is not None and norm < HUGE for norm in norms):  # elements that are in no sketch
+    # elements that are in no sketch
+    if not all(norm is not None and norm < HUGE for norm in norms):
         scale = _length(y) or _length(x)
         return distance / scale if distance and scale else math.inf
     scale = norms[1] or norms[0] or 0.0
@@ -130,14 +148,18 @@ def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
 
 
 def rounding_level(dtype: str) -> float:
-    """The largest relative difference that rounding explains: 4e-6, for types coarser than float32 two of their steps, for others none."""
+    """The largest relative difference that rounding explains: 4e-6, for types coarser than float32
+    two of their steps, for others none.
+    """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
     return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), RESOLUTION)
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:
-    """Rounding-level or gross: integers and truth values are not rounded, so any difference of theirs is gross."""
+    """Rounding-level or gross: integers and truth values are not rounded, so any difference of
+    theirs is gross.
+    """
     level = rounding_level(dtype)
     if not level:
         return "gross"
@@ -158,7 +180,11 @@ def _elements(side: Fingerprint) -> list[float] | None:
 
 def _relative(x: list[float], y: list[float]) -> float:
     pairs = [(p, q) for p, q in zip(x, y, strict=True) if math.isfinite(p) and math.isfinite(q)]
-    others = [(repr(p), repr(q)) for p, q in zip(x, y, strict=True) if not (math.isfinite(p) and math.isfinite(q))]
+    others = [
+        (repr(p), repr(q))
+        for p, q in zip(x, y, strict=True)
+        if not (math.isfinite(p) and math.isfinite(q))
+    ]
     if any(p != q for p, q in others):
         return math.inf
     distance = math.hypot(*(p - q for p, q in pairs))

@@ -1,7 +1,9 @@
-"""The user's own files as they were at the time of the run: read while it is recorded, and kept in the report folder for every drawing.
+"""The user's own files as they were at the time of the run: read while it is recorded, and kept in
+the report folder for every drawing.
 
-A file that changed after the check began is not read: its lines may not be those that ran. Once the recording is closed no file is read
-any more, so that a report is the same whenever and wherever it is drawn.
+A file that changed after the check began is not read: its lines may not be those that ran. Once the
+recording is closed no file is read any more, so that a report is the same whenever and wherever it
+is drawn.
 """
 
 from __future__ import annotations
@@ -27,15 +29,24 @@ MOST_OF_NOTEBOOK = 32 << 20
 NOTEBOOK, CELL = ".ipynb", ":cell "
 """A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
 _TEXT = 200
-MOST_OF = {".py": MOST_BYTES, NOTEBOOK: MOST_OF_NOTEBOOK, ".mk": MOST_BYTES, **dict.fromkeys(SHELLS, MOST_BYTES)}
-"""The largest size of a file that is read, by how its name ends; others are not read, but for Makefiles."""
+MOST_OF = {
+    ".py": MOST_BYTES,
+    NOTEBOOK: MOST_OF_NOTEBOOK,
+    ".mk": MOST_BYTES,
+    **dict.fromkeys(SHELLS, MOST_BYTES),
+}
+"""The largest size of a file that is read, by how its name ends; others are not read, but for
+Makefiles.
+"""
 
 
 class Sources:
-    """Texts of files by the names that a report has for them: relative to the working directory, or with the home folder as `~`.
+    """Texts of files by the names that a report has for them: relative to the working directory, or
+    with the home folder as `~`.
 
-    What the report folder does not hold yet is looked for until it is closed (see `close`). In the folder of a comparison nothing is:
-    names that a recording from elsewhere holds lead to no file of this machine.
+    What the report folder does not hold yet is looked for until it is closed (see `close`). In the
+    folder of a comparison nothing is: names that a recording from elsewhere holds lead to no file
+    of this machine.
     """
 
     def __init__(self, check: Check, folder: Path) -> None:
@@ -46,16 +57,22 @@ class Sources:
         self._texts: dict[str, str | None] = dict(held.files) if held else {}
         self._changed = not held
         self._first = check.runs[0] if check.runs else None
-        self._roots = [root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()]
+        self._roots = [
+            root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()
+        ]
         self.notebook = self._named(_notebook(check))
         self.script = self._named(_script(check))
-        """The script of the entry point, "" where it is not known, and the notebook that it is, "" where it is none."""
+        """The script of the entry point, "" where it is not known, and the notebook that it is, ""
+        where it is none.
+        """
 
     def _named(self, word: str) -> str:
         """A file as a report names it, from a word of a command; "" for ""."""
         if not word or self._first is None:
             return word
-        return self._first.shown(word if word.startswith("~") else str(Path(self._first.workdir, word)))
+        return self._first.shown(
+            word if word.startswith("~") else str(Path(self._first.workdir, word))
+        )
 
     def text(self, name: str) -> str | None:
         """The text of a file; None where it cannot be had as it was."""
@@ -68,7 +85,10 @@ class Sources:
         return text
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file. What a drawing was told of it is kept: the next one is told the same."""
+        """Whether there is such a file.
+
+        What a drawing was told of it is kept: the next one is told the same.
+        """
         return self.text(name) is not None
 
     @property
@@ -87,10 +107,17 @@ class Sources:
         if line is None or line.text or line.line < 1:
             return line
         lines = (self.text(line.file) or "").splitlines()
-        return replace(line, text=lines[line.line - 1].strip()[:_TEXT]) if line.line <= len(lines) else line
+        return (
+            replace(line, text=lines[line.line - 1].strip()[:_TEXT])
+            if line.line <= len(lines)
+            else line
+        )
 
     def keep(self) -> None:
-        """Write down what was read, in one step. A folder that cannot be written is left as it is."""
+        """Write down what was read, in one step.
+
+        A folder that cannot be written is left as it is.
+        """
         if self._changed and _write(self._file, _Held(files=self._texts)):
             self._changed = False
 
@@ -100,7 +127,11 @@ class Sources:
             return None
         try:
             is_notebook = path.suffix == NOTEBOOK
-            text = _cell(path, name) if is_notebook else path.read_text(encoding="utf-8", errors="replace")
+            text = (
+                _cell(path, name)
+                if is_notebook
+                else path.read_text(encoding="utf-8", errors="replace")
+            )
             text = _shareable(text, python=is_notebook or path.suffix == ".py")
         except (OSError, LookupError):
             return None
@@ -122,7 +153,9 @@ class Sources:
 
 
 def _shareable(text: str, *, python: bool) -> str:
-    """Source as it may leave this machine: without names of home, user and host, and without secrets."""
+    """Source as it may leave this machine: without names of home, user and host, and without
+    secrets.
+    """
     masked = mask(text, *identity())
     return Redactor().source(masked) if python else Redactor().text(masked)
 
@@ -133,7 +166,9 @@ def _cell(path: Path, name: str) -> str:
 
 
 def _cells(path: Path) -> dict[str, str]:
-    """The code cells of a notebook by their numbers, in their order; none where it cannot be read."""
+    """The code cells of a notebook by their numbers, in their order; none where it cannot be
+    read.
+    """
     from reprocheck.scan.notebook import code_cells
     from reprocheck.scan.source import UnreadableError, split
 
@@ -143,7 +178,10 @@ def _cells(path: Path) -> dict[str, str]:
         return {}
     lines = split(text)
     ends = [*(cell.first_line - 1 for cell in cells[1:]), len(lines)]
-    return {str(cell.number): "\n".join(lines[cell.first_line - 1 : end]) for cell, end in zip(cells, ends, strict=True)}
+    return {
+        str(cell.number): "\n".join(lines[cell.first_line - 1 : end])
+        for cell, end in zip(cells, ends, strict=True)
+    }
 
 
 def numbered(name: str) -> tuple[str, int]:
@@ -165,7 +203,9 @@ class _Held:
 
 
 def close(folder: Path) -> None:
-    """The recording in a report folder has ended: from now on its reports are drawn from the files that it holds, and from no others."""
+    """The recording in a report folder has ended: from now on its reports are drawn from the files
+    that it holds, and from no others.
+    """
     file = folder / NAME
     held = _held(file)
     if held is not None and not held.closed:
@@ -173,7 +213,9 @@ def close(folder: Path) -> None:
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
-    """Of two recordings: each file by name, as the first and as the second has it; None where a side has no such file."""
+    """Of two recordings: each file by name, as the first and as the second has it; None where a
+    side has no such file.
+    """
     held = _held(folder / NAME)
     if held is None or len(check.record.compared) != 2:
         return
@@ -181,15 +223,27 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
     for name in sorted({*of_first, *of_second}):
         text = held.files.get(name)
         if text is not None:
-            yield name, text if name in of_first else None, held.second.get(name, text) if name in of_second else None
+            yield (
+                name,
+                text if name in of_first else None,
+                held.second.get(name, text) if name in of_second else None,
+            )
 
 
 def _held(file: Path) -> _Held | None:
     """What the report folder holds; None where it holds nothing that can be read."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
-        texts = {str(name): text for name, text in held["files"].items() if text is None or isinstance(text, str)}
-        second = {str(name): text for name, text in held.get("second", {}).items() if isinstance(text, str)}
+        texts = {
+            str(name): text
+            for name, text in held["files"].items()
+            if text is None or isinstance(text, str)
+        }
+        second = {
+            str(name): text
+            for name, text in held.get("second", {}).items()
+            if isinstance(text, str)
+        }
         return _Held(files=texts, closed=held.get("closed") is True, second=second)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -222,13 +276,22 @@ def _seconds(started: str) -> float | None:
 
 def _notebook(check: Check) -> str:
     """The notebook that was run; "" where it is none."""
-    return next((word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), "")
+    return next(
+        (word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), ""
+    )
 
 
 def _script(check: Check) -> str:
-    """The script that was run: what the first process that trains says, else the word of the command that is one; "" for a notebook."""
+    """The script that was run: what the first process that trains says, else the word of the
+    command that is one; "" for a notebook.
+    """
     if _notebook(check):
         return ""
-    programs = [trace.process.program for run in check.runs[:1] for trace in run.traces if trace.process.program]
+    programs = [
+        trace.process.program
+        for run in check.runs[:1]
+        for trace in run.traces
+        if trace.process.program
+    ]
     words = [word for word in check.record.entry_point.command if word.endswith(".py")]
     return next(iter((*programs, *words)), "")

@@ -35,10 +35,15 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     name = names[0]
     values = measured.facts.get("values")
     both = words.both(*values) if isinstance(values, list) else "not the same in both runs"
-    others = f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
+    others = (
+        f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
+    )
     text = f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}"
     if name.endswith(".params"):
-        text = f"{seen.place} holds other weights in `{name.removesuffix('.params')}` in each run: they are {both}"
+        text = (
+            f"{seen.place} holds other weights in `{name.removesuffix('.params')}` in each run:"
+            f" they are {both}"
+        )
     return found(
         pair,
         difference.step,
@@ -54,21 +59,27 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 def _agreement(pair: Pair, difference: Difference) -> str:
     agrees = not pair.differences or pair.differences[0].step.number >= difference.step.number
-    return "; everything recorded before it agrees" if agrees and "gradient" in pair.recorded else ""
+    return (
+        "; everything recorded before it agrees" if agrees and "gradient" in pair.recorded else ""
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- weights
+# ------------------------------------------------------------------------------------------ weights
 
 
 def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first parameter or buffer, in order of recording, that differs before the first iteration."""
+    """The first parameter or buffer, in order of recording, that differs before the first
+    iteration.
+    """
     difference = next((one for one in differences if not one.structural), differences[0])
     seen = difference.seen
     compared = sum(1 for step in pair.steps if step.seen.kind == "weights")
     generators = unequal_before(difference.step)
     known = bool(difference.step.first and difference.step.first.before)
     seeded = seeded_before(pair, difference.step)
-    later = {name: one for name, one in seeded_later(pair, difference.step).items() if name in generators}
+    later = {
+        name: one for name, one in seeded_later(pair, difference.step).items() if name in generators
+    }
     measured = measure(pair, difference)
     facts: dict[str, object] = {
         "buffer": seen.buffer,
@@ -83,7 +94,10 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if _other_order(pair):
         facts["filled_in_other_order"] = True
     if later:
-        facts["seeded_later"] = {name: {"who": one.who, "seed": one.first, "line": one.line} for name, one in later.items()}
+        facts["seeded_later"] = {
+            name: {"who": one.who, "seed": one.first, "line": one.line}
+            for name, one in later.items()
+        }
     if not known and (early := drawn_before_seed(pair, difference.step.number)):
         facts["drawn_before_seed"] = early
     if not generators and (loaded := _loaded(pair, difference.step.number)):
@@ -98,9 +112,13 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         "initial weights",
         measured,
         place=seen.place,
-        detail=f"{_what(difference)} before the first iteration ({count}){_states(generators, known)}.",
-        sentence=f"{_subject(seen)} differ{'s' if '.' not in seen.place else ''} before the first iteration, "
-        f"{_why(seen, generators, seeded, later, {**measured.facts, **facts})}",
+        detail=(
+            f"{_what(difference)} before the first iteration ({count}){_states(generators, known)}."
+        ),
+        sentence=(
+            f"{_subject(seen)} differ{'s' if '.' not in seen.place else ''} before the first"
+            f" iteration, {_why(seen, generators, seeded, later, {**measured.facts, **facts})}"
+        ),
         line=seen.filled or seen.line,
         facts=facts,
     )
@@ -134,10 +152,14 @@ def other_sizes(facts: Mapping[str, object]) -> str:
 
 
 def _other_order(pair: Pair) -> bool:
-    """Whether the weights that were written to after they were made were written to in another order in each run."""
+    """Whether the weights that were written to after they were made were written to in another
+    order in each run.
+    """
     weights = [step for step in pair.steps if step.seen.kind == "weights"]
     orders = [
-        sorted((seen.write, seen.place) for seen in side if seen is not None and seen.write is not None)
+        sorted(
+            (seen.write, seen.place) for seen in side if seen is not None and seen.write is not None
+        )
         for side in ([step.first for step in weights], [step.second for step in weights])
     ]
     one, other = ([place for _, place in order] for order in orders)
@@ -150,8 +172,16 @@ def _states(generators: Sequence[str], known: bool) -> str:
     return "; the generators stood the same when it was made" if known else ""
 
 
-def _why(seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], later: dict[str, Seeding], facts: dict[str, object]) -> str:
-    if facts.get("filled_in_other_order") and all(name in seeded and seeded[name].equal for name in generators):
+def _why(
+    seen: Seen,
+    generators: Sequence[str],
+    seeded: dict[str, Seeding],
+    later: dict[str, Seeding],
+    facts: dict[str, object],
+) -> str:
+    if facts.get("filled_in_other_order") and all(
+        name in seeded and seeded[name].equal for name in generators
+    ):
         at = f" at {words.line(seen.filled)}" if seen.filled else ""
         return f"because the weights are filled in another order in each run{at}"
     if sizes := other_sizes(facts):
@@ -160,20 +190,29 @@ def _why(seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], late
         return _of_generators(seen, generators, seeded, later)
     if loaded := facts.get("loaded"):
         at = _at(str(facts["load_line"]))
-        return f"and {words.code(str(loaded))} does not hold the same in both runs where it is loaded{at}"
+        return (
+            f"and {words.code(str(loaded))} does not hold the same in both runs where it is"
+            f" loaded{at}"
+        )
     if missing := facts.get("missing_from_checkpoint"):
         return f"and {missing} does not hold it"
     early = facts.get("drawn_before_seed")
     if isinstance(early, dict) and early:
         name, line = next(iter(early.items()))
-        return f"and {name} was drawn from before {words.line(line) if line else 'the script'} seeds it"
+        return (
+            f"and {name} was drawn from before {words.line(line) if line else 'the script'}"
+            " seeds it"
+        )
     if not facts["states_known"]:
-        return "and no state of a generator was recorded when it was made" + ("" if seeded else "; nothing seeds a generator before it")
+        return "and no state of a generator was recorded when it was made" + (
+            "" if seeded else "; nothing seeds a generator before it"
+        )
     line = seen.filled or seen.line
     made = f"filled{_at(line)}" if seen.filled else f"made{_at(line)}"
     return (
-        f"although the generators stood the same when it was {made}: its memory was never filled, or it was filled from a generator of "
-        "its own, from the clock or from the operating system"
+        f"although the generators stood the same when it was {made}: its memory was never filled,"
+        " or it was filled from a generator of its own, from the clock or from the operating"
+        " system"
     )
 
 
@@ -181,7 +220,9 @@ def _at(line: str) -> str:
     return f" at {words.line(line)}" if line else ""
 
 
-def _of_generators(seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], later: dict[str, Seeding]) -> str:
+def _of_generators(
+    seen: Seen, generators: Sequence[str], seeded: dict[str, Seeding], later: dict[str, Seeding]
+) -> str:
     """Why generators stood differently when a weight was made."""
     concerned = [seeded[name] for name in generators if name in seeded]
     unequal = next((seeding for seeding in concerned if not seeding.equal), None)
@@ -196,12 +237,19 @@ def _of_generators(seen: Seen, generators: Sequence[str], seeded: dict[str, Seed
         builds = f"{words.line(seen.filled)} fills {it}"
     elif seen.line:
         builds = f"{words.line(seen.line)} builds {it}"
-    afterwards = [f"{one.who} seeds {one.generator} afterwards, with {words.number(one.first)}" for one in later.values()]
-    return "; ".join([f"because nothing seeds {words.listed(list(generators))} before {builds}", *afterwards])
+    afterwards = [
+        f"{one.who} seeds {one.generator} afterwards, with {words.number(one.first)}"
+        for one in later.values()
+    ]
+    return "; ".join(
+        [f"because nothing seeds {words.listed(list(generators))} before {builds}", *afterwards]
+    )
 
 
 def _loaded(pair: Pair, number: int) -> tuple[str, str] | None:
-    """The last file with weights that was loaded before a step and did not hold the same in both runs; its line."""
+    """The last file with weights that was loaded before a step and did not hold the same in both
+    runs; its line.
+    """
     for step in pair.before(number, "load"):
         if step.both and compare.outputs(step, pair.algorithms):
             return step.seen.place, step.seen.line
@@ -217,6 +265,8 @@ def _missing(pair: Pair, seen: Seen) -> str:
         leaf = compare.leaf(fact.inputs, "missing")
         names = leaf.value if leaf is not None else None
         prefix = fact.place + "." if fact.place else ""
-        if isinstance(names, (list, str)) and seen.place.removeprefix(prefix) in (names if isinstance(names, list) else names.split(", ")):
+        if isinstance(names, (list, str)) and seen.place.removeprefix(prefix) in (
+            names if isinstance(names, list) else names.split(", ")
+        ):
             return f"the checkpoint loaded into {words.module(fact.place)}"
     return ""

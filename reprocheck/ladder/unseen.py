@@ -1,4 +1,6 @@
-"""Weights whose first values were not recorded: nothing can be said of them, nor of what they were drawn from."""
+"""Weights whose first values were not recorded: nothing can be said of them, nor of what they were
+drawn from.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,23 @@ _STATE = ":"
 
 
 def unseen_weights(pair: Pair) -> list[str]:
-    """The weights that are updated and whose first values cannot be compared, in the order of their updates."""
-    updated = {step.seen.place: None for step in pair.steps if step.seen.kind in _OF_WEIGHTS and _STATE not in step.seen.place}
+    """The weights that are updated and whose first values cannot be compared, in the order of their
+    updates.
+    """
+    updated = {
+        step.seen.place: None
+        for step in pair.steps
+        if step.seen.kind in _OF_WEIGHTS and _STATE not in step.seen.place
+    }
     firsts = [step for step in pair.steps if step.seen.kind == "weights"]
     known = {step.seen.place for step in firsts if not step.both or pair.comparable(step)}
     return [place for place in updated if place not in known]
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
-    """The generators whose states differ where weights that nobody saw may have been drawn from them."""
+    """The generators whose states differ where weights that nobody saw may have been drawn from
+    them.
+    """
     if not unseen_weights(pair):
         return []
     untouched = _untouched(pair)
@@ -27,7 +37,9 @@ def unequal_at_the_start(pair: Pair) -> list[str]:
 
 
 def _untouched(pair: Pair) -> set[str]:
-    """Generators that stand, whenever they are looked at in run 1, where they were found: nobody drew from them."""
+    """Generators that stand, whenever they are looked at in run 1, where they were found: nobody
+    drew from them.
+    """
     found: set[str] = set()
     states: dict[str, set[str]] = {}
     for step in pair.steps:

@@ -25,7 +25,9 @@ def module(path: str, class_: str = "") -> str:
 
 
 def place(path: str, class_: str = "") -> str:
-    """The place of a rung: the path of a module; the class where it is the model itself, which has none."""
+    """The place of a rung: the path of a module; the class where it is the model itself, which has
+    none.
+    """
     return path or class_ or "the model"
 
 
@@ -89,7 +91,9 @@ def line(text: str) -> str:
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
-    """`the torch generator`, `the torch and numpy generators`; with a kind `the differing torch generator`."""
+    """`the torch generator`, `the torch and numpy generators`; with a kind `the differing torch
+    generator`.
+    """
     the = f"the {kind}".rstrip()
     if len(names) == 1 and (key := _KEY.fullmatch(names[0])):
         return f"{the} jax key of {line(key[1])}"

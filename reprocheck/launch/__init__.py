@@ -1,6 +1,9 @@
-"""Starts the user's command N times and records how it went. Imports model, settings, record, controls, errors, the recorder's masking.
+"""Starts the user's command N times and records how it went.
 
-entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check, discard removes it
+Imports model, settings, record, controls, errors, the recorder's masking.
+
+entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check,
+             discard removes it
 worktree     another commit of the user's repository, found by find_commit
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record

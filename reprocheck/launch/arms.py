@@ -1,4 +1,6 @@
-"""Runs under controls that a search over them asks for, from the state in which the first run of the check began."""
+"""Runs under controls that a search over them asks for, from the state in which the first run of
+the check began.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,14 @@ def record_arm(
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
-    """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the record in `folder` after every run.
+    """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the
+    record in `folder` after every run.
 
-    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the check found it. With `patched`,
-    Python is given these files in place of the user's, which stay as they are. Afterwards the working directory is as it was before
-    this call, whatever happens. `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what `check`
-    raises; what was recorded until then is kept.
+    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
+    check found it. With `patched`, Python is given these files in place of the user's, which stay
+    as they are. Afterwards the working directory is as it was before this call, whatever happens.
+    `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what
+    `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -56,7 +60,15 @@ def record_arm(
         arm=name,
         patched=patched,
     )
-    arm = Arm(name=name, controls=made.under.names, runs=(), patched=bool(patched), in_place=bool(patched), renewed=made.renewed, why=why)
+    arm = Arm(
+        name=name,
+        controls=made.under.names,
+        runs=(),
+        patched=bool(patched),
+        in_place=bool(patched),
+        renewed=made.renewed,
+        why=why,
+    )
 
     def keep(done: tuple[RunRecord, ...]) -> None:
         if done:

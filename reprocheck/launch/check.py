@@ -1,4 +1,6 @@
-"""N runs of an entry point, one record: `check` is what `reprocheck run` does between reading its settings and judging."""
+"""N runs of an entry point, one record: `check` is what `reprocheck run` does between reading its
+settings and judging.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,14 @@ def check(
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> CheckRecord:
-    """Runs `entry` `settings.runs` times and returns the record, which also lies in `folder` (made by `prepare`) after each run.
+    """Runs `entry` `settings.runs` times and returns the record, which also lies in `folder` (made
+    by `prepare`) after each run.
 
-    `output` takes what the runs print with `--show-output`; by default it goes to stdout and stderr. `enough` is asked
-    after each run whether the others would say nothing more.
-    Afterwards nothing that was started is alive and the user's files are as they were, whatever happens. KeyboardInterrupt (also for
-    SIGTERM and SIGHUP) is raised again once that is so. Raises UsageError, ReportError, EntryPointError; if nothing was
-    run, the folder is gone.
+    `output` takes what the runs print with `--show-output`; by default it goes to stdout and
+    stderr. `enough` is asked after each run whether the others would say nothing more.
+    Afterwards nothing that was started is alive and the user's files are as they were, whatever
+    happens. KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so. Raises
+    UsageError, ReportError, EntryPointError; if nothing was run, the folder is gone.
     """
     folder = folder.absolute()
     try:
@@ -53,7 +56,9 @@ def check(
         refuse_wide_folder(Path.cwd(), entry)
         with operation("preparing the runs"):
             folder.mkdir(parents=True, exist_ok=True)
-            made = plan(entry, settings, folder, observer, output, runs=settings.runs, steps=settings.steps)
+            made = plan(
+                entry, settings, folder, observer, output, runs=settings.runs, steps=settings.steps
+            )
             empty = _record(made)
         with operation("keeping what was recorded"):
             return _check(made, empty, enough)
@@ -103,13 +108,22 @@ def _record(made: Plan) -> CheckRecord:
 
 def _changed(settings: Settings, added: Mapping[str, str]) -> tuple[str, ...]:
     """What the launcher itself changes, in words."""
-    found = [f"These environment variables are set for the runs: {', '.join(added)}.", "Standard input is empty."]
+    found = [
+        f"These environment variables are set for the runs: {', '.join(added)}.",
+        "Standard input is empty.",
+    ]
     if settings.workdir == "copy":
         found.append("The working directory of each run is a copy.")
     if settings.jobs > 1:
-        found.append(f"Up to {settings.jobs} runs were under way side by side, in working directories of different names.")
+        found.append(
+            f"Up to {settings.jobs} runs were under way side by side, in working directories of"
+            " different names."
+        )
     if WAIT_POLICY in added:
-        found.append(f"{WAIT_POLICY}=passive: waiting threads of one run sleep, so that they do not slow down the other.")
+        found.append(
+            f"{WAIT_POLICY}=passive: waiting threads of one run sleep, so that they do not slow"
+            " down the other."
+        )
     return tuple(found)
 
 
@@ -118,19 +132,27 @@ def _refuse(settings: Settings) -> None:
     if settings.jobs == 1:
         return
     if settings.workdir != "copy":
-        raise UsageError("--jobs runs the script side by side in one working directory.", "Add --workdir copy.")
+        raise UsageError(
+            "--jobs runs the script side by side in one working directory.", "Add --workdir copy."
+        )
     found = accelerators(users_environment())
     if found and not settings.jobs_on_accelerator:
         raise UsageError(
-            f"--jobs {settings.jobs} would run the script side by side on an accelerator ({snapshot.summary(found)}), which can change its "
-            "results.",
-            "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for example), or add --jobs-on-accelerator.",
+            f"--jobs {settings.jobs} would run the script side by side on an accelerator"
+            f" ({snapshot.summary(found)}), which can change its results.",
+            "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for"
+            " example), or add --jobs-on-accelerator.",
         )
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes the folder of a check that holds nothing of a run and no file of the user, and nothing that cannot be looked at."""
-    if not all(os.access(path, os.R_OK | os.X_OK) for path in (folder, *folder.glob("run-*"), *folder.glob("run-*/trace"))):
+    """Removes the folder of a check that holds nothing of a run and no file of the user, and
+    nothing that cannot be looked at.
+    """
+    if not all(
+        os.access(path, os.R_OK | os.X_OK)
+        for path in (folder, *folder.glob("run-*"), *folder.glob("run-*/trace"))
+    ):
         return
     logs = [path for path in folder.glob("run-*/*.log") if path.stat().st_size]
     if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not (folder / STORE).exists():

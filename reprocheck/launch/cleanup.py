@@ -1,7 +1,8 @@
 """After a check that was killed: its copies are removed, and the user's files put back.
 
-The guard does it by itself when reprocheck dies while a run is under way; where the guard was killed, too, the next command in the folder
-does it (`left_behind`). `python -m reprocheck.launch.cleanup DIR` does it by hand.
+The guard does it by itself when reprocheck dies while a run is under way; where the guard was
+killed, too, the next command in the folder does it (`left_behind`). `python -m
+reprocheck.launch.cleanup DIR` does it by hand.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from pathlib import Path
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.launch import snapshot
-from reprocheck.launch.files_after import STORE, aside, events_of, note_files, relative_to, sentences
+from reprocheck.launch.files_after import (
+    STORE,
+    aside,
+    events_of,
+    note_files,
+    relative_to,
+    sentences,
+)
 from reprocheck.launch.run import mask_log
 from reprocheck.launch.snapshot import Ours
 from reprocheck.model import FilesAfter
@@ -22,8 +30,12 @@ from reprocheck.model import FilesAfter
 COPY = "workdir"
 
 
-def clean_up(folder: Path, scratch: Path | None = None, *, until: float | None = None) -> FilesAfter:
-    """Puts back what the snapshot in a report folder holds; removes copies of the working directory and the runs' TMPDIR; masks logs."""
+def clean_up(
+    folder: Path, scratch: Path | None = None, *, until: float | None = None
+) -> FilesAfter:
+    """Puts back what the snapshot in a report folder holds; removes copies of the working directory
+    and the runs' TMPDIR; masks logs.
+    """
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)
     for copy in folder.glob(f"{COPY}*"):
@@ -35,19 +47,28 @@ def clean_up(folder: Path, scratch: Path | None = None, *, until: float | None =
     if not (folder / STORE).exists():
         return FilesAfter()
     place = snapshot.runs_of(folder / STORE)
-    after = snapshot.restore(folder / STORE, Ours(events=events_of(folder, place), until=until), aside(folder, place))
+    after = snapshot.restore(
+        folder / STORE, Ours(events=events_of(folder, place), until=until), aside(folder, place)
+    )
     return relative_to(folder, after)
 
 
 def command(folder: Path, scratch: Path) -> list[str]:
-    """What the guard becomes when reprocheck has died: this module, started so that the environment of the run does not touch it."""
+    """What the guard becomes when reprocheck has died: this module, started so that the environment
+    of the run does not touch it.
+    """
     root = str(Path(__file__).resolve().parents[2])
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from reprocheck.launch.cleanup import main; main()"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); from reprocheck.launch.cleanup import"
+        " main; main()"
+    )
     return [sys.executable, "-I", "-S", "-c", code, root, str(folder), str(scratch)]
 
 
 def main() -> None:
-    """Command line: the folder of the check, and optionally the folder of the runs' temporary files."""
+    """Command line: the folder of the check, and optionally the folder of the runs' temporary
+    files.
+    """
     if len(sys.argv) < 2:
         sys.exit("usage: python -m reprocheck.launch.cleanup REPORT_FOLDER")
     folder = Path(sys.argv[1])

@@ -1,4 +1,6 @@
-"""Two more runs of a check, recorded at a deeper level, from the state in which its first run began."""
+"""Two more runs of a check, recorded at a deeper level, from the state in which its first run
+began.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,13 @@ def record_deeper(
     runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
-    """Runs `entry` twice as `check` did, recording `iterations` iterations at `level`, and adds the pair to the record in `folder`.
+    """Runs `entry` twice as `check` did, recording `iterations` iterations at `level`, and adds the
+    pair to the record in `folder`.
 
-    With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first run finds the working directory as
-    run 1 of the check found it, the second one what the first left. Afterwards it is as it was before this call, whatever happens.
-    Raises what `check` raises; what was recorded until then is kept.
+    With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
+    run finds the working directory as run 1 of the check found it, the second one what the first
+    left. Afterwards it is as it was before this call, whatever happens. Raises what `check` raises;
+    what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -63,7 +67,8 @@ def record_deeper(
 
 
 def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Files and folders that these runs made: they stand in the working directory now and did not before the first of them.
+    """Files and folders that these runs made: they stand in the working directory now and did not
+    before the first of them.
 
     What none of the runs was seen to write may be somebody else's, and is none of them.
     """
@@ -81,6 +86,8 @@ def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Files outside of the working directory that these runs made and that a later one of them read: whole paths, masked."""
+    """Files outside of the working directory that these runs made and that a later one of them
+    read: whole paths, masked.
+    """
     made = {path for run in runs for path in run.files.made}
     return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))

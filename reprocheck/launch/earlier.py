@@ -21,11 +21,16 @@ MOST_LOOKED_AT = 20
 
 MOST_FILES = 200
 SLACK = 2.0
-"""Seconds after the end of a check's last run within which a file may still have been written by it."""
+"""Seconds after the end of a check's last run within which a file may still have been written by
+it.
+"""
 
 
 def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
-    """The folders and records of other checks of this name, the newest first. Those that cannot be read are left out."""
+    """The folders and records of other checks of this name, the newest first.
+
+    Those that cannot be read are left out.
+    """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
     found = {}
     for other in sorted(others, reverse=True)[:MOST_LOOKED_AT]:
@@ -37,7 +42,8 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
 def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
     """Files of the working directory that earlier checks made there -> when the check began.
 
-    A cache, which the run that made it read before it trained, is none of them: all runs start alike from there.
+    A cache, which the run that made it read before it trained, is none of them: all runs start
+    alike from there.
     """
     found: dict[str, str] = {}
     for other, known in checks.items():
@@ -77,6 +83,9 @@ def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str,
         return ()
     named = summary(sorted(left), MOST_NAMED)
     return (
-        f"Each run finds what an earlier check of this command left: {named}. In that check, run 1 made it and a later run read it. "
-        "Where these runs read it, this check says nothing of a start without it: remove it first.",
+        (
+            f"Each run finds what an earlier check of this command left: {named}. In that check,"
+            " run 1 made it and a later run read it. Where these runs read it, this check says"
+            " nothing of a start without it: remove it first."
+        ),
     )

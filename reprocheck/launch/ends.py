@@ -1,8 +1,10 @@
-"""When the processes of a run end, as seen from outside: the order of deaths that no trace can tell.
+"""When the processes of a run end, as seen from outside: the order of deaths that no trace can
+tell.
 
-A process that is killed writes nothing, and clocks of its own would have to be believed. A descriptor of the process (Linux, `pidfd`)
-becomes readable at its end. The kernel hands them out in the order in which they became so (`epoll`), and thus the earlier one of two
-deaths is known however close they are, and however late somebody looks.
+A process that is killed writes nothing, and clocks of its own would have to be believed. A
+descriptor of the process (Linux, `pidfd`) becomes readable at its end. The kernel hands them out in
+the order in which they became so (`epoll`), and thus the earlier one of two deaths is known however
+close they are, and however late somebody looks.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from collections.abc import Iterable
 
 
 class Ends:
-    """Descriptors of processes that go by the name of their trace, `PID-NANOSECONDS.jsonl`, and what was seen of their ends.
+    """Descriptors of processes that go by the name of their trace, `PID-NANOSECONDS.jsonl`, and
+    what was seen of their ends.
 
-    seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process was seen to have ended; of several
-           that are seen at once, each is a tenth of a millisecond after the one that ended before it
+    seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process
+           was seen to have ended; of several that are seen at once, each is a tenth of a
+           millisecond after the one that ended before it
     """
 
     _STEP = 1e-4
@@ -31,10 +35,17 @@ class Ends:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
 
     def watch(self, names: Iterable[str]) -> None:
-        """Watch these processes, too; those that cannot be (gone already, in a namespace of their own) are left out."""
+        """Watch these processes, too; those that cannot be (gone already, in a namespace of their
+        own) are left out.
+        """
         for name in names:
             stem = name.removesuffix(".jsonl")
-            if self._epoll.closed or stem in self.seen or stem in self._descriptors.values() or len(self._descriptors) >= self._most:
+            if (
+                self._epoll.closed
+                or stem in self.seen
+                or stem in self._descriptors.values()
+                or len(self._descriptors) >= self._most
+            ):
                 continue
             try:
                 descriptor = os.pidfd_open(int(stem.partition("-")[0]))

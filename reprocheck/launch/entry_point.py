@@ -1,4 +1,6 @@
-"""From what the user typed to the command that is started, with the mistakes that can be seen before it is."""
+"""From what the user typed to the command that is started, with the mistakes that can be seen
+before it is.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,11 @@ def entry_point(
     python: str | None = None,
     cwd: Path | None = None,
 ) -> EntryPoint:
-    """The entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of the three is given.
+    """The entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of the
+    three is given.
 
-    `python`: path or name of the interpreter for script and module; without it, the one that runs reprocheck.
+    `python`: path or name of the interpreter for script and module; without it, the one that runs
+    reprocheck.
     Raises EntryPointError where it cannot be started.
     """
     here = cwd or Path.cwd()
@@ -45,15 +49,26 @@ def entry_point(
     if module is not None:
         _check_module(module, here, ours=ours)
         name = args[1] if module == CALL and len(args) > 1 else module.rpartition(".")[2]
-        return EntryPoint(command=(interpreter, "-m", module, *args), kind="module", name=safe_name(name))
+        return EntryPoint(
+            command=(interpreter, "-m", module, *args), kind="module", name=safe_name(name)
+        )
     if script is None:
-        raise EntryPointError("There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`.")
+        raise EntryPointError(
+            "There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`."
+        )
     _check_script(script, here, ours=ours)
-    return EntryPoint(command=(interpreter, script, *args), kind="script", name=safe_name((here / script).resolve().stem))
+    return EntryPoint(
+        command=(interpreter, script, *args),
+        kind="script",
+        name=safe_name((here / script).resolve().stem),
+    )
 
 
 def find_python(python: str | None, cwd: Path) -> str:
-    """The interpreter's absolute path, links kept. EntryPointError where it is none, or older than Python 3.9."""
+    """The interpreter's absolute path, links kept.
+
+    EntryPointError where it is none, or older than Python 3.9.
+    """
     if python is None:
         return sys.executable
     fix = "Name an interpreter with --python, such as --python .venv/bin/python."
@@ -64,24 +79,40 @@ def find_python(python: str | None, cwd: Path) -> str:
         raise EntryPointError(f"--python {python} is not a program.", fix)
     path = os.path.normpath(cwd / path)
     try:
-        answer = subprocess.run([path, "-I", "-S", "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        answer = subprocess.run(
+            [path, "-I", "-S", "-c", _ASK],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
         words = answer.stdout.split()
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         words = []
     if len(words) != 3 or words[0] != "python":
         raise EntryPointError(f"--python {python} is not a Python interpreter.", fix)
     if (int(words[1]), int(words[2])) < OLDEST_PYTHON:
-        raise EntryPointError(f"--python {python} is Python {words[1]}.{words[2]}; the recorder needs 3.9 or later.", fix)
+        raise EntryPointError(
+            f"--python {python} is Python {words[1]}.{words[2]}; the recorder needs 3.9 or later.",
+            fix,
+        )
     return path
 
 
 def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> EntryPoint:
     program = command[0]
     if python is not None:
-        raise EntryPointError("--python cannot be used with a command after `--`.", "Name the interpreter in the command itself.")
+        raise EntryPointError(
+            "--python cannot be used with a command after `--`.",
+            "Name the interpreter in the command itself.",
+        )
     found = str(cwd / program) if os.sep in program else shutil.which(program)
     if found is None or not Path(found).exists():
-        hint = f"Did you mean `reprocheck run {program}`?" if program.endswith(".py") else "Check its name and PATH."
+        hint = (
+            f"Did you mean `reprocheck run {program}`?"
+            if program.endswith(".py")
+            else "Check its name and PATH."
+        )
         raise EntryPointError(f"There is no program {program!r}.", hint)
     if Path(found).is_dir() or not os.access(found, os.X_OK):
         fix = f"Start it with its interpreter: `-- {_interpreter_for(program)} {program}`."
@@ -97,13 +128,21 @@ def _interpreter_for(program: str) -> str:
 def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
     path = cwd / script
     if script == "-":
-        raise EntryPointError("A script from standard input cannot be run twice.", "Write it to a file.")
+        raise EntryPointError(
+            "A script from standard input cannot be run twice.", "Write it to a file."
+        )
     if not path.exists():
-        meant = f"Did you mean {script}.py?" if path.with_name(path.name + ".py").exists() else "Check the path."
+        meant = (
+            f"Did you mean {script}.py?"
+            if path.with_name(path.name + ".py").exists()
+            else "Check the path."
+        )
         raise EntryPointError(f"There is no script {script}.", meant)
     if path.is_dir():
         if not (path / "__main__.py").exists():
-            raise EntryPointError(f"{script} is a folder.", "Name the script in it, or give it a __main__.py.")
+            raise EntryPointError(
+                f"{script} is a folder.", "Name the script in it, or give it a __main__.py."
+            )
         return
     if notebook.is_notebook(script):
         notebook.refuse(path, script, ours=ours)
@@ -113,10 +152,15 @@ def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise EntryPointError(f"{script} cannot be read: {error.strerror}.", "Name a script that can be read.") from None
+        raise EntryPointError(
+            f"{script} cannot be read: {error.strerror}.", "Name a script that can be read."
+        ) from None
     if b"\0" in source:
         if not zipfile.is_zipfile(path):
-            raise EntryPointError(f"{script} is not a Python script: it holds binary data.", "To start a program, write it after `--`.")
+            raise EntryPointError(
+                f"{script} is not a Python script: it holds binary data.",
+                "To start a program, write it after `--`.",
+            )
         return
     if ours and not zipfile.is_zipfile(path):
         _check_syntax(script, source)
@@ -133,20 +177,34 @@ def _check_syntax(script: str, source: bytes) -> None:
         first = source[:80].split(b"\n", 1)[0]
         fix = "Correct the line, or name the interpreter that it is written for with --python."
         if first.startswith(b"#!") and b"python" not in first:
-            fix = f"To start a script in another language, write it after `--`: `-- {_interpreter_for(script)} {script}`."
+            fix = (
+                "To start a script in another language, write it after `--`: `--"
+                f" {_interpreter_for(script)} {script}`."
+            )
         raise EntryPointError(f"{place}: {error.msg}.{line}", fix) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise EntryPointError(f"{script} is not a Python script: {error}.", "Name a Python script.") from None
+        raise EntryPointError(
+            f"{script} is not a Python script: {error}.", "Name a Python script."
+        ) from None
 
 
 def _check_module(module: str, cwd: Path, *, ours: bool) -> None:
     if not all(part.isidentifier() for part in module.split(".")):
-        raise EntryPointError(f"-m {module}: that is not the name of a module.", "Name it as in an import: -m package.module.")
+        raise EntryPointError(
+            f"-m {module}: that is not the name of a module.",
+            "Name it as in an import: -m package.module.",
+        )
     path = cwd.joinpath(*module.split("."))
     if module.endswith(".py") and path.parent.with_suffix(".py").exists():
-        raise EntryPointError(f"-m {module}: a module's name has no .py.", f"Use `-m {module[:-3]}`, or `reprocheck run {module}`.")
+        raise EntryPointError(
+            f"-m {module}: a module's name has no .py.",
+            f"Use `-m {module[:-3]}`, or `reprocheck run {module}`.",
+        )
     if ours and module != CALL and not _exists(module.partition(".")[0], cwd):
-        raise EntryPointError(f"There is no module {module}.", "Check its name, and that it can be imported from here.")
+        raise EntryPointError(
+            f"There is no module {module}.",
+            "Check its name, and that it can be imported from here.",
+        )
 
 
 def _exists(top: str, cwd: Path) -> bool:

@@ -1,6 +1,8 @@
-"""What the parent process alone knows of the environment: git, memory, its own Python; and the machine, for a run that records nothing.
+"""What the parent process alone knows of the environment: git, memory, its own Python; and the
+machine, for a run that records nothing.
 
-Flat keys; the runs record the rest themselves. Keys that they record, too, mean the same there and give way to theirs.
+Flat keys; the runs record the rest themselves. Keys that they record, too, mean the same there and
+give way to theirs.
 """
 
 from __future__ import annotations
@@ -27,10 +29,26 @@ def facts(cwd: Path) -> dict[str, object]:
 
 
 def git(cwd: Path) -> dict[str, object]:
-    """`git.commit` and `git.dirty` of the working directory; nothing where it is no repository or git does not answer in time."""
-    command = ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    """`git.commit` and `git.dirty` of the working directory; nothing where it is no repository or
+    git does not answer in time.
+    """
+    command = [
+        "git",
+        "--no-optional-locks",
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "--untracked-files=no",
+    ]
     try:
-        answer = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=GIT_SECONDS, check=True)
+        answer = subprocess.run(
+            command,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError):
         return {}
     lines = answer.stdout.decode("utf-8", "replace").splitlines()

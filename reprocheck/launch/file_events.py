@@ -1,4 +1,6 @@
-"""What the traces of some runs say of files: which ones their processes wrote, and which ones elsewhere they read."""
+"""What the traces of some runs say of files: which ones their processes wrote, and which ones
+elsewhere they read.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ WITH_ALL_BELOW = ("rename", "tree")
 
 @dataclass(kw_only=True, slots=True)
 class FileEvents:
-    """Paths as traces say them: relative to the working directory, or whole and masked for files elsewhere.
+    """Paths as traces say them: relative to the working directory, or whole and masked for files
+    elsewhere.
 
-    written     paths that were written to, made, moved or removed    trees     those of them that were so with all below them
-    made        those elsewhere where nothing stood before            read      those elsewhere that were opened for reading
-    early       those of the working directory that a process opened for reading before it had a loss
+    written     paths that were written to, made, moved or removed    trees     those of them that
+                were so with all below them
+    made        those elsewhere where nothing stood before            read      those elsewhere that
+                were opened for reading
+    early       those of the working directory that a process opened for reading before it had a
+                loss
     """
 
     written: set[str] = field(default_factory=set)
@@ -59,10 +65,14 @@ class FileEvents:
         self.early |= other.early
 
     def wrote(self, path: str) -> bool:
-        """Whether a process of the runs was seen to write a path of the working directory, or a folder with all below it."""
+        """Whether a process of the runs was seen to write a path of the working directory, or a
+        folder with all below it.
+        """
         if path in self.written:
             return True
-        return bool(self.trees) and any(str(parent) in self.trees for parent in PurePosixPath(path).parents)
+        return bool(self.trees) and any(
+            str(parent) in self.trees for parent in PurePosixPath(path).parents
+        )
 
     def _wrote(self, path: str, how: str, *, new: bool) -> None:
         if new and is_elsewhere(path) and path not in self.written:

@@ -19,7 +19,9 @@ from reprocheck.recording import record
 STORE = "snapshot"
 """Folder of what stood in the working directory, as long as it is to be put back."""
 LEFT, BEFORE = "left", "before"
-"""Folders of what the runs had written in its place, and of how files stood that somebody else changed."""
+"""Folders of what the runs had written in its place, and of how files stood that somebody else
+changed.
+"""
 MOST_NAMED = 5
 
 
@@ -34,14 +36,26 @@ def events_of(folder: Path, place: str) -> FileEvents:
 
 
 def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) -> FileChanges:
-    """Changes with what the traces of their run say. `alone`: nobody but the run can have made them."""
+    """Changes with what the traces of their run say.
+
+    `alone`: nobody but the run can have made them.
+    """
     changed = (*changes.created, *changes.changed, *changes.deleted, *changes.folders)
     unseen = () if alone else tuple(path for path in changed if not events.wrote(path))
-    elsewhere = tuple(sorted(path for path in events.written if is_elsewhere(path) and real(path).is_file()))
+    elsewhere = tuple(
+        sorted(path for path in events.written if is_elsewhere(path) and real(path).is_file())
+    )
     made = tuple(path for path in elsewhere if path in events.made)
     stood = (path for path in events.written - events.made if is_elsewhere(path))
     gone = tuple(sorted(path for path in stood if not os.path.lexists(real(path))))
-    return replace(changes, unseen=unseen, elsewhere=elsewhere, made=made, gone=gone, read=tuple(sorted(events.read)))
+    return replace(
+        changes,
+        unseen=unseen,
+        elsewhere=elsewhere,
+        made=made,
+        gone=gone,
+        read=tuple(sorted(events.read)),
+    )
 
 
 def real(path: str) -> Path:
@@ -51,12 +65,16 @@ def real(path: str) -> Path:
 
 def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
     """With the places in the report folder as they are said from there on."""
-    left, before = (os.path.relpath(path, folder) if path else "" for path in (after.left, after.before))
+    left, before = (
+        os.path.relpath(path, folder) if path else "" for path in (after.left, after.before)
+    )
     return replace(after, left=left, before=before)
 
 
 def note_files(folder: Path, after: FilesAfter) -> None:
-    """Adds to the record of a report folder what became of the user's files; a folder without a record has no report either."""
+    """Adds to the record of a report folder what became of the user's files; a folder without a
+    record has no report either.
+    """
     if after == FilesAfter():
         return
     names = identity()
@@ -67,16 +85,27 @@ def note_files(folder: Path, after: FilesAfter) -> None:
 
 
 def _masked(value: str | tuple[str, ...], names: tuple[str, str, str]) -> Any:
-    return mask(value, *names) if isinstance(value, str) else tuple(mask(path, *names) for path in value)
+    return (
+        mask(value, *names)
+        if isinstance(value, str)
+        else tuple(mask(path, *names) for path in value)
+    )
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     """What the user has to know at once; the rest stands in the report."""
     if after.others:
-        kept = f" As they were before: {os.path.relpath(folder / after.before, cwd)}." if after.kept else ""
+        kept = (
+            f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
+            if after.kept
+            else ""
+        )
         yield (
-            f"Changed during the runs by somebody else, or by a program that cannot be watched, and left as they are: "
-            f"{summary(after.others, MOST_NAMED)}.{kept}"
+            "Changed during the runs by somebody else, or by a program that cannot be watched, and"
+            f" left as they are: {summary(after.others, MOST_NAMED)}.{kept}"
         )
     if after.lost:
-        yield f"Could not be put back after the runs: {summary(after.lost, 10)}. Use `--workdir copy` to give each run a copy of its own."
+        yield (
+            f"Could not be put back after the runs: {summary(after.lost, 10)}. Use `--workdir copy`"
+            " to give each run a copy of its own."
+        )

@@ -1,4 +1,6 @@
-"""The folder of a check below the output folder: made before the first run, linked as `latest`, old ones removed."""
+"""The folder of a check below the output folder: made before the first run, linked as `latest`, old
+ones removed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _GITIGNORE = ".gitignore"
 
 
 def prepare(output: Path, name: str) -> Path:
-    """Makes `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it, absolute.
+    """Makes `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it,
+    absolute.
 
     Raises ReportError where it cannot be written or is full.
     """
@@ -35,16 +38,21 @@ def prepare(output: Path, name: str) -> Path:
             os.fsync(file.fileno())
         probe.unlink()
     except OSError as error:
-        raise ReportError(f"The report cannot be written to {output}: {error.strerror or error}.", FIX) from None
+        raise ReportError(
+            f"The report cannot be written to {output}: {error.strerror or error}.", FIX
+        ) from None
     return folder
 
 
 def publish(folder: Path, keep: int | None = None) -> None:
-    """Points `latest` at the folder, and removes the oldest reports of the same name so that `keep` remain (None: all)."""
+    """Points `latest` at the folder, and removes the oldest reports of the same name so that `keep`
+    remain (None: all).
+    """
     link = folder.parent / "latest"
     if link.is_symlink() or not link.exists():
         new = folder.parent / f".latest-{os.getpid()}-{folder.name}"
-        with contextlib.suppress(OSError):  # a file system without links: the folder is there all the same
+        # a file system without links: the folder is there all the same
+        with contextlib.suppress(OSError):
             new.symlink_to(folder.name)
             new.replace(link)
     if keep is not None:
@@ -54,7 +62,9 @@ def publish(folder: Path, keep: int | None = None) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder of `prepare` that has come to nothing, and the output folder where nothing else is in it."""
+    """Removes a folder of `prepare` that has come to nothing, and the output folder where nothing
+    else is in it.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         if [path.name for path in folder.parent.iterdir()] == [_GITIGNORE]:
@@ -74,7 +84,12 @@ def reports_of_same_name(folder: Path) -> list[Path]:
     found = []
     for path in folder.parent.iterdir():
         same = pattern.fullmatch(path.name)
-        if same and not path.is_symlink() and (path / "record.json").is_file() and not (path / _SNAPSHOT).exists():
+        if (
+            same
+            and not path.is_symlink()
+            and (path / "record.json").is_file()
+            and not (path / _SNAPSHOT).exists()
+        ):
             found.append((same[1], int(same[2] or 1), path))
     return [path for _, _, path in sorted(found)]
 
@@ -90,7 +105,10 @@ def _made(output: Path) -> bool:
 
 
 def _hide_from_git(folder: Path) -> None:
-    """Reports stay out of `git status`. An output folder that was there already is the user's: only what is made in it is hidden."""
+    """Reports stay out of `git status`.
+
+    An output folder that was there already is the user's: only what is made in it is hidden.
+    """
     with contextlib.suppress(OSError):
         (folder / _GITIGNORE).write_text("*\n")
 

@@ -1,4 +1,6 @@
-"""A function as an entry point: what a fresh process needs to call it, and the mistakes that can be seen before one is started."""
+"""A function as an entry point: what a fresh process needs to call it, and the mistakes that can be
+seen before one is started.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,18 @@ NAME = "call.json"
 """In the report folder: what was called."""
 PROTOCOL = 4
 """Of pickle: the newest that Python 3.9 to 3.13 have as their default."""
-_MODULE = "Put the function into a module that can be imported, at its top level, and check it from there."
+_MODULE = (
+    "Put the function into a module that can be imported, at its top level, and check it from"
+    " there."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FunctionCall:
-    """A call that a fresh process can make. `file`: where the function stands, "" if that is not known; `pickled`: it and its arguments."""
+    """A call that a fresh process can make.
+
+    `file`: where the function stands, "" if that is not known; `pickled`: it and its arguments.
+    """
 
     name: str
     module: str
@@ -43,7 +51,10 @@ class FunctionCall:
         return safe_name(self.name)
 
     def entry(self, folder: Path, python: str, cwd: Path) -> EntryPoint:
-        """The entry point that makes the call, described by a file in the report folder. `python`: the interpreter's path."""
+        """The entry point that makes the call, described by a file in the report folder.
+
+        `python`: the interpreter's path.
+        """
         shown = _from(cwd, self.file) or self.module
         whole = python == sys.executable
         facts = {
@@ -58,38 +69,73 @@ class FunctionCall:
         }
         path = folder / NAME
         path.write_text(_without_home(json.dumps(facts, indent=1)) + "\n", encoding="utf-8")
-        return EntryPoint(command=(python, "-m", CALL, shown, self.name, _from(cwd, str(path))), kind="module", name=self.folder_name)
+        return EntryPoint(
+            command=(python, "-m", CALL, shown, self.name, _from(cwd, str(path))),
+            kind="module",
+            name=self.folder_name,
+        )
 
 
-def function_call(function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]) -> FunctionCall:
-    """The call `function(*args, **kwargs)`. EntryPointError where a fresh process could not make it."""
+def function_call(
+    function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
+) -> FunctionCall:
+    """The call `function(*args, **kwargs)`.
+
+    EntryPointError where a fresh process could not make it.
+    """
     inner: Any = function
     while isinstance(inner, functools.partial):
         inner = inner.func
     owner = inner if hasattr(inner, "__qualname__") else type(inner)
-    name, module = str(owner.__qualname__), str(getattr(inner, "__module__", None) or owner.__module__)
+    name, module = (
+        str(owner.__qualname__),
+        str(getattr(inner, "__module__", None) or owner.__module__),
+    )
     _refuse(inner, name, module)
-    return FunctionCall(name=name, module=module, file=_file(inner, module), pickled=_pickled(function, args, kwargs, name))
+    return FunctionCall(
+        name=name,
+        module=module,
+        file=_file(inner, module),
+        pickled=_pickled(function, args, kwargs, name),
+    )
 
 
 def refusal(trace: Path) -> EntryPointError | None:
     """Why a run did not call the function; None where it did."""
     try:
         said = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
-        return EntryPointError(str(said["message"]), f"{said['fix']} The log of the run is {trace.parent / 'stderr.log'}.")
+        return EntryPointError(
+            str(said["message"]),
+            f"{said['fix']} The log of the run is {trace.parent / 'stderr.log'}.",
+        )
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
 def _refuse(inner: Any, name: str, module: str) -> None:
-    """EntryPointError for what cannot be imported by its name, or does nothing when it is called."""
+    """EntryPointError for what cannot be imported by its name, or does nothing when it is
+    called.
+    """
     if "<lambda>" in name:
-        raise EntryPointError("A lambda has no name by which a fresh process could import it.", _MODULE)
+        raise EntryPointError(
+            "A lambda has no name by which a fresh process could import it.", _MODULE
+        )
     if "<locals>" in name:
-        raise EntryPointError(f"{name.rpartition('.')[2]} is defined inside of {name.partition('.')[0]}, so nobody can import it.", _MODULE)
-    if inspect.iscoroutinefunction(inner) or inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise EntryPointError(
+            f"{name.rpartition('.')[2]} is defined inside of {name.partition('.')[0]}, so nobody"
+            " can import it.",
+            _MODULE,
+        )
+    if (
+        inspect.iscoroutinefunction(inner)
+        or inspect.isgeneratorfunction(inner)
+        or inspect.isasyncgenfunction(inner)
+    ):
         kind = "a generator function" if inspect.isgeneratorfunction(inner) else "asynchronous"
-        raise EntryPointError(f"{name} is {kind}: a call alone runs nothing of it.", "Check a function that runs it to its end.")
+        raise EntryPointError(
+            f"{name} is {kind}: a call alone runs nothing of it.",
+            "Check a function that runs it to its end.",
+        )
     if module != "__main__":
         return
     code = getattr(inspect.unwrap(inner), "__code__", None)
@@ -97,43 +143,66 @@ def _refuse(inner: Any, name: str, module: str) -> None:
     typed = code is not None and not Path(code.co_filename).is_file()
     if typed or not (getattr(main, "__file__", None) or getattr(main, "__spec__", None)):
         raise EntryPointError(
-            f"{name} is defined in a notebook or an interactive session, which a fresh process cannot import.",
-            "Write it to a file (in a notebook `%%writefile train.py`), import it from there, and check that; or check the whole notebook "
-            "with `reprocheck run NOTEBOOK.ipynb`.",
+            f"{name} is defined in a notebook or an interactive session, which a fresh process"
+            " cannot import.",
+            "Write it to a file (in a notebook `%%writefile train.py`), import it from there, and"
+            " check that; or check the whole notebook with `reprocheck run NOTEBOOK.ipynb`.",
         )
 
 
-def _pickled(function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object], name: str) -> bytes:
+def _pickled(
+    function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object], name: str
+) -> bytes:
     try:
         pickle.dumps(function, PROTOCOL)
     except Exception as error:
-        raise EntryPointError(f"{name} cannot be given to a fresh process: {error}.", _MODULE) from None
+        raise EntryPointError(
+            f"{name} cannot be given to a fresh process: {error}.", _MODULE
+        ) from None
     try:
         return pickle.dumps((function, tuple(args), dict(kwargs)), PROTOCOL)
     except Exception as error:
-        fix = "Give numbers, text, paths, arrays and the like, which `pickle` takes, and let the function build the rest."
-        raise EntryPointError(f"An argument of {name} cannot be given to a fresh process: {error}.", fix) from None
+        fix = (
+            "Give numbers, text, paths, arrays and the like, which `pickle` takes, and let the"
+            " function build the rest."
+        )
+        raise EntryPointError(
+            f"An argument of {name} cannot be given to a fresh process: {error}.", fix
+        ) from None
 
 
 def _file(inner: Any, module: str) -> str:
     code = getattr(inspect.unwrap(inner), "__code__", None) if callable(inner) else None
-    file = getattr(sys.modules.get(module), "__file__", None) or (code.co_filename if code is not None else "")
+    file = getattr(sys.modules.get(module), "__file__", None) or (
+        code.co_filename if code is not None else ""
+    )
     return _absolute(file) if file and file.endswith(".py") else ""
 
 
 def _main(cwd: Path) -> dict[str, str]:
-    """The main script of this process: the name of its module where it was started with -m, and its file."""
+    """The main script of this process: the name of its module where it was started with -m, and its
+    file.
+    """
     main = sys.modules["__main__"]
     spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
-    return {"main_name": spec.name if spec is not None else "", "main_file": _from(cwd, _absolute(file)) if file else ""}
+    return {
+        "main_name": spec.name if spec is not None else "",
+        "main_file": _from(cwd, _absolute(file)) if file else "",
+    }
 
 
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
-    """`sys.path` of this process, entries in the working directory relative to it; not `whole`: without what is the interpreter's own."""
+    """`sys.path` of this process, entries in the working directory relative to it; not `whole`:
+    without what is the interpreter's own.
+    """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])
     found = [(_absolute(entry), _within(entry, own)) for entry in sys.path]
-    return [entry if installed else _from(cwd, entry) for entry, installed in found if whole or not (installed or entry == ours)]
+    return [
+        entry if installed else _from(cwd, entry)
+        for entry, installed in found
+        if whole or not (installed or entry == ours)
+    ]
 
 
 def _without_home(text: str) -> str:
@@ -143,7 +212,9 @@ def _without_home(text: str) -> str:
 
 
 def _within(entry: str, folders: set[str]) -> bool:
-    return entry.endswith(".zip") or any(entry == folder or entry.startswith(folder + os.sep) for folder in folders)
+    return entry.endswith(".zip") or any(
+        entry == folder or entry.startswith(folder + os.sep) for folder in folders
+    )
 
 
 def _absolute(path: str) -> str:
@@ -151,7 +222,9 @@ def _absolute(path: str) -> str:
 
 
 def _from(cwd: Path, path: str) -> str:
-    """A path relative to the working directory where it lies in it, so that it leads into a copy of that, too."""
+    """A path relative to the working directory where it lies in it, so that it leads into a copy of
+    that, too.
+    """
     for found in (path, os.path.realpath(path)) if path else ():
         if Path(found).is_relative_to(cwd):
             return os.path.relpath(found, cwd)

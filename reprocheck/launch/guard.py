@@ -1,15 +1,19 @@
-"""The guard: a small process between reprocheck and the user's command, so that nothing of a run outlives it.
+"""The guard: a small process between reprocheck and the user's command, so that nothing of a run
+outlives it.
 
-Started as `python -I -S guard.py CONTROL STATUS`; imports no module of reprocheck, and of the standard library only what costs
-nothing (`signal`, `json` and `subprocess` take longer to import than this file takes to do its work).
+Started as `python -I -S guard.py CONTROL STATUS`; imports no module of reprocheck, and of the
+standard library only what costs nothing (`signal`, `json` and `subprocess` take longer to import
+than this file takes to do its work).
 
-It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command unchanged in a session of its own with its output in two
-files, waits for it, then ends everything that is left of the tree, whatever session it fled to. CONTROL is a pipe from reprocheck:
-first the job, then a byte for each request to end the tree (the second one cuts the graces short); its end of file means that
-reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`, `done KILLED`.
+It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command unchanged in a session
+of its own with its output in two files, waits for it, then ends everything that is left of the
+tree, whatever session it fled to. CONTROL is a pipe from reprocheck: first the job, then a byte for
+each request to end the tree (the second one cuts the graces short); its end of file means that
+reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`,
+`done KILLED`.
 
-The command gets SIGKILL where the guard itself dies, and what it leaves then goes to reprocheck (`strays`). Where reprocheck dies, a
-guard that somebody stopped is continued, to see it.
+The command gets SIGKILL where the guard itself dies, and what it leaves then goes to reprocheck
+(`strays`). Where reprocheck dies, a guard that somebody stopped is continued, to see it.
 """
 
 # Neither pathlib nor contextlib: their import costs more than the guard itself.
@@ -17,7 +21,8 @@ guard that somebody stopped is continued, to see it.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # the part of signal that is needed, without its enumerations
+# the part of signal that is needed, without its enumerations
+import _signal  # type: ignore[import-not-found]
 import marshal
 import os
 import select
@@ -36,9 +41,13 @@ GRACES = {
     "left": ((0, SETTLE), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
     "asked": ((_signal.SIGINT, 2.0), (_signal.SIGTERM, 2.0)),
 }
-"""Signals and the seconds given after each, before SIGKILL: for what the command left behind, and for a command that is to end."""
+"""Signals and the seconds given after each, before SIGKILL: for what the command left behind, and
+for a command that is to end.
+"""
 LAST_RESORT = 10.0
-"""Seconds of SIGKILL after which what is still there (another user's process, a hanging device) is left alone."""
+"""Seconds of SIGKILL after which what is still there (another user's process, a hanging device) is
+left alone.
+"""
 WAKING = (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
@@ -60,7 +69,8 @@ class Guard:
         os.set_blocking(wake_write, False)
         self.poll.register(self.wake, select.POLLIN)
         for number in WAKING:
-            if _signal.getsignal(number) != _signal.SIG_IGN:  # what nohup ignores is ignored by the run, too
+            # what nohup ignores is ignored by the run, too
+            if _signal.getsignal(number) != _signal.SIG_IGN:
                 _signal.signal(number, lambda *_: None)
         _signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
 
@@ -104,7 +114,9 @@ class Guard:
             self.asked, self.hurry = True, self.asked and not self.orphaned
 
     def reap(self) -> bool:
-        """Collects children that have ended, adopted ones included; False if there are none left at all."""
+        """Collects children that have ended, adopted ones included; False if there are none left at
+        all.
+        """
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -140,7 +152,9 @@ class Guard:
         return True
 
     def signal(self, number: int) -> None:
-        """Sends a signal to every descendant; SIGKILL also to their process groups, which no fork can outrun."""
+        """Sends a signal to every descendant; SIGKILL also to their process groups, which no fork
+        can outrun.
+        """
         if not number:
             return
         groups = set()
@@ -168,7 +182,9 @@ def descendants(root: int) -> list[tuple[int, int]]:
 
 
 def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
-    """By the pid of the parent: (pid, process group, session) of each process, from /proc; the group of a dead one is -1."""
+    """By the pid of the parent: (pid, process group, session) of each process, from /proc; the
+    group of a dead one is -1.
+    """
     children: dict[int, list[tuple[int, int, int]]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -179,7 +195,9 @@ def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
         except (OSError, ValueError):
             continue
         dead = state in (b"Z", b"X")
-        children.setdefault(int(parent), []).append((int(name), -1 if dead else int(leader), int(session)))
+        children.setdefault(int(parent), []).append(
+            (int(name), -1 if dead else int(leader), int(session))
+        )
     return children
 
 
@@ -196,7 +214,9 @@ def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tu
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of every orphan below it (Linux), so that none can leave the tree."""
+    """Makes this process the parent of every orphan below it (Linux), so that none can leave the
+    tree.
+    """
     call_library("prctl", (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
@@ -206,7 +226,9 @@ def at_death_of_parent(number: int) -> None:
 
 
 def fix_addresses() -> None:
-    """What this process starts from now on gets the same addresses in every run; where that is forbidden, nothing changes."""
+    """What this process starts from now on gets the same addresses in every run; where that is
+    forbidden, nothing changes.
+    """
     call_library("personality", (ADDR_NO_RANDOMIZE,))
 
 
@@ -223,7 +245,9 @@ def call_library(name: str, arguments: tuple[int, ...]) -> None:
 
 
 def start(job: dict[str, object]) -> int:
-    """Starts the command in a new session: stdin empty, stdout and stderr to files, signals as reprocheck found them. Its pid."""
+    """Starts the command in a new session: stdin empty, stdout and stderr to files, signals as
+    reprocheck found them. Its pid.
+    """
     failed, failed_write = os.pipe()
     guard = os.getpid()
     pid = os.fork()
@@ -265,7 +289,10 @@ def become(job: dict[str, object], guard: int) -> None:
 
 
 def read_job(control: int) -> dict[str, object]:
-    """The job from the control pipe: eight bytes of length, then a marshalled dict. EOFError if reprocheck died."""
+    """The job from the control pipe: eight bytes of length, then a marshalled dict.
+
+    EOFError if reprocheck died.
+    """
 
     def exactly(size: int) -> bytes:
         data = b""
@@ -281,7 +308,9 @@ def read_job(control: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Guards one run; if reprocheck died meanwhile, becomes the process that puts the user's files back."""
+    """Guards one run; if reprocheck died meanwhile, becomes the process that puts the user's files
+    back.
+    """
     control, status = int(sys.argv[1]), int(sys.argv[2])
     os.set_inheritable(control, False)
     os.set_inheritable(status, False)

@@ -1,4 +1,5 @@
-"""Checks that were killed together with their guards: found by the next command in the same folder, which puts back what they left.
+"""Checks that were killed together with their guards: found by the next command in the same folder,
+which puts back what they left.
 
 Where reprocheck alone is killed, the guard of the run under way does it at once.
 """
@@ -17,7 +18,9 @@ from reprocheck.launch.files_after import STORE
 from reprocheck.launch.snapshot import OWNER, started, summary
 
 POINTER = "check.json"
-"""In the folder of the runs' temporary files: which check it belongs to, wherever its reports lie."""
+"""In the folder of the runs' temporary files: which check it belongs to, wherever its reports
+lie.
+"""
 SCRATCH = "reprocheck-"
 """How the name of such a folder begins."""
 SLACK = 2.0
@@ -27,7 +30,9 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Killed:
-    """A check that was killed: its report folder, the folder of its runs' temporary files if that is known, its last sign of life."""
+    """A check that was killed: its report folder, the folder of its runs' temporary files if that
+    is known, its last sign of life.
+    """
 
     folder: Path
     scratch: Path | None
@@ -36,7 +41,12 @@ class Killed:
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
     """Leaves word in `scratch` of the check that it belongs to."""
-    facts = {"folder": str(folder), "workdir": str(cwd), "pid": os.getpid(), "started": started(os.getpid())}
+    facts = {
+        "folder": str(folder),
+        "workdir": str(cwd),
+        "pid": os.getpid(),
+        "started": started(os.getpid()),
+    }
     (scratch / POINTER).write_text(json.dumps(facts))
 
 
@@ -47,7 +57,10 @@ def beat(folder: Path) -> None:
 
 
 def mended(output: Path, cwd: Path) -> Iterator[str]:
-    """Puts back what killed checks of the folder `cwd` have left, and says so. Where there are none, it looks into two folders."""
+    """Puts back what killed checks of the folder `cwd` have left, and says so.
+
+    Where there are none, it looks into two folders.
+    """
     found = tuple(_killed(output, cwd))
     if not found:
         return
@@ -59,14 +72,22 @@ def mended(output: Path, cwd: Path) -> Iterator[str]:
         note_files(killed.folder, after)
         place = os.path.relpath(killed.folder, cwd)
         if after.put_back:
-            yield f"An earlier check was killed ({place}). Files that it had changed are put back: {summary(after.put_back, MOST_NAMED)}."
+            yield (
+                f"An earlier check was killed ({place}). Files that it had changed are put back:"
+                f" {summary(after.put_back, MOST_NAMED)}."
+            )
         yield from sentences(after, killed.folder, cwd)
 
 
 def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
-    """Checks of this folder that are dead, of those in the output folder and those that left word in the folder for temporary files."""
+    """Checks of this folder that are dead, of those in the output folder and those that left word
+    in the folder for temporary files.
+    """
     scratches = dict(_pointed(cwd))
-    folders = {*scratches, *(owner.parent.parent for owner in output.absolute().glob(f"*/{STORE}/{OWNER}"))}
+    folders = {
+        *scratches,
+        *(owner.parent.parent for owner in output.absolute().glob(f"*/{STORE}/{OWNER}")),
+    }
     for folder in sorted(folders):
         owner = folder / STORE / OWNER
         scratch = scratches.get(folder)
@@ -78,7 +99,10 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
 
 
 def _pointed(cwd: Path) -> Iterator[tuple[Path, Path]]:
-    """Report folders of checks of this folder that left word, and where the word lies. Of this user alone: the folder is everybody's."""
+    """Report folders of checks of this folder that left word, and where the word lies.
+
+    Of this user alone: the folder is everybody's.
+    """
     for pointer in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{POINTER}"):
         facts = _facts(pointer)
         if facts.get("workdir") == str(cwd) and not _is_alive(facts):
@@ -96,7 +120,9 @@ def _facts(path: Path) -> dict[str, object]:
 
 
 def _is_alive(facts: dict[str, object]) -> bool:
-    """Whether the process that left these facts is there: the same one, not another that was given its number."""
+    """Whether the process that left these facts is there: the same one, not another that was given
+    its number.
+    """
     pid = facts.get("pid")
     if not isinstance(pid, int):
         return False

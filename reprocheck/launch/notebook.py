@@ -1,4 +1,6 @@
-"""A notebook as an entry point: nbconvert makes Python of its code cells, which a process without Jupyter then runs in their order."""
+"""A notebook as an entry point: nbconvert makes Python of its code cells, which a process without
+Jupyter then runs in their order.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SKIP, MAY_FAIL = "skip-execution", "raises-exception"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeCell:
-    """A code cell. `number` among all cells from 1; `code`: its `source` as Python, from line `first` on (from 0)."""
+    """A code cell. `number` among all cells from 1; `code`: its `source` as Python, from line
+    `first` on (from 0).
+    """
 
     number: int
     source: str
@@ -37,14 +41,18 @@ def is_notebook(script: str) -> bool:
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:
-    """EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter runs it, which then knows its syntax."""
+    """EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter runs it,
+    which then knows its syntax.
+    """
     for cell in _cells(path, shown, path.stat().st_mtime_ns):
         if ours and not cell.may_fail:
             _refuse_syntax(cell, shown)
 
 
 def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, ...]:
-    """What is started for `python NOTEBOOK ARGS`: the runner of its cells, which are written to the report folder the first time."""
+    """What is started for `python NOTEBOOK ARGS`: the runner of its cells, which are written to the
+    report folder the first time.
+    """
     python, script, *args = words
     file = folder / NAME
     if not file.exists():
@@ -55,14 +63,19 @@ def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, 
 
 @lru_cache(maxsize=4)
 def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
-    """The code cells of a notebook, in their order. EntryPointError where there are none that Python can run."""
+    """The code cells of a notebook, in their order.
+
+    EntryPointError where there are none that Python can run.
+    """
     to_python = _transformer(shown)
     notebook = _read(path, shown)
     _refuse_language(notebook, shown)
     found = [
         _cell(number, str(cell.source), cell.get("metadata", {}).get("tags", ()), to_python)
         for number, cell in enumerate(notebook.cells, start=1)
-        if cell.cell_type == "code" and str(cell.source).strip() and SKIP not in cell.get("metadata", {}).get("tags", ())
+        if cell.cell_type == "code"
+        and str(cell.source).strip()
+        and SKIP not in cell.get("metadata", {}).get("tags", ())
     ]
     if not found:
         raise EntryPointError(f"{shown} has no code cells.", "Name a notebook that trains.")
@@ -72,7 +85,13 @@ def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
 def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> CodeCell:
     lines = source.split("\n")
     first = next(index for index, line in enumerate(lines) if line.strip())
-    return CodeCell(number=number, source=source, code=to_python("\n".join(lines[first:])), first=first, may_fail=MAY_FAIL in tags)
+    return CodeCell(
+        number=number,
+        source=source,
+        code=to_python("\n".join(lines[first:])),
+        first=first,
+        may_fail=MAY_FAIL in tags,
+    )
 
 
 def _transformer(shown: str) -> Any:
@@ -82,7 +101,10 @@ def _transformer(shown: str) -> Any:
         import nbformat  # noqa: F401
         from nbconvert.filters.strings import ipython2python
     except ImportError:
-        raise EntryPointError(f"{shown} is a notebook, which needs nbconvert and IPython.", "pip install nbconvert ipython") from None
+        raise EntryPointError(
+            f"{shown} is a notebook, which needs nbconvert and IPython.",
+            "pip install nbconvert ipython",
+        ) from None
     return ipython2python
 
 
@@ -99,15 +121,22 @@ def _read(path: Path, shown: str) -> Any:
         raise EntryPointError(f"{shown} cannot be read: {error.strerror}.", fix) from None
     except Exception as error:  # whatever nbformat makes of a broken file
         said = str(error).strip().split("\n")[0][:200]
-        raise EntryPointError(f"{shown} is not a notebook: {said or type(error).__name__}.", fix) from None
+        raise EntryPointError(
+            f"{shown} is not a notebook: {said or type(error).__name__}.", fix
+        ) from None
 
 
 def _refuse_language(notebook: Any, shown: str) -> None:
     metadata = notebook.get("metadata", {})
     kernel = metadata.get("kernelspec", {})
-    language = str(metadata.get("language_info", {}).get("name") or kernel.get("language") or "python").lower()
+    language = str(
+        metadata.get("language_info", {}).get("name") or kernel.get("language") or "python"
+    ).lower()
     if language not in ("python", "python3", "ipython"):
-        raise EntryPointError(f"{shown} is a notebook of {language}, not of Python.", "Name a notebook with a Python kernel.")
+        raise EntryPointError(
+            f"{shown} is a notebook of {language}, not of Python.",
+            "Name a notebook with a Python kernel.",
+        )
 
 
 def _refuse_syntax(cell: CodeCell, shown: str) -> None:
@@ -115,7 +144,13 @@ def _refuse_syntax(cell: CodeCell, shown: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile("\n" * cell.first + cell.code, place, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            compile(
+                "\n" * cell.first + cell.code,
+                place,
+                "exec",
+                flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+                dont_inherit=True,
+            )
     except SyntaxError as error:
         line = f"  {error.text.strip()}" if error.text else ""
         fix = "Correct the line, or name the interpreter that it is written for with --python."

@@ -8,13 +8,17 @@ from reprocheck.model import RunRecord
 
 
 class Observer(Protocol):
-    """Hears of the runs. With `--jobs` the methods are called from several threads, never two at a time."""
+    """Hears of the runs. With `--jobs` the methods are called from several threads, never two at a
+    time.
+    """
 
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Run `number` has closed `iteration` iterations; `loss`: the last one recorded; `seconds` since its start."""
+        """Run `number` has closed `iteration` iterations; `loss`: the last one recorded; `seconds`
+        since its start.
+        """
 
     def silent(self, number: int, seconds: float) -> None:
         """Run `number` has recorded nothing for so many seconds (called every 60)."""
@@ -23,7 +27,9 @@ class Observer(Protocol):
         """A run has ended and its record is written."""
 
     def message(self, text: str) -> None:
-        """Something that the user should know: a file that cannot be put back, a snapshot of an earlier check."""
+        """Something that the user should know: a file that cannot be put back, a snapshot of an
+        earlier check.
+        """
 
 
 class Quiet:

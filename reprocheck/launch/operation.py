@@ -1,4 +1,6 @@
-"""What a check was doing when the system refused something, as an error for the user: what was done, to which file, and why not."""
+"""What a check was doing when the system refused something, as an error for the user: what was
+done, to which file, and why not.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ _NO_SPACE = "Free some space there, or name another folder with --output."
 _NO_PERMISSION = "Allow it to be read and written, or name another folder with --output."
 _NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), and start the check again."
 _NO_PROCESSES = "The system has no room for another process. End some, or allow more (`ulimit -u`)."
-_GONE = "Something removed or replaced it meanwhile: look whether the script does, and start the check again."
+_GONE = (
+    "Something removed or replaced it meanwhile: look whether the script does, and start the check"
+    " again."
+)
 _ELSE = "Start the check again; if it fails again, name another folder with --output."
 
 ADVICE: Mapping[int, str] = {
@@ -33,7 +38,9 @@ ADVICE: Mapping[int, str] = {
 
 @contextmanager
 def operation(doing: str) -> Iterator[None]:
-    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file and the reason."""
+    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file
+    and the reason.
+    """
     try:
         yield
     except OSError as error:
@@ -42,6 +49,8 @@ def operation(doing: str) -> Iterator[None]:
 
 def _said(doing: str, error: OSError) -> str:
     reason = error.strerror or str(error)
-    files = " and ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    files = " and ".join(
+        str(name) for name in (error.filename, error.filename2) if name is not None
+    )
     where = f" ({files})" if files else ""
     return f"The check failed while {doing}: {reason}{where}."

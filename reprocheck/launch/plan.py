@@ -1,4 +1,6 @@
-"""What all runs of a pair share: where they work, what they are given, and where their traces go."""
+"""What all runs of a pair share: where they work, what they are given, and where their traces
+go.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,14 @@ class Plan:
     runs, steps    how many runs, and of how many iterations
     level, inside  what is recorded; `portable`: with hashes that any interpreter can make
     elsewhere      files outside of it that earlier runs made and later ones read, masked
-    created        paths in the working directory that earlier runs created, nearest to the root first; None for the first runs
+    created        paths in the working directory that earlier runs created, nearest to the root
+                   first; None for the first runs
     under          the controls that are on
     since          when the first of the runs was planned, in Unix seconds
-    arm            name of the arm of the search that the runs belong to, empty for those of the check and of its deeper pairs
-    renewed        no copy of the working directory can be made: it is put back after each run instead
+    arm            name of the arm of the search that the runs belong to, empty for those of the
+                   check and of its deeper pairs
+    renewed        no copy of the working directory can be made: it is put back after each run
+                   instead
     patched        files (whole paths), and those that Python is given in their place
     """
 
@@ -113,14 +118,22 @@ class Plan:
     def added(self, trace: Path, slot: str, pwd: Path | None) -> dict[str, str]:
         """The environment variables of ours."""
         side_by_side = self.settings.jobs > 1
-        return added_variables(users_environment(), trace=trace, tmpdir=self.scratch / f"tmp{slot}", pwd=pwd, side_by_side=side_by_side)
+        return added_variables(
+            users_environment(),
+            trace=trace,
+            tmpdir=self.scratch / f"tmp{slot}",
+            pwd=pwd,
+            side_by_side=side_by_side,
+        )
 
     def variables(self, slot: str) -> dict[str, str]:
         """The environment variables of the controls."""
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
     def replaced_in(self, workdir: Path) -> dict[str, str]:
-        """The files in whose place Python is given others, by their real paths: the user's own, and those of the copy that it works in."""
+        """The files in whose place Python is given others, by their real paths: the user's own, and
+        those of the copy that it works in.
+        """
         replaced: dict[str, str] = {}
         for path, new in self.patched.items():
             replaced[str(path.resolve())] = str(new)
@@ -135,7 +148,8 @@ class Plan:
         if not self.renewed:
             return self.in_place()
         self.observer.message(
-            "There is no space for a copy of the working directory: these runs take place in it, and it is put back after each of them."
+            "There is no space for a copy of the working directory: these runs take place in it,"
+            " and it is put back after each of them."
         )
         return Renewed(self.cwd, self.in_place)
 
@@ -146,13 +160,24 @@ class Plan:
             return InPlace(self.cwd, leave_out=leave_out, folder=self.folder, say=say)
         place = run_place(1, self.level, self.arm).rpartition("/")[0]
         return InPlaceAgain(
-            self.cwd, leave_out=leave_out, folder=self.folder, place=place, say=say, created=self.created, elsewhere=self.elsewhere
+            self.cwd,
+            leave_out=leave_out,
+            folder=self.folder,
+            place=place,
+            say=say,
+            created=self.created,
+            elsewhere=self.elsewhere,
         )
 
     def copy(self, slot: str) -> Copies:
-        """A copy of the working directory in the report folder, on the same file system where that can share blocks."""
+        """A copy of the working directory in the report folder, on the same file system where that
+        can share blocks.
+        """
         if self.elsewhere:
-            self.observer.message(f"Not in the copy, so these runs find what earlier ones left: {snapshot.summary(self.elsewhere)}.")
+            self.observer.message(
+                "Not in the copy, so these runs find what earlier ones left:"
+                f" {snapshot.summary(self.elsewhere)}."
+            )
         return Copies(
             self.cwd,
             root=self.folder / f"{cleanup.COPY}{slot}",
@@ -161,11 +186,17 @@ class Plan:
         )
 
     def not_copied(self) -> list[Path]:
-        """What is ours, and what lies in the working directory now and did not before the first run."""
+        """What is ours, and what lies in the working directory now and did not before the first
+        run.
+        """
         return [self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()]
 
     def _made_by_earlier_runs(self) -> list[Path]:
-        return [] if self.settings.workdir == "copy" else [self.cwd / path for path in self.created or ()]
+        return (
+            []
+            if self.settings.workdir == "copy"
+            else [self.cwd / path for path in self.created or ()]
+        )
 
 
 def plan(
@@ -188,10 +219,12 @@ def plan(
     patched: Mapping[Path, Path] | None = None,
     portable: bool = False,
 ) -> Plan:
-    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be removed after them.
+    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
+    removed after them.
 
-    `controls` and `seed` are those of the settings where they are not given; with `override` they win over what the user set. Raises
-    ControlError where the user's environment stands against a control.
+    `controls` and `seed` are those of the settings where they are not given; with `override` they
+    win over what the user set. Raises ControlError where the user's environment stands against a
+    control.
     """
     cwd = Path.cwd()
     under = under_controls(
@@ -226,11 +259,15 @@ def plan(
         portable=portable,
     )
     again = created is not None and settings.workdir != "copy"
-    return replace(made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder))
+    return replace(
+        made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder)
+    )
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """The command; in a copy, a path of the script leads into the copy from anywhere within the working directory, else to where it led."""
+    """The command; in a copy, a path of the script leads into the copy from anywhere within the
+    working directory, else to where it led.
+    """
     if workdir == cwd or entry.kind != "script":
         return entry.command
     python, script, *args = entry.command

@@ -24,9 +24,12 @@ LONGEST_END = sum(grace for _, grace in GRACES["asked"]) + LAST_RESORT + 2.0
 
 
 class GuardedProcess:
-    """The user's command under its guard. A context manager: at its end nothing of the run is alive.
+    """The user's command under its guard.
 
-    `pid` and `started` once it runs, `exit_status` (negative for a signal) and `ended` once it has ended, `killed` once its tree is gone.
+    A context manager: at its end nothing of the run is alive.
+
+    `pid` and `started` once it runs, `exit_status` (negative for a signal) and `ended` once it has
+    ended, `killed` once its tree is gone.
     """
 
     def __init__(
@@ -59,7 +62,9 @@ class GuardedProcess:
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         try:
-            self._strays = Strays(lambda: self._start_guard(cwd, environment, control_read, status_write))
+            self._strays = Strays(
+                lambda: self._start_guard(cwd, environment, control_read, status_write)
+            )
         except BaseException:
             os.close(self._control)
             os.close(self._status)
@@ -70,7 +75,9 @@ class GuardedProcess:
         data = marshal.dumps(job)
         self._send(len(data).to_bytes(8, "little") + data)
 
-    def _start_guard(self, cwd: Path, environment: Mapping[str, str], control: int, status: int) -> int:
+    def _start_guard(
+        self, cwd: Path, environment: Mapping[str, str], control: int, status: int
+    ) -> int:
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", str(GUARD), str(control), str(status)],
             cwd=cwd,
@@ -83,7 +90,8 @@ class GuardedProcess:
         return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
-        """Listens for at most so long, or until one of the descriptors `also` is readable; True once all that was started is gone.
+        """Listens for at most so long, or until one of the descriptors `also` is readable; True
+        once all that was started is gone.
 
         Raises EntryPointError if the command could not be started.
         """
@@ -102,7 +110,8 @@ class GuardedProcess:
         elif time.monotonic() > self._give_up:
             self._do_without_guard()
         else:
-            self._guard.send_signal(signal.SIGCONT)  # the script may have stopped it; else this does nothing
+            # the script may have stopped it; else this does nothing
+            self._guard.send_signal(signal.SIGCONT)
         return self.done
 
     def tree(self) -> tuple[int, ...]:
@@ -110,14 +119,21 @@ class GuardedProcess:
         return tuple(pid for pid, _ in descendants(self._guard.pid))
 
     def end(self) -> None:
-        """Asks for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at once."""
+        """Asks for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at
+        once.
+        """
         self._give_up = min(self._give_up, time.monotonic() + LONGEST_END)
         self._send(b"e")
 
     def __enter__(self) -> GuardedProcess:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if not self.done:
             self.end()
             with contextlib.suppress(ReprocheckError):
@@ -146,13 +162,16 @@ class GuardedProcess:
         elif word == "error":
             raise EntryPointError(
                 f"{self.command[0]} cannot be started: {rest}",
-                "Name a program that can be executed, such as `python train.py` or `bash train.sh`.",
+                "Name a program that can be executed, such as `python train.py` or `bash"
+                " train.sh`.",
             )
 
     def _lost(self) -> None:
         """The guard itself was killed: end what it leaves, and say so."""
         self._end_strays()
-        raise ReprocheckError("The process that guards the run was killed.", "Start the check again.")
+        raise ReprocheckError(
+            "The process that guards the run was killed.", "Start the check again."
+        )
 
     def _do_without_guard(self) -> None:
         """The guard does not do what it was asked for: somebody keeps it stopped."""

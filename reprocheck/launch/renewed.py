@@ -13,7 +13,10 @@ from reprocheck.model import FileChanges, FilesAfter
 
 
 class Renewed:
-    """Puts the working directory back after each run, so that none finds what another left. `find`: keeps what stands there now."""
+    """Puts the working directory back after each run, so that none finds what another left.
+
+    `find`: keeps what stands there now.
+    """
 
     def __init__(self, path: Path, find: Callable[[], InPlace]) -> None:
         self.path = path
@@ -35,7 +38,9 @@ class Renewed:
         return replace(changes, copied=True)
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Puts back what a run that was broken off left; what became of the files after all runs."""
+        """Puts back what a run that was broken off left; what became of the files after all
+        runs.
+        """
         found, self._found = self._found, None
         if found is not None:
             self._after = _joined(self._after, found.close())
@@ -47,6 +52,10 @@ def _joined(one: FilesAfter, other: FilesAfter) -> FilesAfter:
 
     def both(name: str) -> Any:
         before, after = getattr(one, name), getattr(other, name)
-        return tuple(dict.fromkeys((*before, *after))) if isinstance(before, tuple) else after or before
+        return (
+            tuple(dict.fromkeys((*before, *after)))
+            if isinstance(before, tuple)
+            else after or before
+        )
 
     return FilesAfter(**{field.name: both(field.name) for field in fields(FilesAfter)})

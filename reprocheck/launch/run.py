@@ -35,12 +35,16 @@ STOP_WAIT = 60
 STOP_GRACE = 10.0
 """Seconds for which the command may go on once its ranks have stopped."""
 GONE_GRACE = 3.0
-"""Seconds for which it may go on once they are gone, too: a launcher such as msrun waits for ranks that leave without a word."""
+"""Seconds for which it may go on once they are gone, too: a launcher such as msrun waits for ranks
+that leave without a word.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What one run needs. `names`: home, user and host, to be masked. `hidden`: a folder of ours, never a file of the script.
+    """What one run needs. `names`: home, user and host, to be masked.
+
+    `hidden`: a folder of ours, never a file of the script.
 
     place          folder of the run, from `folder` on: `run_place`
     level, inside  what is recorded; see `docs/reference/trace-format.md`
@@ -83,16 +87,20 @@ class Job:
 
 
 def run_place(number: int, level: str, arm: str = "") -> str:
-    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` at a deeper level, `arms/NAME/run-N` in the search."""
+    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` at a deeper
+    level, `arms/NAME/run-N` in the search.
+    """
     if arm:
         return f"arms/{arm}/run-{number}"
     return f"run-{number}" if level == "loss" else f"{level}/run-{number}"
 
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
-    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked. Also what its traces say of files.
+    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked.
+    Also what its traces say of files.
 
-    KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises EntryPointError if it cannot be started.
+    KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises
+    EntryPointError if it cannot be started.
     """
     _prepare(job)
     started = datetime.now(UTC)
@@ -143,12 +151,16 @@ def _start(job: Job) -> GuardedProcess:
 
 
 def mask_log(path: Path, names: tuple[str, str, str], known: Sequence[str] = ()) -> int:
-    """Takes names and secrets out of a log, in place; `known` ones wherever they stand. Returns how many secrets were masked."""
+    """Takes names and secrets out of a log, in place; `known` ones wherever they stand.
+
+    Returns how many secrets were masked.
+    """
     masked = path.with_name(path.name + ".masked")
     try:
         with open_regular(path) as source, masked.open("wb") as target:
             count = mask_stream(source, target, *names, known)
-    except (FileNotFoundError, NotADirectoryError, NotRegularError):  # the script removed or replaced it
+    except (FileNotFoundError, NotADirectoryError, NotRegularError):
+        # the script removed or replaced it
         return 0
     masked.replace(path)
     return count
@@ -163,13 +175,19 @@ def _mask_settings(path: Path, names: tuple[str, str, str]) -> None:
 
 
 class _Watch:
-    """Looks at a run from outside: what it records and prints, how long it takes, and why it has to end."""
+    """Looks at a run from outside: what it records and prints, how long it takes, and why it has to
+    end.
+    """
 
     def __init__(self, job: Job, observer: Observer) -> None:
         self.job, self.observer = job, observer
         self.ending: Ended | None = None
         self.trace = TraceTail(job.trace)
-        self.logs = LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output) if job.output else None
+        self.logs = (
+            LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output)
+            if job.output
+            else None
+        )
         self.start = self.grown = time.monotonic()
         self.ends = Ends(self.start)
         self.gone: float | None = None
@@ -184,7 +202,9 @@ class _Watch:
         if self.trace.look():
             self.ends.watch(self.trace.ranks)
             self.grown, self.spoken = now, 0
-            self.observer.progress(self.job.number, self.trace.iteration, self.trace.loss, now - self.start)
+            self.observer.progress(
+                self.job.number, self.trace.iteration, self.trace.loss, now - self.start
+            )
         if self.logs:
             self.logs.look()
         if not self.trace.all_gone:
@@ -192,7 +212,11 @@ class _Watch:
         elif self.gone is None:
             self.gone = now
         silent = now - self.grown
-        if silent >= SILENT * (self.spoken + 1) and not self.trace.stopped and not self.trace.all_recorded:
+        if (
+            silent >= SILENT * (self.spoken + 1)
+            and not self.trace.stopped
+            and not self.trace.all_recorded
+        ):
             self.spoken += 1
             self.observer.silent(self.job.number, silent)
             self._tell_of_ranks_that_ended()
@@ -205,15 +229,22 @@ class _Watch:
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)
 
     def _tell_of_ranks_that_ended(self) -> None:
-        """Said once, and again where more of them have ended: the others may wait for them without end."""
+        """Said once, and again where more of them have ended: the others may wait for them without
+        end.
+        """
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
         if self.told < ended < ranks:
             self.told = ended
             have = "has" if ended == 1 else "have"
-            self.observer.message(f"Run {self.job.number}: {ended} of {ranks} ranks {have} ended; the others may be waiting for them.")
+            self.observer.message(
+                f"Run {self.job.number}: {ended} of {ranks} ranks {have} ended; the others may be"
+                " waiting for them."
+            )
 
     def must_end(self, now: float) -> bool:
-        """Whether the run has to be ended from outside: its time is over, or its ranks have stopped and it goes on."""
+        """Whether the run has to be ended from outside: its time is over, or its ranks have stopped
+        and it goes on.
+        """
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
             self.ending = None if self.trace.all_stopped else "timed_out"
             return True

@@ -27,7 +27,8 @@ Enough = Callable[[], bool]
 
 
 def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
-    """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they were, whatever happens.
+    """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they
+    were, whatever happens.
 
     Where they come one after the other, `enough` ends them early.
 
@@ -36,13 +37,19 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
     try:
         keep(())
         with interrupts.interrupting():
-            return tuple(_in_turn(plan, keep, enough) if plan.settings.jobs == 1 else _side_by_side(plan, keep))
+            return tuple(
+                _in_turn(plan, keep, enough)
+                if plan.settings.jobs == 1
+                else _side_by_side(plan, keep)
+            )
     finally:
         shutil.rmtree(plan.scratch, ignore_errors=True)
 
 
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
-    """The runs one after the other, in the working directory itself or in a copy at the same path."""
+    """The runs one after the other, in the working directory itself or in a copy at the same
+    path.
+    """
     runs: list[RunRecord] = []
     for sentence in mended(plan.folder.parent, plan.cwd) if plan.created is None else ():
         plan.observer.message(sentence)
@@ -56,13 +63,22 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
                 break
     finally:
         with interrupts.waiting():
-            note_files(plan.folder, workdir.close(undo=stumbled(runs)) if workdir else cleanup.clean_up(plan.folder))
+            note_files(
+                plan.folder,
+                workdir.close(undo=stumbled(runs)) if workdir else cleanup.clean_up(plan.folder),
+            )
     return runs
 
 
 def stumbled(runs: Sequence[RunRecord]) -> bool:
-    """Whether a later run failed where run 1 did not: what run 1 left may be why, and would be in the way of every further run."""
-    return len(runs) > 1 and runs[0].ended != "failed" and any(run.ended == "failed" for run in runs[1:])
+    """Whether a later run failed where run 1 did not: what run 1 left may be why, and would be in
+    the way of every further run.
+    """
+    return (
+        len(runs) > 1
+        and runs[0].ended != "failed"
+        and any(run.ended == "failed" for run in runs[1:])
+    )
 
 
 def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
@@ -89,7 +105,15 @@ def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
     return sorted(runs, key=lambda item: item.number)
 
 
-def _one(plan: Plan, workdir: Workdir, number: int, slot: str, halt: threading.Event, runs: list[RunRecord], keep: Keep) -> None:
+def _one(
+    plan: Plan,
+    workdir: Workdir,
+    number: int,
+    slot: str,
+    halt: threading.Event,
+    runs: list[RunRecord],
+    keep: Keep,
+) -> None:
     """One run and its files, kept; KeyboardInterrupt where it was broken off."""
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
     with operation(f"preparing run {number}"):

@@ -1,10 +1,12 @@
 """What stood in the working directory before some runs, kept so that it can be put back.
 
-The kept contents lie in the folder of the check under `snapshot/`, with an index, until they have been put back: a check that is
-killed loses nothing (the next command of reprocheck in that folder puts back what it left).
+The kept contents lie in the folder of the check under `snapshot/`, with an index, until they have
+been put back: a check that is killed loses nothing (the next command of reprocheck in that folder
+puts back what it left).
 
-Only what the runs themselves wrote is put back, and nothing is replaced without a copy. A file that changed in any other way was
-changed by somebody else: it stays as it is, and how it stood before is kept, too.
+Only what the runs themselves wrote is put back, and nothing is replaced without a copy. A file that
+changed in any other way was changed by somebody else: it stays as it is, and how it stood before is
+kept, too.
 """
 
 from __future__ import annotations
@@ -37,9 +39,11 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: an offset in `pack`, the number of a file, or None where it was not kept.
+    """An entry and where its content is: an offset in `pack`, the number of a file, or None where
+    it was not kept.
 
-    `aside`: the file itself was moved into the store, so that it stands in the working directory no more.
+    `aside`: the file itself was moved into the store, so that it stands in the working directory no
+    more.
     """
 
     entry: Entry
@@ -50,7 +54,8 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ours:
-    """What the runs did. `left`: the tree as they left it, None where it is not known; then what changed later than `until` is not theirs.
+    """What the runs did. `left`: the tree as they left it, None where it is not known; then what
+    changed later than `until` is not theirs.
 
     until   Unix seconds; None where nobody can have changed anything since the runs ended
     """
@@ -61,7 +66,8 @@ class Ours:
 
     def stands_as_left(self, path: str, root: Path, now: Entry | None) -> bool:
         """Whether what stands at a path is what the runs left there."""
-        if self.left is not None and self.left.complete and not path.startswith("/"):  # the tree has nothing of files elsewhere
+        # the tree has nothing of files elsewhere
+        if self.left is not None and self.left.complete and not path.startswith("/"):
             return self.left.entries.get(path) == now
         if self.until is None or now is None:
             return True
@@ -84,17 +90,45 @@ class Aside:
         return self.before / _inside(path)
 
 
-def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT, *, aside: Collection[str] = (), runs: str = "") -> tuple[str, ...]:
-    """Keeps the contents of a tree in `store`, smaller files first. Returns the paths of those too large, the largest first.
+def keep(
+    root: Path,
+    tree: Tree,
+    store: Path,
+    limit: int = COPY_LIMIT,
+    *,
+    aside: Collection[str] = (),
+    runs: str = "",
+) -> tuple[str, ...]:
+    """Keeps the contents of a tree in `store`, smaller files first.
 
-    What reprocheck itself prints to (`> log`) is not kept: it is never to be put back. `aside`: paths that `move_aside` is to move.
-    `runs`: the folder of the runs that follow, from that of the check on.
+    Returns the paths of those too large, the largest first.
+
+    What reprocheck itself prints to (`> log`) is not kept: it is never to be put back. `aside`:
+    paths that `move_aside` is to move. `runs`: the folder of the runs that follow, from that of the
+    check on.
     """
     store.mkdir(parents=True)
-    (store / OWNER).write_text(json.dumps({"workdir": str(root), "pid": os.getpid(), "started": started(os.getpid()), "runs": runs}))
+    (store / OWNER).write_text(
+        json.dumps(
+            {
+                "workdir": str(root),
+                "pid": os.getpid(),
+                "started": started(os.getpid()),
+                "runs": runs,
+            }
+        )
+    )
     ours = _entries_of(own_output(), root, tree)
-    kept = {path: Kept(entry=entry, aside=path in aside) for path, entry in tree.entries.items() if path not in ours}
-    files = sorted((entry.size, path) for path, entry in tree.entries.items() if entry.kind == "file" and path not in ours)
+    kept = {
+        path: Kept(entry=entry, aside=path in aside)
+        for path, entry in tree.entries.items()
+        if path not in ours
+    }
+    files = sorted(
+        (entry.size, path)
+        for path, entry in tree.entries.items()
+        if entry.kind == "file" and path not in ours
+    )
     left_out: list[str] = []
     copied, can_clone = 0, True
     with (store / PACK).open("wb") as pack:
@@ -118,16 +152,24 @@ def keep(root: Path, tree: Tree, store: Path, limit: int = COPY_LIMIT, *, aside:
                 kept[path] = Kept(entry=entry, number=number)
             except OSError:
                 left_out.append(path)
-    lines = {path: [*astuple(item.entry), item.packed, item.number, item.aside] for path, item in kept.items()}
+    lines = {
+        path: [*astuple(item.entry), item.packed, item.number, item.aside]
+        for path, item in kept.items()
+    }
     (store / INDEX).write_text(json.dumps(lines))
     return tuple(reversed(left_out))
 
 
 def move_aside(store: Path, paths: Collection[str]) -> tuple[str, ...]:
-    """Takes `paths`, which `keep` was told of, out of the working directory until `restore`. Returns those that could not be taken."""
+    """Takes `paths`, which `keep` was told of, out of the working directory until `restore`.
+
+    Returns those that could not be taken.
+    """
     root, index = _read(store)
     missed: list[str] = []
-    for path in (path for path, kept in index.items() if path in paths and kept.entry.kind != "folder"):
+    for path in (
+        path for path, kept in index.items() if path in paths and kept.entry.kind != "folder"
+    ):
         number = index[path].number
         try:
             if number is None:
@@ -136,14 +178,19 @@ def move_aside(store: Path, paths: Collection[str]) -> tuple[str, ...]:
                 move(root / path, store / str(number))
         except OSError:
             missed.append(path)
-    for path in sorted((path for path, kept in index.items() if path in paths and kept.entry.kind == "folder"), reverse=True):
+    for path in sorted(
+        (path for path, kept in index.items() if path in paths and kept.entry.kind == "folder"),
+        reverse=True,
+    ):
         with contextlib.suppress(OSError):  # not empty: a cache that is not watched, a pipe
             (root / path).rmdir()
     return tuple(missed)
 
 
 def move(source: Path, target: Path) -> None:
-    """Moves a file or link, also to another file system; whoever is stopped half-way leaves the source whole."""
+    """Moves a file or link, also to another file system; whoever is stopped half-way leaves the
+    source whole.
+    """
     try:
         source.replace(target)
     except OSError as error:
@@ -160,10 +207,12 @@ def move(source: Path, target: Path) -> None:
 
 
 def restore(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
-    """Puts back what the runs overwrote, removed or touched, and removes the store if nothing was lost.
+    """Puts back what the runs overwrote, removed or touched, and removes the store if nothing was
+    lost.
 
-    What the runs had written in its place goes to `aside.left`. What somebody else changed stays, and goes to `aside.before` as it was.
-    What has been created since stays, and so does what somebody is writing (`| tee log`).
+    What the runs had written in its place goes to `aside.left`. What somebody else changed stays,
+    and goes to `aside.before` as it was. What has been created since stays, and so does what
+    somebody is writing (`| tee log`).
     A store without index (killed while it was filled) is removed: nothing had been started.
     """
     if not (store / INDEX).exists():
@@ -182,16 +231,24 @@ def _restored(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
     written = open_for_writing(root, other)
     files = [path for path in other if path not in written and index[path].entry.kind != "folder"]
     mine = [path for path in files if _is_ours(path, index[path], now[path], root, ours)]
-    theirs = [path for path in files if path not in set(mine) and not _same_bytes(root / path, now[path], index[path], store)]
+    theirs = [
+        path
+        for path in files
+        if path not in set(mine) and not _same_bytes(root / path, now[path], index[path], store)
+    ]
     needed = {str(parent) for path in mine for parent in PurePosixPath(path).parents}
     for path in other:
-        if index[path].entry.kind == "folder" and (path in needed or ours.events.wrote(path) or index[path].aside):
+        if index[path].entry.kind == "folder" and (
+            path in needed or ours.events.wrote(path) or index[path].aside
+        ):
             with contextlib.suppress(OSError):  # a file that needs it is then named as lost
                 _put_back_folder(root / path, index[path].entry, ours.events.wrote(path))
     replaced, lost = [], []
     for path in mine:
         try:
-            if _keep_what_is_replaced(root / path, now[path], index[path], store, aside.of_left(path)):
+            if _keep_what_is_replaced(
+                root / path, now[path], index[path], store, aside.of_left(path)
+            ):
                 replaced.append(path)
             _put_back(root / path, index[path], store)
         except OSError:
@@ -216,12 +273,19 @@ def _inside(path: str) -> Path:
 
 
 def _is_ours(path: str, kept: Kept, now: Entry | None, root: Path, ours: Ours) -> bool:
-    """Whether the runs made a path what it is now. What was moved aside for them was theirs before."""
+    """Whether the runs made a path what it is now.
+
+    What was moved aside for them was theirs before.
+    """
     return (kept.aside or ours.events.wrote(path)) and ours.stands_as_left(path, root, now)
 
 
-def _keep_what_is_replaced(path: Path, now: Entry | None, kept: Kept, store: Path, target: Path) -> bool:
-    """Keeps what stands at a path, where it is not what is put there; False where there is nothing to keep."""
+def _keep_what_is_replaced(
+    path: Path, now: Entry | None, kept: Kept, store: Path, target: Path
+) -> bool:
+    """Keeps what stands at a path, where it is not what is put there; False where there is nothing
+    to keep.
+    """
     if now is None or now.kind == "folder" or _same_bytes(path, now, kept, store):
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -251,7 +315,11 @@ def _keep_as_before(target: Path, kept: Kept, store: Path) -> bool:
 
 def _same_bytes(path: Path, now: Entry | None, kept: Kept, store: Path) -> bool:
     """Whether a file holds what it held before, or a link leads where it led."""
-    if now is None or (now.kind, now.size, now.target) != (kept.entry.kind, kept.entry.size, kept.entry.target):
+    if now is None or (now.kind, now.size, now.target) != (
+        kept.entry.kind,
+        kept.entry.size,
+        kept.entry.target,
+    ):
         return False
     if now.kind == "link":
         return True
@@ -281,7 +349,9 @@ def _content(kept: Kept, store: Path) -> BinaryIO:
 
 @contextlib.contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    """One process at a time puts back what a store holds: the guard of a killed check, or the next command."""
+    """One process at a time puts back what a store holds: the guard of a killed check, or the next
+    command.
+    """
     import fcntl
 
     with (store / OWNER).open("rb") as owner:
@@ -308,7 +378,9 @@ def runs_of(store: Path) -> str:
 
 
 def started(pid: int) -> str:
-    """When a process began, in ticks since the start of the system; empty where there is no such process."""
+    """When a process began, in ticks since the start of the system; empty where there is no such
+    process.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     except (OSError, IndexError):
@@ -316,7 +388,9 @@ def started(pid: int) -> str:
 
 
 def clone(source: Path, target: Path) -> bool:
-    """Makes `target` share the blocks of `source` (reflink); False where the file system cannot. OSError if unreadable."""
+    """Makes `target` share the blocks of `source` (reflink); False where the file system cannot.
+    OSError if unreadable.
+    """
     from fcntl import ioctl
 
     with source.open("rb") as read, target.open("wb") as write:
@@ -347,7 +421,8 @@ def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) 
 
 
 def _append(pack: BinaryIO, path: Path, size: int) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe that took the file's place does not block
+    # a pipe that took the file's place does not block
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:  # noqa: PTH123
         data = file.read(size + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     if len(data) != size:

@@ -1,8 +1,9 @@
 """What a run leaves alive when its guard is killed: it comes to this process, which ends it.
 
-While a guard is at work, this process adopts orphans too (PR_SET_CHILD_SUBREAPER): the processes of a run are then either below their
-guard or, once it is dead, below this one. They are told from other children of this process, which may be a user's own program, by
-what was there before, by the guards, and by their session: a run has one of its own.
+While a guard is at work, this process adopts orphans too (PR_SET_CHILD_SUBREAPER): the processes of
+a run are then either below their guard or, once it is dead, below this one. They are told from
+other children of this process, which may be a user's own program, by what was there before, by the
+guards, and by their session: a run has one of its own.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class Strays:
             _guards.add(self.guard)
 
     def end(self) -> int:
-        """Once the guard is dead: SIGKILL to all that came from it, until nothing is left. How many there were."""
+        """Once the guard is dead: SIGKILL to all that came from it, until nothing is left.
+
+        How many there were.
+        """
         ended: set[int] = set()
         deadline = time.monotonic() + LAST_RESORT
         while time.monotonic() < deadline:
@@ -68,12 +72,22 @@ class Strays:
                 _adopt_no_longer()
 
     def _here(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """The children of this process that came from the guard, dead ones too, and (pid, process group) of all of them that live."""
+        """The children of this process that came from the guard, dead ones too, and (pid, process
+        group) of all of them that live.
+        """
         with _lock:
             tree, ours = children_of_all(), os.getsid(0)
             others = self._known | _guards
-            heads = [process for process in tree.get(os.getpid(), ()) if process[0] not in others and process[2] != ours]
-        living = [process for head in heads for process in ([head] if head[1] >= 0 else []) + below(head[0], tree)]
+            heads = [
+                process
+                for process in tree.get(os.getpid(), ())
+                if process[0] not in others and process[2] != ours
+            ]
+        living = [
+            process
+            for head in heads
+            for process in ([head] if head[1] >= 0 else []) + below(head[0], tree)
+        ]
         return [pid for pid, _, _ in heads], [(pid, group) for pid, group, _ in living]
 
 

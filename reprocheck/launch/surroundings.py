@@ -1,4 +1,6 @@
-"""What lies around a copy of the working directory, so that relative paths which lead out of it (`../data/x.txt`) lead where they did."""
+"""What lies around a copy of the working directory, so that relative paths which lead out of it
+(`../data/x.txt`) lead where they did.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,18 @@ MOST_LINKS = 5_000
 
 
 def place_in(root: Path, source: Path) -> Path:
-    """Where the copy of `source` lies below `root`: at its whole path, so that each of its folders has one above it."""
+    """Where the copy of `source` lies below `root`: at its whole path, so that each of its folders
+    has one above it.
+    """
     return root.joinpath(*source.parts[1:])
 
 
 def surround(root: Path, source: Path) -> None:
-    """Makes the folders that lead to the place of `source` below `root`, with links to what stands beside it on the way.
+    """Makes the folders that lead to the place of `source` below `root`, with links to what stands
+    beside it on the way.
 
-    The links are shared by all runs, and lead to the user's own files. A folder that cannot be listed gets none.
+    The links are shared by all runs, and lead to the user's own files. A folder that cannot be
+    listed gets none.
     """
     original, copy = Path("/"), root
     for name in source.parts[1:]:

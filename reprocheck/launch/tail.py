@@ -1,4 +1,6 @@
-"""Following a run while it is under way: its trace files and its logs, each read once as they grow."""
+"""Following a run while it is under way: its trace files and its logs, each read once as they
+grow.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ Output = Callable[[str, bytes], None]
 
 
 class TraceTail:
-    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes stopped themselves.
+    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes
+    stopped themselves.
 
     Processes go by the name of their file, `PID-NANOSECONDS.jsonl`.
     """
@@ -36,42 +39,59 @@ class TraceTail:
         self.training: set[str] = set()
         self.stopped: set[str] = set()
         self.enough: set[str] = set()  # those that go on and record nothing further
-        self.ranks: set[str] = set()  # those of which a launcher said a rank, and those that trained
+        # those of which a launcher said a rank, and those that trained
+        self.ranks: set[str] = set()
         self.ended: set[str] = set()  # those that are known to be gone
         self.files = FileEvents()
-        self._seen: dict[str, bool] = {}  # whether the process was alive when its file was first seen
+        # whether the process was alive when its file was first seen
+        self._seen: dict[str, bool] = {}
         self._late = False  # whether a process began after one had stopped
         self._offsets: dict[str, int] = {}
         self._cut: dict[str, bytes] = {}
         self._losses: dict[str, int] = {}
         self._closed: dict[str, int] = {}
         self._with_optimizer: set[str] = set()
-        self._stretches: dict[str, tuple[int, int]] = {}  # losses in the `.losses` file, and closed iterations, when the last one began
+        # losses in the `.losses` file, and closed iterations, when the last one began
+        self._stretches: dict[str, tuple[int, int]] = {}
 
     @property
     def all_recorded(self) -> bool:
-        """Whether nothing further is to be expected of those that train: they have stopped, or go on unrecorded."""
+        """Whether nothing further is to be expected of those that train: they have stopped, or go
+        on unrecorded.
+        """
         return bool(self.training) and self.training <= self.stopped | self.ended | self.enough
 
     @property
     def all_stopped(self) -> bool:
-        """Whether a process has stopped itself, and so has every other that recorded a loss or an update and was not gone before."""
+        """Whether a process has stopped itself, and so has every other that recorded a loss or an
+        update and was not gone before.
+        """
         return bool(self.stopped) and self.training <= self.stopped | self.ended
 
     @property
     def all_gone(self) -> bool:
-        """Whether all processes that trained have stopped themselves and were seen to end, and none has begun since the first stop.
+        """Whether all processes that trained have stopped themselves and were seen to end, and none
+        has begun since the first stop.
 
-        False where their process ids mean nothing here (a container), and where a second stage may be about to train.
+        False where their process ids mean nothing here (a container), and where a second stage may
+        be about to train.
         """
         stopped = self.training | self.stopped
-        return self.all_stopped and not self._late and all(self._seen[name] and not _alive(name) for name in stopped)
+        return (
+            self.all_stopped
+            and not self._late
+            and all(self._seen[name] and not _alive(name) for name in stopped)
+        )
 
     def look(self) -> bool:
         """Reads what is new; True if anything was."""
         grown = False
         try:
-            entries = [(entry.name, entry.stat().st_size) for entry in os.scandir(self.folder) if entry.name.endswith(".jsonl")]
+            entries = [
+                (entry.name, entry.stat().st_size)
+                for entry in os.scandir(self.folder)
+                if entry.name.endswith(".jsonl")
+            ]
         except OSError:
             return False
         new = [name for name, _ in entries if name not in self._seen]
@@ -92,7 +112,8 @@ class TraceTail:
         try:
             with open_regular(self.folder / name) as file:
                 file.seek(self._offsets.get(name, 0))
-                data = file.read(MOST_AT_ONCE).partition(b"\0")[0]  # behind zero bytes nothing was written yet
+                # behind zero bytes nothing was written yet
+                data = file.read(MOST_AT_ONCE).partition(b"\0")[0]
         except OSError:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)
@@ -103,7 +124,9 @@ class TraceTail:
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
-        if name in self.training or any(line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1]):
+        if name in self.training or any(
+            line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1]
+        ):
             self.ranks.add(name)
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
@@ -120,7 +143,10 @@ class TraceTail:
                 self._closed[name] = closed
             if event["e"] == "regular":
                 start = event.get("s")
-                self._stretches[name] = (start if isinstance(start, int) else 0, self._closed.get(name, 0))
+                self._stretches[name] = (
+                    start if isinstance(start, int) else 0,
+                    self._closed.get(name, 0),
+                )
             if event["e"] == "stop":
                 self.stopped.add(name)
             if event["e"] == "enough":
@@ -172,7 +198,12 @@ class LogTail:
 def _alive(name: str) -> bool:
     """Whether the process of a trace file is there and not a zombie."""
     try:
-        state = Path(f"/proc/{int(name.partition('-')[0])}/stat").read_bytes().rpartition(b")")[2].split()[0]
+        state = (
+            Path(f"/proc/{int(name.partition('-')[0])}/stat")
+            .read_bytes()
+            .rpartition(b")")[2]
+            .split()[0]
+        )
     except (OSError, ValueError, IndexError):
         return False
     return state not in (b"Z", b"X")

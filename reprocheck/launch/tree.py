@@ -15,14 +15,28 @@ from typing import Literal
 
 from reprocheck.model import FileChanges
 
-SKIPPED_FOLDERS = frozenset({"__pycache__", ".git", ".hg", ".svn", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+SKIPPED_FOLDERS = frozenset(
+    {
+        "__pycache__",
+        ".git",
+        ".hg",
+        ".svn",
+        "node_modules",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+    }
+)
 ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file, symbolic link (never followed) or folder. `size` in bytes, `mtime` in nanoseconds, `mode` the permission bits."""
+    """A file, symbolic link (never followed) or folder.
+
+    `size` in bytes, `mtime` in nanoseconds, `mode` the permission bits.
+    """
 
     kind: Literal["file", "link", "folder"]
     size: int
@@ -36,7 +50,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Entries by path relative to the root, nearest to the root first. `complete` is False where there were more than the limit.
+    """Entries by path relative to the root, nearest to the root first.
+
+    `complete` is False where there were more than the limit.
 
     mounted   folders that are on another device than the root: what is in them is not listed
     """
@@ -49,8 +65,9 @@ class Tree:
 
 
 def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
-    """Lists everything below `root` but caches, version control, virtual environments, `leave_out` (absolute paths)
-    and what is on another device."""
+    """Lists everything below `root` but caches, version control, virtual environments, `leave_out`
+    (absolute paths) and what is on another device.
+    """
     entries: dict[str, Entry] = {}
     unreadable: list[str] = []
     skipped: list[str] = []
@@ -74,7 +91,9 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
             if os.path.join(root, path) in excluded:
                 continue
             if len(entries) >= limit:
-                return Tree(entries, tuple(unreadable), tuple(skipped), tuple(mounted), complete=False)
+                return Tree(
+                    entries, tuple(unreadable), tuple(skipped), tuple(mounted), complete=False
+                )
             entry = entry_of(item)
             if entry is None:
                 continue
@@ -126,7 +145,10 @@ def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
 
 
 def file_changes(before: Tree, after: Tree) -> FileChanges:
-    """What is new, other or gone. Of a tree that was too large to list whole, only what was listed before."""
+    """What is new, other or gone.
+
+    Of a tree that was too large to list whole, only what was listed before.
+    """
     old, new = dict(_files(before)), dict(_files(after))
     whole = before.complete and after.complete
     return FileChanges(

@@ -1,4 +1,6 @@
-"""The controls that a run is made under: the variables that they set, and what the recorder in the run is told of them."""
+"""The controls that a run is made under: the variables that they set, and what the recorder in the
+run is told of them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ COPY, ADDRESSES = "copy", "addresses"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Under:
-    """Controls that are on, the seed that theirs derive from, and whether they win over what the user set (`user`: the environment)."""
+    """Controls that are on, the seed that theirs derive from, and whether they win over what the
+    user set (`user`: the environment).
+    """
 
     names: tuple[str, ...] = ()
     seed: int = 0
@@ -51,8 +55,13 @@ class Under:
         }
 
 
-def under_controls(names: Sequence[str], seed: int, *, override: bool, user: Mapping[str, str]) -> Under:
-    """The controls, in the order of the table. Without `override`, a value of the user's that stands against one is a ControlError."""
+def under_controls(
+    names: Sequence[str], seed: int, *, override: bool, user: Mapping[str, str]
+) -> Under:
+    """The controls, in the order of the table.
+
+    Without `override`, a value of the user's that stands against one is a ControlError.
+    """
     under = Under(names=controls.ordered(names), seed=seed, override=override, user=user)
     if not override:
         controls.refuse(controls.environment(under.names, seed, user)[1])

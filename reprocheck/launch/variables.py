@@ -3,7 +3,8 @@
 REPROCHECK_CHILD  the run's trace folder, which also holds `recorder.json`
 PYTHONPATH        the recorder's folder before the user's entries
 TMPDIR            a folder at the same path for all runs, emptied between them
-MASTER_PORT…      a free port, only where the user's environment names one for this machine, and does not say that there are others
+MASTER_PORT…      a free port, only where the user's environment names one for this machine, and
+does not say that there are others
 PWD               only with `--workdir copy`, where the user's environment has it
 OMP_WAIT_POLICY   `passive` for runs side by side, unless the user's environment has it
 """
@@ -17,11 +18,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 RECORDER = Path(__file__).resolve().parent.parent / "child"
-PORTS = {"MASTER_PORT": "MASTER_ADDR", "PET_MASTER_PORT": "PET_MASTER_ADDR", "MS_SCHED_PORT": "MS_SCHED_HOST"}
+PORTS = {
+    "MASTER_PORT": "MASTER_ADDR",
+    "PET_MASTER_PORT": "PET_MASTER_ADDR",
+    "MS_SCHED_PORT": "MS_SCHED_HOST",
+}
 """Variables that name a port to listen on, and the variable that names the machine it is on.
 
-Launchers that are given no port (torchrun, `accelerate launch`, msrun) take a free one or their default, which is free again after
-each run, since nothing of a run outlives it; a variable of ours would change the kind of rendezvous that torchrun chooses.
+Launchers that are given no port (torchrun, `accelerate launch`, msrun) take a free one or their
+default, which is free again after each run, since nothing of a run outlives it; a variable of ours
+would change the kind of rendezvous that torchrun chooses.
 """
 
 _NODES = ("NODE_RANK", "GROUP_RANK", "PET_NODE_RANK", "MS_NODE_RANK")
@@ -32,7 +38,9 @@ WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 def users_environment() -> dict[str, str]:
-    """The environment as the user's shell gave it to reprocheck: without LC_CTYPE where Python itself put it there (PEP 538)."""
+    """The environment as the user's shell gave it to reprocheck: without LC_CTYPE where Python
+    itself put it there (PEP 538).
+    """
     environment = dict(os.environ)
     if "LC_CTYPE" in environment:
         try:
@@ -45,7 +53,12 @@ def users_environment() -> dict[str, str]:
 
 
 def added_variables(
-    user: Mapping[str, str], *, trace: Path, tmpdir: Path, pwd: Path | None = None, side_by_side: bool = False
+    user: Mapping[str, str],
+    *,
+    trace: Path,
+    tmpdir: Path,
+    pwd: Path | None = None,
+    side_by_side: bool = False,
 ) -> dict[str, str]:
     """The variables of ours for one run, over those of the user."""
     theirs = user.get("PYTHONPATH")
@@ -65,7 +78,10 @@ def added_variables(
 def free_ports(count: int) -> list[int]:
     """Different TCP ports on which nobody listens right now."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) for _ in range(count)]
+        sockets = [
+            stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            for _ in range(count)
+        ]
         for each in sockets:
             each.bind(("", 0))
         return [each.getsockname()[1] for each in sockets]
@@ -73,7 +89,9 @@ def free_ports(count: int) -> list[int]:
 
 def _one_of_several(user: Mapping[str, str]) -> bool:
     """Whether the user's environment is that of one machine, or of one rank, of several."""
-    return any(user.get(name) for name in _NODES) or bool(user.get("RANK") and user.get("WORLD_SIZE", "1") not in ("", "1"))
+    return any(user.get(name) for name in _NODES) or bool(
+        user.get("RANK") and user.get("WORLD_SIZE", "1") not in ("", "1")
+    )
 
 
 def _is_local_port(user: Mapping[str, str], name: str) -> bool:

@@ -1,4 +1,6 @@
-"""Folders that are too wide to be the working directory of a check: what stands in them could not be kept."""
+"""Folders that are too wide to be the working directory of a check: what stands in them could not
+be kept.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,16 @@ MOVE = "Move the training into a folder of its own, and start reprocheck there."
 
 
 def refuse_wide_folder(cwd: Path, entry: EntryPoint) -> None:
-    """UsageError where a check would have to keep a whole machine's files, or all of the user's, so that the runs cannot cost them."""
+    """UsageError where a check would have to keep a whole machine's files, or all of the user's, so
+    that the runs cannot cost them.
+    """
     name = _wide(cwd)
     if name is None:
         return
     raise UsageError(
-        f"The working directory is {name}: reprocheck keeps what stands there, and cannot keep all of it.", _advice(cwd, entry)
+        f"The working directory is {name}: reprocheck keeps what stands there, and cannot keep all"
+        " of it.",
+        _advice(cwd, entry),
     )
 
 

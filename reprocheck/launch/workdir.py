@@ -1,4 +1,6 @@
-"""The working directory of the runs: the user's own, put back afterwards, or a fresh copy for each run."""
+"""The working directory of the runs: the user's own, put back afterwards, or a fresh copy for each
+run.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from typing import Protocol
 from reprocheck.errors import ReportError
 from reprocheck.launch import snapshot
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.files_after import STORE, aside, events_of, real, relative_to, seen_by, sentences
+from reprocheck.launch.files_after import (
+    STORE,
+    aside,
+    events_of,
+    real,
+    relative_to,
+    seen_by,
+    sentences,
+)
 from reprocheck.launch.snapshot import Ours
 from reprocheck.launch.surroundings import place_in, surround
 from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, entry_of, file_changes, read_tree
@@ -27,7 +37,10 @@ NO_ROOM = "There is no space for `--workdir copy` here: see that the script only
 
 
 class Workdir(Protocol):
-    """Where the runs of a check take place. Used as: `begin`, run, `end` for each run, then `close` once."""
+    """Where the runs of a check take place.
+
+    Used as: `begin`, run, `end` for each run, then `close` once.
+    """
 
     path: Path
 
@@ -38,18 +51,27 @@ class Workdir(Protocol):
         """After a run, whose traces say `events`: what it did to the tree."""
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """After the last run, and when the check is broken off. `undo`: what the runs created is not to stay in the user's folder."""
+        """After the last run, and when the check is broken off.
+
+        `undo`: what the runs created is not to stay in the user's folder.
+        """
 
 
 class InPlace:
-    """The user's own folder. What stood there is kept before run 1 and put back by `close`; what the runs created stays, unless undone.
+    """The user's own folder.
 
-    `place`: the folder of the runs in the report folder `folder`, empty for those of the check itself.
+    What stood there is kept before run 1 and put back by `close`; what the runs created stays,
+    unless undone.
+
+    `place`: the folder of the runs in the report folder `folder`, empty for those of the check
+    itself.
     """
 
     _why_moved = "Created by the runs, of which a later one failed where the first did not"
 
-    def __init__(self, path: Path, *, leave_out: Collection[Path], folder: Path, place: str = "", say: Say) -> None:
+    def __init__(
+        self, path: Path, *, leave_out: Collection[Path], folder: Path, place: str = "", say: Say
+    ) -> None:
         self.path = path
         self._leave_out = leave_out
         self._store = folder / STORE
@@ -64,19 +86,23 @@ class InPlace:
     def _keep(self) -> None:
         """Keeps what stands there, and names what is not safe."""
         if not self._tree.complete:
-            self._say(f"The working directory holds more than {len(self._tree.entries)} files: the rest is not watched. {COPY_ADVICE}")
+            self._say(
+                f"The working directory holds more than {len(self._tree.entries)} files: the rest"
+                f" is not watched. {COPY_ADVICE}"
+            )
         if self._tree.mounted:
             self._say(
-                f"On another device, and neither watched nor kept: {snapshot.summary(self._tree.mounted)}. What the script overwrites or "
-                "deletes there cannot be put back."
+                "On another device, and neither watched nor kept:"
+                f" {snapshot.summary(self._tree.mounted)}. What the script overwrites or deletes"
+                " there cannot be put back."
             )
         too_large = snapshot.keep(self.path, self._tree, self._store, runs=self._place)
         if too_large:
             size = sum(self._tree.entries[name].size for name in too_large) / 1e6
             advice = COPY_ADVICE if has_room(self.path, self._leave_out, self._folder) else NO_ROOM
             self._say(
-                f"Too large to keep: {snapshot.summary(too_large)} ({size:,.0f} MB in all). If the script overwrites or deletes them, they "
-                f"cannot be put back. {advice}"
+                f"Too large to keep: {snapshot.summary(too_large)} ({size:,.0f} MB in all). If the"
+                f" script overwrites or deletes them, they cannot be put back. {advice}"
             )
 
     def begin(self) -> None:
@@ -84,14 +110,17 @@ class InPlace:
         self._under_way = True
 
     def end(self, events: FileEvents) -> FileChanges:
-        """What changed since the last call, or since the start, but for what somebody outside the run is writing."""
+        """What changed since the last call, or since the start, but for what somebody outside the
+        run is writing.
+        """
         self._under_way = False
         self._events.add(events)
         before, self._tree = self._tree, read_tree(self.path, self._leave_out)
         return seen_by(events, _without_writers(self.path, file_changes(before, self._tree)))
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Puts back what the runs overwrote, deleted or touched; names what somebody else changed, and what could not be put back.
+        """Puts back what the runs overwrote, deleted or touched; names what somebody else changed,
+        and what could not be put back.
 
         With `undo`, what the runs created is moved to the report folder first.
         """
@@ -105,15 +134,26 @@ class InPlace:
         if not moved:
             return after
         leavings = aside(self._folder, self._place).left
-        self._say(f"{self._why_moved}, and moved to {os.path.relpath(leavings, self.path)}: {snapshot.summary(moved)}.")
+        self._say(
+            f"{self._why_moved}, and moved to {os.path.relpath(leavings, self.path)}:"
+            f" {snapshot.summary(moved)}."
+        )
         return replace(after, moved=moved, left=os.path.relpath(leavings, self._folder))
 
     def _undone(self, ours: Ours) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Moves what the runs created to the report folder. Returns what was moved, and what is new and not theirs."""
+        """Moves what the runs created to the report folder.
+
+        Returns what was moved, and what is new and not theirs.
+        """
         now = read_tree(self.path, self._leave_out)
         changes = _without_writers(self.path, file_changes(self._start, now))
         new = [path for path in changes.created if path not in self._found.entries]
-        made = [path for path in new if ours.events.wrote(path) and ours.stands_as_left(path, self.path, now.entries.get(path))]
+        made = [
+            path
+            for path in new
+            if ours.events.wrote(path)
+            and ours.stands_as_left(path, self.path, now.entries.get(path))
+        ]
         leavings = aside(self._folder, self._place).left
         moved = tuple(path for path in made if _take(self.path / path, leavings / path))
         for folder in sorted(changes.folders, reverse=True):
@@ -123,17 +163,22 @@ class InPlace:
         return moved, tuple(path for path in new if path not in made)
 
     def _ours(self) -> Ours:
-        """What the runs did. That of a run which was broken off before its end was looked at stands in its trace alone."""
+        """What the runs did. That of a run which was broken off before its end was looked at stands
+        in its trace alone.
+        """
         if not self._under_way:
             return Ours(events=self._events, left=self._tree)
         return Ours(events=events_of(self._folder, self._place))
 
 
 class InPlaceAgain(InPlace):
-    """The user's own folder as the first run of the check found it: what earlier runs created (`created`) is set aside before run 1.
+    """The user's own folder as the first run of the check found it: what earlier runs created
+    (`created`) is set aside before run 1.
 
-    So are files that they made outside of it (`elsewhere`, masked), where those are not too large to be moved.
-    `close` leaves the folder as it was found: what these runs created themselves is moved to the report folder.
+    So are files that they made outside of it (`elsewhere`, masked), where those are not too large
+    to be moved.
+    `close` leaves the folder as it was found: what these runs created themselves is moved to the
+    report folder.
     """
 
     _why_moved = "Created only by the runs recorded again"
@@ -155,7 +200,10 @@ class InPlaceAgain(InPlace):
         super().__init__(path, leave_out=leave_out, folder=folder, place=place, say=say)
         missed = snapshot.move_aside(self._store, self._aside)
         if missed:
-            say(f"Could not be set aside, so the runs that follow find what earlier runs left: {snapshot.summary(missed)}.")
+            say(
+                "Could not be set aside, so the runs that follow find what earlier runs left:"
+                f" {snapshot.summary(missed)}."
+            )
         self._tree = self._start = read_tree(path, leave_out)
 
     def _keep(self) -> None:
@@ -163,17 +211,26 @@ class InPlaceAgain(InPlace):
         snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._place)
 
     def close(self, *, undo: bool = True) -> FilesAfter:
-        """Moves what these runs created to the report folder, then puts back everything else as it was found."""
+        """Moves what these runs created to the report folder, then puts back everything else as it
+        was found.
+        """
         return super().close(undo=True)
 
 
 def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
-    """Files outside of the working directory that can be set aside, by their whole paths: none where they are large together."""
+    """Files outside of the working directory that can be set aside, by their whole paths: none
+    where they are large together.
+    """
     found = {str(real(path)): entry_of(real(path)) for path in elsewhere}
-    files = {path: entry for path, entry in found.items() if entry is not None and entry.kind == "file"}
+    files = {
+        path: entry for path, entry in found.items() if entry is not None and entry.kind == "file"
+    }
     if sum(entry.size for entry in files.values()) <= snapshot.COPY_LIMIT:
         return files
-    say(f"Too large to be set aside, so the runs that follow find what earlier runs left: {snapshot.summary(list(elsewhere))}.")
+    say(
+        "Too large to be set aside, so the runs that follow find what earlier runs left:"
+        f" {snapshot.summary(list(elsewhere))}."
+    )
     return {}
 
 
@@ -219,11 +276,19 @@ class Copies:
             surround(self._root, self._source)
             missed = copy_tree(self._source, tree, self.path)
         except OSError as error:
-            raise ReportError(f"The working directory cannot be copied to {self.path}: {error.strerror}.", NO_COPY) from None
+            raise ReportError(
+                f"The working directory cannot be copied to {self.path}: {error.strerror}.", NO_COPY
+            ) from None
         if tree.mounted and not self._told:
-            self._say(f"On another device, and shared by the runs and their copies: {snapshot.summary(tree.mounted)}.")
+            self._say(
+                "On another device, and shared by the runs and their copies:"
+                f" {snapshot.summary(tree.mounted)}."
+            )
         if missed and not self._told:
-            self._say(f"Not in the copy of the working directory, since they cannot be read: {snapshot.summary(missed)}.")
+            self._say(
+                "Not in the copy of the working directory, since they cannot be read:"
+                f" {snapshot.summary(missed)}."
+            )
         self._told = True
         self._tree = read_tree(self.path)
 
@@ -233,13 +298,21 @@ class Copies:
         return self._of_others(seen_by(events, changes, alone=True))
 
     def _of_others(self, seen: FileChanges) -> FileChanges:
-        """Without what lies around the copy below `root`: it is removed with the copy, and no other run finds it."""
+        """Without what lies around the copy below `root`: it is removed with the copy, and no other
+        run finds it.
+        """
 
         def outside(paths: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(path for path in paths if not real(path).is_relative_to(root))
 
         root = self._root.resolve()
-        return replace(seen, elsewhere=outside(seen.elsewhere), made=outside(seen.made), gone=outside(seen.gone), read=outside(seen.read))
+        return replace(
+            seen,
+            elsewhere=outside(seen.elsewhere),
+            made=outside(seen.made),
+            gone=outside(seen.gone),
+            read=outside(seen.read),
+        )
 
     def close(self, *, undo: bool = False) -> FilesAfter:
         """Removes the copy."""
@@ -253,15 +326,18 @@ class Copies:
 
 
 def has_room(source: Path, leave_out: Collection[Path], folder: Path) -> bool:
-    """Whether a copy of a tree can lie in a folder: there is space for it, or the file system can share the blocks."""
+    """Whether a copy of a tree can lie in a folder: there is space for it, or the file system can
+    share the blocks.
+    """
     tree = read_tree(source, leave_out, limit=10_000_000)
     needed = sum(entry.size for entry in tree.entries.values())
     return needed <= shutil.disk_usage(folder).free or _can_clone(source, tree, folder)
 
 
 def copy_tree(source: Path, tree: Tree, target: Path) -> tuple[str, ...]:
-    """Copies a tree, sharing blocks where the file system can. Virtual environments and other devices are linked, other skipped
-    folders copied.
+    """Copies a tree, sharing blocks where the file system can.
+
+    Virtual environments and other devices are linked, other skipped folders copied.
 
     Returns what could not be read. Raises OSError where the target cannot be written.
     """
@@ -284,7 +360,9 @@ def copy_tree(source: Path, tree: Tree, target: Path) -> tuple[str, ...]:
         (target / path).symlink_to(source / path)
     for path in tree.skipped:
         if Path(path).name in SKIPPED_FOLDERS - {"node_modules"}:
-            shutil.copytree(source / path, target / path, symlinks=True, ignore_dangling_symlinks=True)
+            shutil.copytree(
+                source / path, target / path, symlinks=True, ignore_dangling_symlinks=True
+            )
         else:
             (target / path).symlink_to(source / path)
     for path, entry in reversed(list(tree.entries.items())):
@@ -312,7 +390,9 @@ def _can_clone(source: Path, tree: Tree, target: Path) -> bool:
 
 
 def _link_target(source: Path, path: str, entry: Entry) -> str:
-    """A relative link that leads out of the tree is made absolute, so that it leads to the same place from the copy."""
+    """A relative link that leads out of the tree is made absolute, so that it leads to the same
+    place from the copy.
+    """
     target = entry.target or ""
     reached = Path(os.path.normpath((source / path).parent / target))
     return target if Path(target).is_absolute() or reached.is_relative_to(source) else str(reached)

@@ -1,4 +1,6 @@
-"""Another commit of the user's repository beside the working tree: what `reprocheck compare --against COMMIT` runs for one side."""
+"""Another commit of the user's repository beside the working tree: what `reprocheck compare
+--against COMMIT` runs for one side.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ from reprocheck.launch import snapshot
 from reprocheck.launch.tree import read_tree
 
 MOST_BYTES = 1 << 30
-"""Of files that git does not track, taken into the worktree together where the file system cannot share their blocks."""
+"""Of files that git does not track, taken into the worktree together where the file system cannot
+share their blocks.
+"""
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Commit:
-    """A commit that was found: the name it was asked for by, its hash, and the working tree that it belongs to."""
+    """A commit that was found: the name it was asked for by, its hash, and the working tree that it
+    belongs to.
+    """
 
     name: str
     hash: str
@@ -36,15 +42,22 @@ class Commit:
 
 
 def find_commit(name: str, cwd: Path) -> Commit:
-    """The commit of that name in the repository of `cwd`. Raises UsageError where there is no git, no repository or no such commit."""
+    """The commit of that name in the repository of `cwd`.
+
+    Raises UsageError where there is no git, no repository or no such commit.
+    """
     top = _git(cwd, "rev-parse", "--show-toplevel")
     if top is None:
         raise UsageError(
-            f"--against {name}: {cwd} is not in a git repository.", "Record each side with `reprocheck record`, and compare those."
+            f"--against {name}: {cwd} is not in a git repository.",
+            "Record each side with `reprocheck record`, and compare those.",
         )
     found = _git(cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if found is None:
-        raise UsageError(f"--against {name}: there is no such commit.", "`git log --oneline` lists commits; a branch or tag will do, too.")
+        raise UsageError(
+            f"--against {name}: there is no such commit.",
+            "`git log --oneline` lists commits; a branch or tag will do, too.",
+        )
     return Commit(name=name, hash=found.strip(), root=Path(top.rstrip("\n")))
 
 
@@ -52,21 +65,42 @@ def find_commit(name: str, cwd: Path) -> Commit:
 def worktree(commit: Commit, cwd: Path, leave_out: Path, say: Say) -> Iterator[Path]:
     """The folder of `cwd` in a worktree of the commit, which is removed afterwards.
 
-    Files that git does not track are copied into it, but for `leave_out` and virtual environments. Raises UsageError.
+    Files that git does not track are copied into it, but for `leave_out` and virtual environments.
+    Raises UsageError.
     """
     with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) / commit.root.name
-        if _git(commit.root, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--quiet", str(place), commit.hash) is None:
+        if (
+            _git(
+                commit.root,
+                "-c",
+                "core.hooksPath=/dev/null",
+                "worktree",
+                "add",
+                "--detach",
+                "--quiet",
+                str(place),
+                commit.hash,
+            )
+            is None
+        ):
             raise UsageError(
-                f"git makes no worktree of {commit.shown}.", f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}"
+                f"git makes no worktree of {commit.shown}.",
+                f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
             )
         try:
             there = place / cwd.resolve().relative_to(commit.root.resolve())
             if not there.is_dir():
-                raise UsageError(f"{commit.shown} has no folder {there.relative_to(place)}.", "Start from a folder that both sides have.")
+                raise UsageError(
+                    f"{commit.shown} has no folder {there.relative_to(place)}.",
+                    "Start from a folder that both sides have.",
+                )
             left = _bring(commit.root, place, leave_out)
             if left:
-                say(f"Not in the worktree of {commit.shown}, as they are large and git does not track them: {snapshot.summary(left)}.")
+                say(
+                    f"Not in the worktree of {commit.shown}, as they are large and git does not"
+                    f" track them: {snapshot.summary(left)}."
+                )
             yield there
         finally:
             _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
@@ -77,7 +111,11 @@ def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
     """Copies the files that git does not track. Returns the paths of those too large."""
     tracked = set((_git(root, "ls-files", "-z") or "").split("\0"))
     tree = read_tree(root, [leave_out], limit=10_000_000)
-    sizes = {path: entry.size for path, entry in tree.entries.items() if entry.kind == "file" and path not in tracked}
+    sizes = {
+        path: entry.size
+        for path, entry in tree.entries.items()
+        if entry.kind == "file" and path not in tracked
+    }
     left, taken = [], 0
     for path in sorted(sizes, key=sizes.__getitem__):
         source, target = root / path, place / path
@@ -98,9 +136,20 @@ def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
 
 def _git(cwd: Path, *words: str) -> str | None:
     """What git answers; None where it fails or is not there."""
-    environment = {key: value for key, value in os.environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    }
     try:
-        answer = subprocess.run(["git", *words], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        answer = subprocess.run(
+            ["git", *words],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.decode("utf-8", "surrogateescape")

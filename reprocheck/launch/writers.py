@@ -1,7 +1,8 @@
 """Which files of the working directory somebody is writing right now.
 
-Somebody else: `reprocheck run train.py > log`, `| tee log`, another training. That is asked only while no process of a run is alive, so
-whoever holds a file open for writing stands outside the run's tree. Or a process of a run, whatever program it is: `| tee log` in a script.
+Somebody else: `reprocheck run train.py > log`, `| tee log`, another training. That is asked only
+while no process of a run is alive, so whoever holds a file open for writing stands outside the
+run's tree. Or a process of a run, whatever program it is: `| tee log` in a script.
 """
 
 # Paths are text here: /proc may have a hundred thousand descriptors.
@@ -15,7 +16,8 @@ from pathlib import Path
 
 
 def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
-    """Those of `paths` (relative to `root`) that a living process, this one included, holds open for writing.
+    """Those of `paths` (relative to `root`) that a living process, this one included, holds open
+    for writing.
 
     Processes that may not be looked at are passed over; where there is no /proc, nothing is found.
     """
@@ -35,7 +37,9 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
 
 
 def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
-    """Paths below `root`, relative to it, that one of these processes holds open for writing right now."""
+    """Paths below `root`, relative to it, that one of these processes holds open for writing right
+    now.
+    """
     inside = os.path.join(root, "")
     found = set()
     for process in processes:
@@ -70,7 +74,11 @@ def _written() -> Iterator[str]:
             descriptor = f"/proc/{process}/fd/{number}"
             try:
                 target = os.readlink(descriptor)
-                if target.startswith("/") and not target.startswith("/dev/") and _writes(f"/proc/{process}/fdinfo/{number}"):
+                if (
+                    target.startswith("/")
+                    and not target.startswith("/dev/")
+                    and _writes(f"/proc/{process}/fdinfo/{number}")
+                ):
                     yield descriptor
             except (OSError, ValueError, IndexError):
                 continue

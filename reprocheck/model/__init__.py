@@ -1,11 +1,23 @@
-"""The result model: what was started, what was recorded, what was decided. Frozen dataclasses without behaviour.
+"""The result model: what was started, what was recorded, what was decided.
 
-Imports the standard library only. `docs/reference/report-json.md` documents the JSON that is made of them.
+Frozen dataclasses without behaviour.
+
+Imports the standard library only. `docs/reference/report-json.md` documents the JSON that is made
+of them.
 """
 
 from reprocheck.model.check import Check
 from reprocheck.model.compared import Between, ChangedLine, Drift, Expects, Noise, SourceDifference
-from reprocheck.model.controls import Conflict, ControlClass, ControlTrace, Override, Search, Touch, TouchedLine, Tried
+from reprocheck.model.controls import (
+    Conflict,
+    ControlClass,
+    ControlTrace,
+    Override,
+    Search,
+    Touch,
+    TouchedLine,
+    Tried,
+)
 from reprocheck.model.record import (
     SCHEMA_VERSION,
     Advice,
@@ -22,7 +34,16 @@ from reprocheck.model.record import (
     Tolerance,
     is_elsewhere,
 )
-from reprocheck.model.trace import Checked, CheckKind, FirstRead, InputFile, LossSeries, Process, Run, Trace
+from reprocheck.model.trace import (
+    Checked,
+    CheckKind,
+    FirstRead,
+    InputFile,
+    LossSeries,
+    Process,
+    Run,
+    Trace,
+)
 from reprocheck.model.verdict import (
     EXIT_CODE,
     Bitwise,
@@ -35,7 +56,17 @@ from reprocheck.model.verdict import (
     Verdict,
     VerdictName,
 )
-from reprocheck.model.why import RUNGS, Cause, Confidence, Ladder, Rung, RungName, RungStatus, Size, SourceLine
+from reprocheck.model.why import (
+    RUNGS,
+    Cause,
+    Confidence,
+    Ladder,
+    Rung,
+    RungName,
+    RungStatus,
+    Size,
+    SourceLine,
+)
 
 __all__ = [
     "EXIT_CODE",

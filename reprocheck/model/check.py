@@ -24,9 +24,13 @@ class Check:
     verdict: Verdict
     environment_differences: tuple[EnvironmentDifference, ...] = ()
     state_left: tuple[str, ...] = ()
-    """Files that changed while run 1 was under way and that a later run opened for reading before it wrote them itself."""
+    """Files that changed while run 1 was under way and that a later run opened for reading before
+    it wrote them itself.
+    """
     state_alike: tuple[str, ...] = ()
-    """Those of them from which run 1 itself read the same as each later run: a cache that is made at the first start, for example."""
+    """Those of them from which run 1 itself read the same as each later run: a cache that is made
+    at the first start, for example.
+    """
     state_visible: tuple[str, ...] = ()
     """The others of them that stood there when run 2 began."""
     state_caveat: str = ""
@@ -54,11 +58,26 @@ class Check:
     @property
     def not_finite(self) -> bool:
         """Whether a loss that the two checks take is NaN or infinite in any run."""
-        taken = ((trace, part) for run in self.runs for trace in run.traces for part in (trace.forward, trace.backward) if part)
-        return any(not isfinite(value) for trace, part in taken for value in trace.losses.values[part.start : part.end])
+        taken = (
+            (trace, part)
+            for run in self.runs
+            for trace in run.traces
+            for part in (trace.forward, trace.backward)
+            if part
+        )
+        return any(
+            not isfinite(value)
+            for trace, part in taken
+            for value in trace.losses.values[part.start : part.end]
+        )
 
     @property
     def stopped_early(self) -> int | None:
         """Iteration at which run 1 was stopped, None where it ran to its end."""
-        stops = [trace.stopped_at for run in self.runs for trace in run.traces if trace.stopped_at is not None]
+        stops = [
+            trace.stopped_at
+            for run in self.runs
+            for trace in run.traces
+            if trace.stopped_at is not None
+        ]
         return min(stops, default=None)

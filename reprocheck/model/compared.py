@@ -31,7 +31,8 @@ class Drift:
     """A class of differences of the environment, and what is to be expected of it.
 
     name, title   of the class: `threads`, "number of threads"
-    expects       what follows at most: `nothing`, `rounding` (differences of rounding level), `anything`
+    expects       what follows at most: `nothing`, `rounding` (differences of rounding level),
+                  `anything`
     why           one sentence; `reference` where it is known from
     differences   the facts that differ
     """
@@ -71,7 +72,10 @@ class SourceDifference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Between:
-    """What stands between two recordings. `sentence`: whether the difference is drift that was to be expected."""
+    """What stands between two recordings.
+
+    `sentence`: whether the difference is drift that was to be expected.
+    """
 
     sentence: str
     drift: tuple[Drift, ...] = ()

@@ -16,12 +16,16 @@ class TouchedLine:
 
     source: SourceLine
     takes: str = ""
-    """How the library's function that was called there takes a seed: `reset(seed)` by an argument, `sample.seed` by a method beside it."""
+    """How the library's function that was called there takes a seed: `reset(seed)` by an argument,
+    `sample.seed` by a method beside it.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Touch:
-    """What a control intercepted or set: `what` is a call, a variable or an attribute, `count` how often, `value` what it was given."""
+    """What a control intercepted or set: `what` is a call, a variable or an attribute, `count` how
+    often, `value` what it was given.
+    """
 
     control: str
     what: str
@@ -32,7 +36,9 @@ class Touch:
     source: SourceLine | None = None
     """The first line of the user's code that it concerned."""
     lines: tuple[TouchedLine, ...] = ()
-    """All lines of the user's code that it was seen to concern, in the order in which they came: of the first times alone."""
+    """All lines of the user's code that it was seen to concern, in the order in which they came: of
+    the first times alone.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +54,9 @@ class Override:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """A value of the user's that contradicts a control and stood: `wanted` is what the control would have."""
+    """A value of the user's that contradicts a control and stood: `wanted` is what the control
+    would have.
+    """
 
     control: str
     what: str
@@ -59,7 +67,9 @@ class Conflict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlTrace:
-    """What the controls of a run did in its processes. `unavailable`: control and the reason why it could not act.
+    """What the controls of a run did in its processes.
+
+    `unavailable`: control and the reason why it could not act.
 
     `patched`: files in whose place a process was given the text of a patch.
     """
@@ -75,9 +85,11 @@ class ControlTrace:
 class Tried:
     """One arm of the search: runs under `controls` (none: as is; `patched`: with the fix applied).
 
-    agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that could not be decided
+    agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
+    could not be decided
     note              why it was tried, or what stood in the way (a crash explained)
-    another_from      the first iteration of another difference: those before it, which the search is about, agree in every bit
+    another_from      the first iteration of another difference: those before it, which the search
+                      is about, agree in every bit
     diverges_from     the first iteration outside the tolerance
     """
 
@@ -93,16 +105,20 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty where none does.
+    """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty
+    where none does.
 
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
     patch          a diff of the user's own source that fixes it, empty where none is known
-    cost           median time with the fix or the controls against as is, None where it could not be measured
+    cost           median time with the fix or the controls against as is, None where it could not
+                   be measured
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
-    further        options of `reprocheck explain` that look for another difference, which remains; empty where none is known to remain
+    further        options of `reprocheck explain` that look for another difference, which remains;
+                   empty where none is known to remain
     broken_off     whether the search was ended before it came to an end
-    cost_of        what it is the time of: `step`, or `run` (start included) where the recorded steps took too little time to measure
+    cost_of        what it is the time of: `step`, or `run` (start included) where the recorded
+                   steps took too little time to measure
     """
 
     tried: tuple[Tried, ...]

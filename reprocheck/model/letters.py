@@ -1,15 +1,21 @@
-"""The first letter of a sentence: a name of code or of a product keeps its own, wherever it stands."""
+"""The first letter of a sentence: a name of code or of a product keeps its own, wherever it
+stands.
+"""
 
 from __future__ import annotations
 
 
 def capital(text: str) -> str:
-    """With a capital letter, unless a name that is written otherwise stands in front: `torch.rand`, `cuDNN`."""
+    """With a capital letter, unless a name that is written otherwise stands in front: `torch.rand`,
+    `cuDNN`.
+    """
     return text if _is_name(_first_word(text)) else text[:1].upper() + text[1:]
 
 
 def small(text: str) -> str:
-    """With a small letter, unless a name that is written otherwise stands in front: `XLA`, `TensorFlow`."""
+    """With a small letter, unless a name that is written otherwise stands in front: `XLA`,
+    `TensorFlow`.
+    """
     return text if _is_name(_first_word(text)) else text[:1].lower() + text[1:]
 
 
@@ -18,6 +24,8 @@ def _first_word(text: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word is no plain one: it has capitals behind its first letter, or signs and digits that words do not have."""
+    """Whether a word is no plain one: it has capitals behind its first letter, or signs and digits
+    that words do not have.
+    """
     plain = word.replace("-", "").replace("'", "")
     return bool(plain) and not (plain.isalpha() and plain[1:] == plain[1:].lower())

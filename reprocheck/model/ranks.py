@@ -1,4 +1,6 @@
-"""How sets of ranks are called in a sentence, and what several ranks have to say said once: what all parts that speak of ranks share."""
+"""How sets of ranks are called in a sentence, and what several ranks have to say said once: what
+all parts that speak of ranks share.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def named(ranks: Sequence[int]) -> str:
 
 
 def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
-    """Sentences of ranks, each once, in their order: with the name of the ranks that it is said of."""
+    """Sentences of ranks, each once, in their order: with the name of the ranks that it is said
+    of.
+    """
     ranks: dict[str, list[int]] = {}
     for rank, sentence in said:
         ranks.setdefault(sentence, []).append(rank)

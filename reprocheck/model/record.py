@@ -13,7 +13,10 @@ Ended = Literal["completed", "stopped", "failed", "timed_out", "interrupted"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntryPoint:
-    """What the user asked to run. `command` is started as it stands, `name` names the report folder."""
+    """What the user asked to run.
+
+    `command` is started as it stands, `name` names the report folder.
+    """
 
     command: tuple[str, ...]
     kind: Literal["script", "module", "command"]
@@ -22,7 +25,11 @@ class EntryPoint:
     @property
     def words(self) -> tuple[str, ...]:
         """As it stands behind `reprocheck run`."""
-        return self.command[1:] if self.kind != "command" and len(self.command) > 1 else ("--", *self.command)
+        return (
+            self.command[1:]
+            if self.kind != "command" and len(self.command) > 1
+            else ("--", *self.command)
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +42,9 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """A setting, its value and where the value came from (`default`, `reprocheck.toml`, `REPROCHECK_STEPS`, `--steps`…)."""
+    """A setting, its value and where the value came from (`default`, `reprocheck.toml`,
+    `REPROCHECK_STEPS`, `--steps`…).
+    """
 
     name: str
     value: object
@@ -43,21 +52,27 @@ class Setting:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a path of a trace or a record lies outside of the working directory: it is whole then, and masked."""
+    """Whether a path of a trace or a record lies outside of the working directory: it is whole
+    then, and masked.
+    """
     return path.startswith(("/", "~/"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileChanges:
-    """Paths relative to the working directory, sorted: what changed in the tree while a run was under way.
+    """Paths relative to the working directory, sorted: what changed in the tree while a run was
+    under way.
 
     folders     those that are new
-    unseen      of all these, what no process of the run was seen to write: somebody else did, or a program that is not Python
-    elsewhere   files outside of the working directory that the run wrote and left, whole paths, masked
+    unseen      of all these, what no process of the run was seen to write: somebody else did, or a
+                program that is not Python
+    elsewhere   files outside of the working directory that the run wrote and left, whole paths,
+                masked
     made        those of them where nothing stood before
     gone        files outside of it that stood there, and that the run removed or moved away, masked
     copied      whether the tree was a copy that no other run saw
-    read        files outside that it read and that had been changed since the first run of the pair began, likewise
+    read        files outside that it read and that had been changed since the first run of the pair
+                began, likewise
     """
 
     created: tuple[str, ...] = ()
@@ -74,11 +89,14 @@ class FileChanges:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilesAfter:
-    """What became of the user's files after the runs of a pair. `left` and `before` are folders, relative to the report folder.
+    """What became of the user's files after the runs of a pair.
+
+    `left` and `before` are folders, relative to the report folder.
 
     put_back    files that the runs had overwritten, removed or touched
     moved       files that runs which were recorded again had made: they lie in `left`
-    replaced    of `put_back`, those whose content was another: what the runs had written lies in `left`
+    replaced    of `put_back`, those whose content was another: what the runs had written lies in
+                `left`
     others      files that somebody else changed, made or removed: they stay as they are
     kept        of `others`, those that lie in `before` as they stood before the runs
     lost        files that could not be put back
@@ -98,7 +116,8 @@ class FilesAfter:
 class RunRecord:
     """What the launcher knows of one run. Paths are relative to the report folder.
 
-    `exit_status` is the return code, negative for a signal, None where the process could not be waited for.
+    `exit_status` is the return code, negative for a signal, None where the process could not be
+    waited for.
     """
 
     number: int
@@ -113,17 +132,22 @@ class RunRecord:
     killed: int = 0
     """Processes that were still alive when the entry point had ended and were killed."""
     gone: Mapping[str, float] = field(default_factory=dict)
-    """Seconds after the start at which ranks were seen to end, by the names of their traces without suffix; none that we ended."""
+    """Seconds after the start at which ranks were seen to end, by the names of their traces without
+    suffix; none that we ended.
+    """
     masked: int = 0
     """Secrets and addresses that were masked in its logs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeeperPair:
-    """Two runs recorded again at a deeper level. Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder.
+    """Two runs recorded again at a deeper level.
 
-    `iterations`: how many were recorded; `inside`: the module whose operators were recorded at level `op` (empty: all of them). `half`:
-    one run alone, to be paired with that of another recording.
+    Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder.
+
+    `iterations`: how many were recorded; `inside`: the module whose operators were recorded at
+    level `op` (empty: all of them). `half`: one run alone, to be paired with that of another
+    recording.
     """
 
     level: Literal["module", "op"]
@@ -135,12 +159,16 @@ class DeeperPair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arm:
-    """Runs under controls, made by the search. Their folders are `arms/NAME/run-N` in the report folder.
+    """Runs under controls, made by the search.
 
-    `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place of these files, and told of it; without,
-    the runs worked in a copy that held it. `renewed`: no copy of the working directory could be made, so it was put back after each run.
-    `why`: one sentence, what it is tried for.
-    `step_times`: the time of an iteration in each run whose recorded ones took long enough to be measured.
+    Their folders are `arms/NAME/run-N` in the report folder.
+
+    `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place
+    of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
+    copy of the working directory could be made, so it was put back after each run. `why`: one
+    sentence, what it is tried for.
+    `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
+    measured.
     """
 
     name: str
@@ -155,9 +183,12 @@ class Arm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
-    """A recording as it was compared. Its first run is run 1 or run 2 of the check; paths of runs are relative to the report folder.
+    """A recording as it was compared.
 
-    `name`: its file or folder, or the commit. `sources`: hash of each of the user's files that it keeps. `runs`: all of its runs.
+    Its first run is run 1 or run 2 of the check; paths of runs are relative to the report folder.
+
+    `name`: its file or folder, or the commit. `sources`: hash of each of the user's files that it
+    keeps. `runs`: all of its runs.
     """
 
     name: str
@@ -188,7 +219,10 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckRecord:
-    """`record.json`: what the parent process knows of a check. With the traces beside it, every report can be drawn again."""
+    """`record.json`: what the parent process knows of a check.
+
+    With the traces beside it, every report can be drawn again.
+    """
 
     reprocheck_version: str
     entry_point: EntryPoint
@@ -206,13 +240,19 @@ class CheckRecord:
     step_times: tuple[float, ...] = ()
     """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()
-    """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one after the other."""
+    """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one
+    after the other.
+    """
     masked: int = 0
     """Secrets and addresses that were masked in the command and the settings."""
     files_after: tuple[FilesAfter, ...] = ()
-    """What became of the user's files, for each pair of runs after which there is something to say."""
+    """What became of the user's files, for each pair of runs after which there is something to
+    say.
+    """
     earlier: Mapping[str, str] = field(default_factory=dict)
-    """Files of the working directory that runs of earlier checks had left there when this one began -> when that check began."""
+    """Files of the working directory that runs of earlier checks had left there when this one began
+    -> when that check began.
+    """
     advice: Advice | None = None
     """What mends the failure of the script, where a command line does."""
     schema_version: int = SCHEMA_VERSION

@@ -8,18 +8,24 @@ from typing import Literal
 from reprocheck.model.why import SourceLine
 
 Executed = Literal["executed", "entered", "not_executed", "not_seen"]
-"""`executed`: the recorded runs passed the line. `entered`: they entered the function (or imported the file) in which it
-stands, and the line depends on a condition there. `not_executed`: they took the other branch of an `if` that runs once.
-`not_seen`: none of these was seen, which is no proof: compiled code and worker processes leave no trace."""
+"""`executed`: the recorded runs passed the line.
+
+`entered`: they entered the function (or imported the file) in which it stands, and the line depends
+on a condition there. `not_executed`: they took the other branch of an `if` that runs once.
+`not_seen`: none of these was seen, which is no proof: compiled code and worker processes leave no
+trace.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticFinding:
     """A finding of the scan.
 
-    precedes    whether it was executed before the first difference was recorded; None where that is not known
+    precedes    whether it was executed before the first difference was recorded; None where that is
+                not known
     patchable   whether the scan can mend it; `fix` says then what its patch does
-    origin      of a number that is set as a seed: the line that makes it, where that is another statement
+    origin      of a number that is set as a seed: the line that makes it, where that is another
+                statement
     used        the lines that set it as a seed
     """
 
@@ -38,7 +44,9 @@ class StaticFinding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticScan:
-    """All findings in the script and in what it imports of the user's: those that precede the first difference first."""
+    """All findings in the script and in what it imports of the user's: those that precede the first
+    difference first.
+    """
 
     findings: tuple[StaticFinding, ...]
     files: int = 0
@@ -56,6 +64,12 @@ class StaticScan:
 
     @property
     def possible(self) -> tuple[StaticFinding, ...]:
-        """Those that the runs do not contradict: passed before the first difference, or neither seen to be passed nor passed over."""
+        """Those that the runs do not contradict: passed before the first difference, or neither
+        seen to be passed nor passed over.
+        """
         unknown = ("entered", "not_seen")
-        return tuple(one for one in self.findings if one.precedes or (one.executed in unknown and one.precedes is None))
+        return tuple(
+            one
+            for one in self.findings
+            if one.precedes or (one.executed in unknown and one.precedes is None)
+        )

@@ -21,7 +21,8 @@ class LossSeries:
     values   array('d'), every loss in order, exact but for those in `exact`
     dtype_of array('B'), index into `dtypes`, one a loss
     ends     array('q'), ends[i] = number of losses in iterations 1 … i+1
-    exact    loss index -> value, of those that a double does not hold: two hexadecimal integers, numerator/denominator
+    exact    loss index -> value, of those that a double does not hold: two hexadecimal integers,
+             numerator/denominator
     """
 
     values: array[float] = field(default_factory=lambda: array("d"))
@@ -50,7 +51,9 @@ class LossSeries:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """The losses that a check takes: half-open range [start, end) of loss indexes, all within `iteration` and before it."""
+    """The losses that a check takes: half-open range [start, end) of loss indexes, all within
+    `iteration` and before it.
+    """
 
     kind: CheckKind
     iteration: int
@@ -68,20 +71,32 @@ class Process:
     python: str
     name: str
     program: str = ""
-    """The script of the user's that it executes, however it was started; of a process that trains, "" where it is not known."""
+    """The script of the user's that it executes, however it was started; of a process that trains,
+    "" where it is not known.
+    """
     rank: int | None = None
     world: int | None = None
     """The number of ranks, as it said."""
     ended: bool = False
-    """True if it reached its interpreter's exit or stopped itself; False if it was killed or left by `os._exit`."""
+    """True if it reached its interpreter's exit or stopped itself; False if it was killed or left
+    by `os._exit`.
+    """
     error: str = ""
     """The exception that ended it and that nobody caught, in one line."""
     gone: float | None = None
-    """Seconds after the start of the run at which it was seen to end; None where it was not, or where reprocheck ended it."""
+    """Seconds after the start of the run at which it was seen to end; None where it was not, or
+    where reprocheck ended it.
+    """
     node: int | None = None
-    """Of a run on several machines: the one it ran on, from 0. Times of two machines are never compared."""
+    """Of a run on several machines: the one it ran on, from 0.
+
+    Times of two machines are never compared.
+    """
     origin: tuple[str, ...] = ()
-    """Of one that trained without a rank of its own: how it and its ancestors were started. It is known by it in every run."""
+    """Of one that trained without a rank of its own: how it and its ancestors were started.
+
+    It is known by it in every run.
+    """
     started: float = 0.0
     began: float | None = None
     left: float | None = None
@@ -93,9 +108,10 @@ class Trace:
     """What one rank recorded, grouped into iterations.
 
     `forward`/`backward` are None where the losses for that check were not recorded.
-    `weights_seen` is False where no weight could be fingerprinted: then an update is taken to be a real one, with a caveat.
-    `unchanged_updates` counts the updates before the backward check that changed no weight. `unchanged_passes` counts, in a training
-    without optimizer, the backward passes before it that found the weights of the pass before.
+    `weights_seen` is False where no weight could be fingerprinted: then an update is taken to be a
+    real one, with a caveat. `unchanged_updates` counts the updates before the backward check that
+    changed no weight. `unchanged_passes` counts, in a training without optimizer, the backward
+    passes before it that found the weights of the pass before.
     """
 
     rank: int
@@ -117,7 +133,9 @@ class Trace:
     cut: bool = False
     """True if the trace ends in mid-line: the process was killed while it wrote."""
     unfinished: bool = False
-    """True if the last iteration had not closed when the trace ended: losses or updates of it may be missing."""
+    """True if the last iteration had not closed when the trace ended: losses or updates of it may
+    be missing.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,14 +155,19 @@ class InputFile:
 
     def same(self, other: InputFile) -> bool:
         """Whether two runs read the same, as far as that was recorded."""
-        return (self.size, self.hash) == (other.size, other.hash) if self.hash and other.hash else self.size == other.size
+        return (
+            (self.size, self.hash) == (other.size, other.hash)
+            if self.hash and other.hash
+            else self.size == other.size
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstRead:
     """What a run found in a file when it first read it.
 
-    early: before it had its first loss. line: the user's, `file:line`, that opened the file; "" where it is not known.
+    early: before it had its first loss. line: the user's, `file:line`, that opened the file; ""
+    where it is not known.
     """
 
     size: int
@@ -153,7 +176,9 @@ class FirstRead:
     line: str = ""
 
     def alike(self, later: FirstRead) -> bool:
-        """Whether a later run read the same, and no sooner: what it starts from, this one started from, too."""
+        """Whether a later run read the same, and no sooner: what it starts from, this one started
+        from, too.
+        """
         same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
         return same and (self.early or not later.early)
 
@@ -170,13 +195,20 @@ class Run:
     absent: tuple[int, ...] = ()
     """Ranks of the world that recorded neither a loss nor an update."""
     opened: tuple[str, ...] = ()
-    """Files in the working directory that the run opened for reading before it wrote them itself, sorted."""
+    """Files in the working directory that the run opened for reading before it wrote them itself,
+    sorted.
+    """
     inputs: Mapping[str, InputFile] = field(default_factory=dict)
-    """Files that the run read and none of its processes wrote, as they were at the first opening, by name."""
+    """Files that the run read and none of its processes wrote, as they were at the first opening,
+    by name.
+    """
     first_reads: Mapping[str, FirstRead] = field(default_factory=dict)
     """All files that the run read, its own among them, by name."""
     workdir: str = ""
-    """The working directory, home and user masked; empty where the run does not say it. Names of files in it are relative to it."""
+    """The working directory, home and user masked; empty where the run does not say it.
+
+    Names of files in it are relative to it.
+    """
     environment: Mapping[str, object] = field(default_factory=dict)
     controls: ControlTrace = field(default_factory=ControlTrace)
     """Of all its processes, counts added up."""
@@ -194,7 +226,9 @@ class Run:
         return self.record.number
 
     def shown(self, path: str) -> str:
-        """A path of this run as a report names it: relative to the working directory where it lies in it."""
+        """A path of this run as a report names it: relative to the working directory where it lies
+        in it.
+        """
         path = normpath(path)
         inside = f"{self.workdir.rstrip('/')}/"
         return path.removeprefix(inside) if self.workdir else path

@@ -8,7 +8,9 @@ from typing import Literal
 
 from reprocheck.model.trace import CheckKind
 
-VerdictName = Literal["reproducible", "not_reproducible", "inconclusive", "script_failed", "timed_out"]
+VerdictName = Literal[
+    "reproducible", "not_reproducible", "inconclusive", "script_failed", "timed_out"
+]
 
 EXIT_CODE: Mapping[VerdictName, int] = {
     "reproducible": 0,
@@ -21,9 +23,11 @@ EXIT_CODE: Mapping[VerdictName, int] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """One loss list of one rank of one run against run 1 in one of the two checks: a row of `checks` in report.json.
+    """One loss list of one rank of one run against run 1 in one of the two checks: a row of
+    `checks` in report.json.
 
-    Numbers are those of the element with the largest difference against what is allowed. `passed` is None where it could not be made.
+    Numbers are those of the element with the largest difference against what is allowed. `passed`
+    is None where it could not be made.
     """
 
     iteration: int
@@ -41,14 +45,18 @@ class Comparison:
 
     @property
     def weight(self) -> tuple[float, float]:
-        """How far the difference is beyond what is allowed, and its share of that: rows are ranked by it."""
+        """How far the difference is beyond what is allowed, and its share of that: rows are ranked
+        by it.
+        """
         difference, allowed = self.max_difference or 0.0, self.allowed or 0.0
         return max(difference - allowed, 0.0), difference / allowed if allowed else difference
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bitwise:
-    """Whether all recorded losses of all runs are equal in every bit; else the first iteration that is not, and by how many ULP."""
+    """Whether all recorded losses of all runs are equal in every bit; else the first iteration that
+    is not, and by how many ULP.
+    """
 
     equal: bool | None
     first_iteration: int | None = None
@@ -94,7 +102,9 @@ class OutcomeGroup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LossStatistics:
-    """Mean and sample standard deviation over the runs of one iteration's loss (sum of its list) of rank `rank`."""
+    """Mean and sample standard deviation over the runs of one iteration's loss (sum of its list) of
+    rank `rank`.
+    """
 
     iteration: int
     rank: int
@@ -106,8 +116,8 @@ class LossStatistics:
 class Outcomes:
     """N runs grouped by bitwise outcome, and what the sample can exclude.
 
-    `bound`: exact one-sided 95 % bound on the share of runs that differ from run 1, 1 - 0.05^(1/(N-1)) when none differed.
-    `statistics` holds the first 1,000 iterations.
+    `bound`: exact one-sided 95 % bound on the share of runs that differ from run 1, 1 -
+    0.05^(1/(N-1)) when none differed. `statistics` holds the first 1,000 iterations.
     """
 
     groups: tuple[OutcomeGroup, ...]
@@ -118,7 +128,10 @@ class Outcomes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """What the criterion says of the runs. `reason` is one sentence; `title` is in the words of the documentation."""
+    """What the criterion says of the runs.
+
+    `reason` is one sentence; `title` is in the words of the documentation.
+    """
 
     verdict: VerdictName
     failed_check: CheckKind | None
@@ -147,8 +160,14 @@ class Verdict:
 
     @property
     def largest(self) -> Comparison | None:
-        """The comparison with the largest difference against what is allowed; of those beyond it the one that is furthest beyond."""
-        return max((row for row in self.comparisons if row.max_difference is not None), key=lambda row: row.weight, default=None)
+        """The comparison with the largest difference against what is allowed; of those beyond it
+        the one that is furthest beyond.
+        """
+        return max(
+            (row for row in self.comparisons if row.max_difference is not None),
+            key=lambda row: row.weight,
+            default=None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

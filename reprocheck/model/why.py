@@ -30,7 +30,10 @@ Confidence = Literal["observed", "confirmed", "suspected"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceLine:
-    """A line of the user's code. `file` is relative to the working directory where it lies in it; `text` is the line as it was."""
+    """A line of the user's code.
+
+    `file` is relative to the working directory where it lies in it; `text` is the line as it was.
+    """
 
     file: str
     line: int
@@ -39,11 +42,14 @@ class SourceLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rung:
-    """One rung of the ladder. The fields below `status` describe the first difference on this rung, in execution order.
+    """One rung of the ladder.
+
+    The fields below `status` describe the first difference on this rung, in execution order.
 
     iteration  from 1; None for what is not of an iteration
     place      module, parameter, file, hyper-parameter or loader
-    culprit    what made the difference: the operation between the last place that agrees and `place`; None where that is not known
+    culprit    what made the difference: the operation between the last place that agrees and
+               `place`; None where that is not known
     size       rounding-level (about 1e-6 relative) or gross; None where values are not numbers
     relative_difference  ||a - b|| / ||b||, estimated; None where it cannot be
     detail     one sentence
@@ -65,11 +71,15 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ladder:
-    """Where the runs first part. `rungs` holds all of RUNGS in their order; `first` is the one that differs first, None if none does.
+    """Where the runs first part.
+
+    `rungs` holds all of RUNGS in their order; `first` is the one that differs first, None if none
+    does.
 
     level   the deepest level recorded: `module` or `op`
     runs    the two runs compared (numbers within the deeper pair)
-    came_back   False where the deeper pair agreed although the first had not: an intermittent difference
+    came_back   False where the deeper pair agreed although the first had not: an intermittent
+                difference
     sentence  one sentence a person understands: where, when, and what that means
     coverage  what could not be recorded, and what graph or compiled code hides
     """
@@ -94,12 +104,18 @@ class Ladder:
     def first_of_training(self) -> Rung | None:
         """The first rung that differs behind what the runs were given."""
         given = ("environment", "files and arguments")
-        return next((rung for rung in self.rungs if rung.status == "differs" and rung.rung not in given), None)
+        return next(
+            (rung for rung in self.rungs if rung.status == "differs" and rung.rung not in given),
+            None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """An entry of the catalogue (`reprocheck.rules`), with what speaks for it. `fix` is code or a command to paste, or one sentence."""
+    """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
+
+    `fix` is code or a command to paste, or one sentence.
+    """
 
     code: str
     title: str

@@ -1,8 +1,10 @@
-"""A recording as one file: what `reprocheck record -o run.zip` writes and `reprocheck compare` reads. Imports record, model and errors.
+"""A recording as one file: what `reprocheck record -o run.zip` writes and `reprocheck compare`
+reads. Imports record, model and errors.
 
-A zip that comes from elsewhere is not trusted: only files that a recording has are taken out of it, up to a size, into a new folder, and
-nothing of it is executed. What its record names is looked for in that folder alone. The zip of a whole report folder is read as well, with
-that folder in front of each name or without it: its reports and copies stay in the zip.
+A zip that comes from elsewhere is not trusted: only files that a recording has are taken out of it,
+up to a size, into a new folder, and nothing of it is executed. What its record names is looked for
+in that folder alone. The zip of a whole report folder is read as well, with that folder in front of
+each name or without it: its reports and copies stay in the zip.
 """
 
 from __future__ import annotations
@@ -44,29 +46,46 @@ _AGAIN = "Record it again with `reprocheck record -o FILE.zip`, and copy the who
 
 
 def pack(folder: Path, file: Path) -> None:
-    """Write the recording in `folder` as a zip, in one step. Arms of a search, reports and copies are left out. Raises ReportError."""
-    _write(file, folder, replace(records.read(folder), arms=()), [path for path in files(folder) if not path.startswith("arms/")])
+    """Write the recording in `folder` as a zip, in one step.
+
+    Arms of a search, reports and copies are left out. Raises ReportError.
+    """
+    _write(
+        file,
+        folder,
+        replace(records.read(folder), arms=()),
+        [path for path in files(folder) if not path.startswith("arms/")],
+    )
 
 
 def pack_all(folder: Path, file: Path, reports: Iterable[str]) -> None:
-    """Write a whole check as a zip: its recording, the arms of its search, and those of its reports that are there. Raises ReportError."""
+    """Write a whole check as a zip: its recording, the arms of its search, and those of its reports
+    that are there. Raises ReportError.
+    """
     drawn = [name for name in reports if (folder / name).is_file()]
     _write(file, folder, records.read(folder), [*files(folder), *drawn])
 
 
 def _write(file: Path, folder: Path, record: CheckRecord, names: Iterable[str]) -> None:
     try:
-        with replacing(file) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        with (
+            replacing(file) as raw,
+            zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
+        ):
             archive.writestr(records.NAME, records.encode(record))
             for path in names:
                 if path != records.NAME:
                     archive.write(folder / path, path)
     except OSError as error:
-        raise ReportError(f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o.") from None
+        raise ReportError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
+        ) from None
 
 
 def files(folder: Path, below: str = "") -> list[str]:
-    """The files of a recording in a folder, or of its run `below`, by their paths in the folder, sorted. Links are no files of it."""
+    """The files of a recording in a folder, or of its run `below`, by their paths in the folder,
+    sorted. Links are no files of it.
+    """
     found = []
     for parent, _, names in os.walk(folder / below):
         for name in names:
@@ -79,7 +98,8 @@ def files(folder: Path, below: str = "") -> list[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """The folder of a recording: `path` itself, or what a zip holds, in a folder that is removed afterwards.
+    """The folder of a recording: `path` itself, or what a zip holds, in a folder that is removed
+    afterwards.
 
     Raises ReportError where it is no recording, is damaged or holds what no recording holds.
     """
@@ -88,7 +108,9 @@ def opened(path: Path) -> Iterator[Path]:
         yield path
         return
     if not path.exists():
-        raise ReportError(f"There is no recording {path}.", "`reprocheck record -o FILE.zip train.py` makes one.")
+        raise ReportError(
+            f"There is no recording {path}.", "`reprocheck record -o FILE.zip train.py` makes one."
+        )
     with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         _unpack(path, folder)
@@ -97,7 +119,10 @@ def opened(path: Path) -> Iterator[Path]:
 
 
 def read(folder: Path) -> CheckRecord:
-    """The record of a recording. Raises ReportError where it has none, or where that names files outside of its own folders."""
+    """The record of a recording.
+
+    Raises ReportError where it has none, or where that names files outside of its own folders.
+    """
     record = records.read(folder)
     deeper = (run for pair in record.deeper for run in pair.runs)
     under_controls = (run for arm in record.arms for run in arm.runs)
@@ -112,7 +137,10 @@ def _check_places(run: RunRecord, folder: Path) -> None:
     for name, pattern in _PLACES.items():
         place = getattr(run, name)
         if not pattern.fullmatch(place):
-            raise ReportError(f"The record of {folder} names {place!r}, which is no place in a recording.", "Do not use it.")
+            raise ReportError(
+                f"The record of {folder} names {place!r}, which is no place in a recording.",
+                "Do not use it.",
+            )
 
 
 def _unpack(file: Path, folder: Path) -> None:
@@ -125,24 +153,36 @@ def _unpack(file: Path, folder: Path) -> None:
             for name, entry in entries:
                 left -= _take(archive, entry, folder / name, left, file)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
-        raise ReportError(f"{file} is no recording, or not the whole of one: {error}.".replace("..", "."), _AGAIN) from None
+        raise ReportError(
+            f"{file} is no recording, or not the whole of one: {error}.".replace("..", "."), _AGAIN
+        ) from None
     except OSError as error:
-        raise ReportError(f"{file} cannot be read: {error.strerror or error}.", "Check its permissions, and the space in TMPDIR.") from None
+        raise ReportError(
+            f"{file} cannot be read: {error.strerror or error}.",
+            "Check its permissions, and the space in TMPDIR.",
+        ) from None
     except Exception as error:
         if type(error).__module__ == "zlib":
             raise ReportError(f"{file} is damaged: {error}.", _AGAIN) from None
         raise
 
 
-def _of_recording(file: Path, entries: Iterable[zipfile.ZipInfo]) -> list[tuple[str, zipfile.ZipInfo]]:
-    """The entries that a recording has, by their names in it. Raises ReportError where a name leads out of the folder."""
+def _of_recording(
+    file: Path, entries: Iterable[zipfile.ZipInfo]
+) -> list[tuple[str, zipfile.ZipInfo]]:
+    """The entries that a recording has, by their names in it.
+
+    Raises ReportError where a name leads out of the folder.
+    """
     named = [(entry.filename, entry) for entry in entries]
     odd = next((name for name, _ in named if _LEADS_AWAY.search(name)), None)
     if odd is not None:
         raise ReportError(f"{file} holds {odd!r}, which is no file of a recording.", _AGAIN)
     folders = [name.removesuffix(records.NAME) for name, _ in named if _RECORD.fullmatch(name)]
     within = min(folders, key=len, default="")
-    inside = [(name.removeprefix(within), entry) for name, entry in named if name.startswith(within)]
+    inside = [
+        (name.removeprefix(within), entry) for name, entry in named if name.startswith(within)
+    ]
     return [(name, entry) for name, entry in inside if _FILE.fullmatch(name)]
 
 
@@ -151,18 +191,27 @@ def _check_entries(file: Path, entries: list[zipfile.ZipInfo]) -> None:
     if len(set(names)) != len(names):
         raise ReportError(f"{file} holds a file twice.", _AGAIN)
     if len(names) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
-        raise ReportError(f"{file} holds more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB.", "Record fewer iterations: `--steps`.")
+        raise ReportError(
+            f"{file} holds more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB.",
+            "Record fewer iterations: `--steps`.",
+        )
     if sum(entry.compress_size for entry in entries) > file.stat().st_size:
         raise ReportError(f"{file} holds files that overlap.", _DISTRUST)
-    why = unpacked_too_large((entry.filename, entry.file_size, entry.compress_size) for entry in entries)
+    why = unpacked_too_large(
+        (entry.filename, entry.file_size, entry.compress_size) for entry in entries
+    )
     if why:
         raise ReportError(f"{file} is not opened: {why}.", _DISTRUST)
     if any(entry.flag_bits & 1 for entry in entries):
         raise ReportError(f"{file} is encrypted.", "Decrypt it first.")
 
 
-def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int, file: Path) -> int:
-    """One file, as long as it is no longer than what is left: what a zip says of sizes is not believed. Returns its size."""
+def _take(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int, file: Path
+) -> int:
+    """One file, as long as it is no longer than what is left: what a zip says of sizes is not
+    believed. Returns its size.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with archive.open(entry) as source, target.open("xb") as out:

@@ -1,6 +1,8 @@
-"""`record.json` of a report folder: written by the launcher after every run, read again by every report.
+"""`record.json` of a report folder: written by the launcher after every run, read again by every
+report.
 
-Non-finite floats are written as the strings `"nan"`, `"inf"` and `"-inf"`: in a float field they come back as floats.
+Non-finite floats are written as the strings `"nan"`, `"inf"` and `"-inf"`: in a float field they
+come back as floats.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from reprocheck.model import SCHEMA_VERSION, CheckRecord
 
 NAME = "record.json"
 MOST_RUNS, MOST_FACTS = 10_000, 5_000
-"""More than any check has: a record that holds more was not written by reprocheck, and would take minutes to draw."""
+"""More than any check has: a record that holds more was not written by reprocheck, and would take
+minutes to draw.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +33,20 @@ class _Head:
 
 
 def write(folder: Path, record: CheckRecord) -> None:
-    """Write `folder`/record.json in one step: a reader sees the old or the new one whole. Raises ReportError."""
+    """Write `folder`/record.json in one step: a reader sees the old or the new one whole.
+
+    Raises ReportError.
+    """
     data = encode(record)
     try:
         with replacing(folder / NAME) as file:
             file.write(data)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ReportError(f"cannot write {folder / NAME}: {reason}", "choose a folder that can be written with --output") from None
+        raise ReportError(
+            f"cannot write {folder / NAME}: {reason}",
+            "choose a folder that can be written with --output",
+        ) from None
 
 
 def encode(record: CheckRecord) -> bytes:
@@ -48,7 +58,10 @@ def encode(record: CheckRecord) -> bytes:
 
 
 def read(folder: Path) -> CheckRecord:
-    """Read `folder`/record.json. Raises ReportError where it is missing, broken or of a newer reprocheck."""
+    """Read `folder`/record.json.
+
+    Raises ReportError where it is missing, broken or of a newer reprocheck.
+    """
     import msgspec
 
     path = folder / NAME
@@ -56,9 +69,14 @@ def read(folder: Path) -> CheckRecord:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise ReportError(f"{folder} is not a report folder: it has no {NAME}", "name a folder that `reprocheck run` has written") from None
+        raise ReportError(
+            f"{folder} is not a report folder: it has no {NAME}",
+            "name a folder that `reprocheck run` has written",
+        ) from None
     except OSError as error:
-        raise ReportError(f"cannot read {path}: {error.strerror or error}", "check the permissions of the folder") from None
+        raise ReportError(
+            f"cannot read {path}: {error.strerror or error}", "check the permissions of the folder"
+        ) from None
     try:
         head = msgspec.json.decode(data, type=_Head)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -68,7 +86,10 @@ def read(folder: Path) -> CheckRecord:
         raise _broken(path, f"schema_version is {version!r:.100}")
     if version > SCHEMA_VERSION:
         writer = f"{head.reprocheck_version:.100}"
-        message = f"{path} was written by a newer reprocheck ({writer}, schema {version}; this one reads up to {SCHEMA_VERSION})"
+        message = (
+            f"{path} was written by a newer reprocheck ({writer}, schema {version}; this one reads"
+            f" up to {SCHEMA_VERSION})"
+        )
         raise ReportError(message, "upgrade reprocheck: pip install --upgrade reprocheck")
     try:
         record = msgspec.json.decode(data, type=CheckRecord, strict=False)
@@ -81,18 +102,25 @@ def read(folder: Path) -> CheckRecord:
 
 
 def _refuse_large(folder: Path) -> None:
-    """ReportError for a folder in which a file that is read at once is larger than any that reprocheck writes."""
+    """ReportError for a folder in which a file that is read at once is larger than any that
+    reprocheck writes.
+    """
     for name in (NAME, "sources.json"):
         try:
             why = too_large(folder / name)
         except OSError:
             continue  # there is none, or the reading itself says what is wrong
         if why:
-            raise ReportError(f"{folder} is not read: {why}.", "Do not use it, or ask whoever made it for another one.")
+            raise ReportError(
+                f"{folder} is not read: {why}.",
+                "Do not use it, or ask whoever made it for another one.",
+            )
 
 
 def _too_many(record: CheckRecord) -> str:
-    """Why a record is none that reprocheck has written: it holds more of something than a check can have."""
+    """Why a record is none that reprocheck has written: it holds more of something than a check can
+    have.
+    """
     counts = {
         "runs": (len(record.runs), MOST_RUNS),
         "facts of the environment": (len(record.environment), MOST_FACTS),
@@ -102,15 +130,22 @@ def _too_many(record: CheckRecord) -> str:
         "arms of a search": (len(record.arms), MOST_RUNS),
         "deeper pairs": (len(record.deeper), MOST_RUNS),
     }
-    return next((f"it holds {found:,} {what}" for what, (found, most) in counts.items() if found > most), "")
+    return next(
+        (f"it holds {found:,} {what}" for what, (found, most) in counts.items() if found > most), ""
+    )
 
 
 def _broken(path: Path, why: object) -> ReportError:
-    return ReportError(f"{path} is not a record of a check: {why}", "run the check again; the traces and logs beside it are kept")
+    return ReportError(
+        f"{path} is not a record of a check: {why}",
+        "run the check again; the traces and logs beside it are kept",
+    )
 
 
 def _plain(value: Any) -> Any:
-    """`value` with non-finite floats as strings, since JSON has none, and bytes of names that are no UTF-8 escaped, as `\\udcff`."""
+    """`value` with non-finite floats as strings, since JSON has none, and bytes of names that are
+    no UTF-8 escaped, as `\\udcff`.
+    """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,9 +1,11 @@
-"""Two recordings that were made apart, joined in one folder: run 1 of the first, run 2 of the second. Imports bundle, record and model.
+"""Two recordings that were made apart, joined in one folder: run 1 of the first, run 2 of the
+second. Imports bundle, record and model.
 
 The folder is then read like that of any check. It holds besides:
 
     side-1/run-2 …   further runs of a side, from which its noise from run to run is seen
-    sources.json     the user's files of both sides: `files`, and `second`, those of the second that the first has otherwise
+    sources.json     the user's files of both sides: `files`, and `second`, those of the second that
+                     the first has otherwise
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
-from reprocheck.model import CheckRecord, DeeperPair, EntryPoint, RunRecord, Setting, Side, Tolerance
+from reprocheck.model import (
+    CheckRecord,
+    DeeperPair,
+    EntryPoint,
+    RunRecord,
+    Setting,
+    Side,
+    Tolerance,
+)
 from reprocheck.recording import bundle
 from reprocheck.recording import record as records
 
@@ -35,9 +45,11 @@ def join(
     settings: Sequence[Setting],
     force: bool = False,
 ) -> CheckRecord:
-    """Write the check of two recordings (folders, see `bundle.opened`) into `folder`, and return its record.
+    """Write the check of two recordings (folders, see `bundle.opened`) into `folder`, and return
+    its record.
 
-    Raises UsageError where they are of different scripts, unless `force`; ReportError where one cannot be read, or nothing written.
+    Raises UsageError where they are of different scripts, unless `force`; ReportError where one
+    cannot be read, or nothing written.
     """
     recorded = bundle.read(first), bundle.read(second)
     caveat = _same_training(recorded, names, force=force)
@@ -45,7 +57,9 @@ def join(
         kept = _sources(first), _sources(second)
         sides = tuple(
             _side(record, place, folder, number, name, texts)
-            for number, (record, place, name, texts) in enumerate(zip(recorded, (first, second), names, kept, strict=True), start=1)
+            for number, (record, place, name, texts) in enumerate(
+                zip(recorded, (first, second), names, kept, strict=True), start=1
+            )
         )
         record = CheckRecord(
             reprocheck_version=__version__,
@@ -55,40 +69,67 @@ def join(
             settings=tuple(settings),
             runs=tuple(side.runs[0] for side in sides),
             environment=recorded[0].environment,
-            changed_to_observe=tuple(dict.fromkeys(line for one in recorded for line in one.changed_to_observe)),
+            changed_to_observe=tuple(
+                dict.fromkeys(line for one in recorded for line in one.changed_to_observe)
+            ),
             caveats=(*caveat, *_other_settings(recorded), *_sources_not_kept(kept, names)),
             deeper=_deeper(recorded, (first, second), folder),
             controls=tuple(dict.fromkeys(name for one in recorded for name in one.controls)),
             compared=sides,
         )
-        second_texts = {path: text for path, text in kept[1].items() if kept[0].get(path, text) != text}
-        (folder / SOURCES).write_text(together((first, second), second=second_texts), encoding="utf-8")
+        second_texts = {
+            path: text for path, text in kept[1].items() if kept[0].get(path, text) != text
+        }
+        (folder / SOURCES).write_text(
+            together((first, second), second=second_texts), encoding="utf-8"
+        )
     except OSError as error:
         raise ReportError(
-            f"The recordings cannot be copied to {folder}: {error.strerror or error}.", "Choose a folder with --output."
+            f"The recordings cannot be copied to {folder}: {error.strerror or error}.",
+            "Choose a folder with --output.",
         ) from None
     records.write(folder, record)
     return record
 
 
-def _same_training(recorded: tuple[CheckRecord, CheckRecord], names: tuple[str, str], *, force: bool) -> tuple[str, ...]:
-    """A caveat where the recordings are of different scripts and are compared all the same. Raises UsageError."""
+def _same_training(
+    recorded: tuple[CheckRecord, CheckRecord], names: tuple[str, str], *, force: bool
+) -> tuple[str, ...]:
+    """A caveat where the recordings are of different scripts and are compared all the same.
+
+    Raises UsageError.
+    """
     one, other = (what_ran(record.entry_point) for record in recorded)
     if one == other:
         return ()
     if not force:
         raise UsageError(
-            f"{names[0]} is a recording of {one}, {names[1]} one of {other}: these are different trainings.",
+            f"{names[0]} is a recording of {one}, {names[1]} one of {other}: these are different"
+            " trainings.",
             "Record the same script on both sides, or compare them all the same with --force.",
         )
-    return (f"The recordings are of different scripts, {one} and {other}, and were compared by --force.",)
+    return (
+        (
+            f"The recordings are of different scripts, {one} and {other}, and were compared by"
+            " --force."
+        ),
+    )
 
 
 def what_ran(entry: EntryPoint) -> str:
-    """The script or module of an entry point by its own name, wherever it lies: `train.py`, `-m package.train`."""
+    """The script or module of an entry point by its own name, wherever it lies: `train.py`, `-m
+    package.train`.
+    """
     if entry.kind == "module" and len(entry.command) > 2:
         return f"-m {entry.command[2]}"
-    script = next((word for word in entry.command[entry.kind == "script" :] if word.endswith((".py", ".ipynb"))), None)
+    script = next(
+        (
+            word
+            for word in entry.command[entry.kind == "script" :]
+            if word.endswith((".py", ".ipynb"))
+        ),
+        None,
+    )
     return PurePath(script).name if script else entry.name
 
 
@@ -101,17 +142,23 @@ def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
     """Settings of the recordings that bear on what can be compared."""
     values = [{setting.name: setting.value for setting in record.settings} for record in recorded]
     told = [name for name in ("steps", "seed") if values[0].get(name) != values[1].get(name)]
-    lines = [f"The sides were recorded with {name} = {values[0].get(name)} and {name} = {values[1].get(name)}." for name in told]
+    lines = [
+        f"The sides were recorded with {name} = {values[0].get(name)} and {name} ="
+        f" {values[1].get(name)}."
+        for name in told
+    ]
     if recorded[0].controls != recorded[1].controls:
         listed = [", ".join(record.controls) or "none" for record in recorded]
         lines.append(f"The sides were recorded under different controls: {listed[0]}; {listed[1]}.")
     return lines
 
 
-# ---------------------------------------------------------------------------------------------------------------- runs
+# --------------------------------------------------------------------------------------------- runs
 
 
-def _side(record: CheckRecord, source: Path, folder: Path, number: int, name: str, texts: dict[str, str]) -> Side:
+def _side(
+    record: CheckRecord, source: Path, folder: Path, number: int, name: str, texts: dict[str, str]
+) -> Side:
     runs = []
     for index, run in enumerate(record.runs):
         place = f"run-{number}" if index == 0 else f"side-{number}/run-{index + 1}"
@@ -123,12 +170,17 @@ def _side(record: CheckRecord, source: Path, folder: Path, number: int, name: st
         reprocheck_version=record.reprocheck_version,
         settings=record.settings,
         environment=record.environment,
-        sources={path: hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for path, text in texts.items()},
+        sources={
+            path: hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+            for path, text in texts.items()
+        },
         runs=tuple(runs),
     )
 
 
-def _deeper(recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Path) -> tuple[DeeperPair, ...]:
+def _deeper(
+    recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Path
+) -> tuple[DeeperPair, ...]:
     """The deeper levels that both sides recorded."""
     pairs = []
     for one in recorded[0].deeper:
@@ -137,10 +189,20 @@ def _deeper(recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Pa
             continue
         runs = tuple(
             _copied(pair.runs[0], source, folder, f"{one.level}/run-{number}", number)
-            for number, (pair, source) in enumerate(zip((one, other), sources, strict=True), start=1)
+            for number, (pair, source) in enumerate(
+                zip((one, other), sources, strict=True), start=1
+            )
         )
         inside = one.inside if one.inside == other.inside else ""
-        pairs.append(replace(one, iterations=min(one.iterations, other.iterations), inside=inside, runs=runs, half=False))
+        pairs.append(
+            replace(
+                one,
+                iterations=min(one.iterations, other.iterations),
+                inside=inside,
+                runs=runs,
+                half=False,
+            )
+        )
     return tuple(pairs)
 
 
@@ -151,21 +213,33 @@ def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / path, target)
     (folder / place / "trace").mkdir(parents=True, exist_ok=True)
-    return replace(run, number=number, trace=f"{place}/trace", stdout=f"{place}/stdout.log", stderr=f"{place}/stderr.log")
+    return replace(
+        run,
+        number=number,
+        trace=f"{place}/trace",
+        stdout=f"{place}/stdout.log",
+        stderr=f"{place}/stderr.log",
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- sources
+# ------------------------------------------------------------------------------------------ sources
 
 
 def _sources(folder: Path) -> dict[str, str]:
     """The user's files that a recording keeps, by name; none where they cannot be read."""
     held = _held(folder)
     files = held.get("files")
-    return {str(name): text for name, text in files.items() if isinstance(text, str)} if isinstance(files, dict) else {}
+    return (
+        {str(name): text for name, text in files.items() if isinstance(text, str)}
+        if isinstance(files, dict)
+        else {}
+    )
 
 
 def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
-    """A caveat where the user's files of one side are known and those of the other are not, as a check that passes keeps none."""
+    """A caveat where the user's files of one side are known and those of the other are not, as a
+    check that passes keeps none.
+    """
     missing = [name for texts, name in zip(kept, names, strict=True) if not texts]
     if len(missing) != 1:
         return []
@@ -173,7 +247,8 @@ def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -
 
 
 def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None) -> str:
-    """What recordings keep of the user's files, as the text of one file; of one that several have, that of the first.
+    """What recordings keep of the user's files, as the text of one file; of one that several have,
+    that of the first.
 
     `second` is kept beside them: what the second of two sides has otherwise.
     """
@@ -181,7 +256,11 @@ def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None
     held = [_held(folder) for folder in folders]
     for one in reversed(held):
         kept = one.get("files")
-        files |= {name: text for name, text in kept.items() if text is not None or name not in files} if isinstance(kept, dict) else {}
+        files |= (
+            {name: text for name, text in kept.items() if text is not None or name not in files}
+            if isinstance(kept, dict)
+            else {}
+        )
     beside = {"second": dict(second)} if second else {}
     return json.dumps({"files": files, "closed": True, **beside}, indent=1, sort_keys=True)
 

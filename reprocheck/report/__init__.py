@@ -1,4 +1,6 @@
-"""Renderers: a check -> bytes. One table of formats; numpy, pandas, matplotlib and jinja2 are imported on first use.
+"""Renderers: a check -> bytes.
+
+One table of formats; numpy, pandas, matplotlib and jinja2 are imported on first use.
 
     FORMATS              name -> Format(name, filename, render(check) -> bytes)
     write(check, folder) all of them into a folder

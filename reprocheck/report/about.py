@@ -1,4 +1,6 @@
-"""What was checked, and where: command, machine, software and commit, for the top of every report."""
+"""What was checked, and where: command, machine, software and commit, for the top of every
+report.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,25 @@ DEVICES = ("torch.cuda.devices", "torch.npu.devices")
 
 
 def rows(check: Check) -> tuple[tuple[str, str], ...]:
-    """(name, value) pairs, those that are not known left out. Of two recordings: what they have in common."""
+    """(name, value) pairs, those that are not known left out.
+
+    Of two recordings: what they have in common.
+    """
     told = [("command", command(check))]
     if check.between is None:
-        told += [("machine", machine(check)), ("software", software(check)), ("commit", commit(check))]
+        told += [
+            ("machine", machine(check)),
+            ("software", software(check)),
+            ("commit", commit(check)),
+        ]
     told.append(("started", moment(check.record.started)))
     return tuple((name, value) for name, value in told if value)
 
 
 def command(check: Check) -> str:
-    """The command as one would type it: without the place of the interpreter where reprocheck chose that."""
+    """The command as one would type it: without the place of the interpreter where reprocheck chose
+    that.
+    """
     entry = check.record.entry_point
     first, *rest = entry.command
     if entry.kind == "command":
@@ -45,7 +56,9 @@ def machine(check: Check) -> str:
 def software(check: Check) -> str:
     """`Python 3.11.7, torch 2.13.0`."""
     python = _known(facts(check), "python.version")
-    return ", ".join(filter(None, (f"Python {python[0]}" if python else "", words.frameworks(check))))
+    return ", ".join(
+        filter(None, (f"Python {python[0]}" if python else "", words.frameworks(check)))
+    )
 
 
 def commit(check: Check) -> str:

@@ -1,4 +1,6 @@
-"""The commands to type next: `reprocheck run` with what the user typed, some of it replaced. Standard library only."""
+"""The commands to type next: `reprocheck run` with what the user typed, some of it replaced.
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,17 @@ from collections.abc import Iterable, Sequence
 from reprocheck.model import Check
 from reprocheck.report.text import line
 
-_SAID_ELSEWHERE = ("output", "keep", "format", "quiet", "verbose", "color", "show_output", "jobs", "jobs_on_accelerator")
+_SAID_ELSEWHERE = (
+    "output",
+    "keep",
+    "format",
+    "quiet",
+    "verbose",
+    "color",
+    "show_output",
+    "jobs",
+    "jobs_on_accelerator",
+)
 _OF_A_SCRIPT = ("python",)
 """Settings that a whole command after `--` does not take."""
 _CALL = "reprocheck_child.call"
@@ -16,14 +28,21 @@ _CALL = "reprocheck_child.call"
 
 
 def again(check: Check, options: str, command: str = "run", words: tuple[str, ...] = ()) -> str:
-    """`reprocheck run` with the options that were given on the command line, some replaced, and the same entry point, or `words`."""
+    """`reprocheck run` with the options that were given on the command line, some replaced, and the
+    same entry point, or `words`.
+    """
     left_out = (*_SAID_ELSEWHERE, *(("explain", "level") if command == "explain" else ()))
     started = words or check.record.entry_point.words
-    return line(" ".join(["reprocheck", command, *_options(check, options, left_out), *map(shlex.quote, started)]))
+    return line(
+        " ".join(
+            ["reprocheck", command, *_options(check, options, left_out), *map(shlex.quote, started)]
+        )
+    )
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:
-    """`again`, where each run starts with these files removed; "" where that is no command of a shell, or what was started already.
+    """`again`, where each run starts with these files removed; "" where that is no command of a
+    shell, or what was started already.
 
     `files` as the record has them: whole paths, masked.
     """
@@ -35,7 +54,19 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
         return ""
     starts = f"{removal}; exec {' '.join(map(in_shell, entry.command))}"
     left_out = (*_SAID_ELSEWHERE, *_OF_A_SCRIPT)
-    return line(" ".join(["reprocheck", "run", *_options(check, options, left_out), "--", "sh", "-c", shlex.quote(starts)]))
+    return line(
+        " ".join(
+            [
+                "reprocheck",
+                "run",
+                *_options(check, options, left_out),
+                "--",
+                "sh",
+                "-c",
+                shlex.quote(starts),
+            ]
+        )
+    )
 
 
 def in_shell(word: str) -> str:
@@ -44,12 +75,16 @@ def in_shell(word: str) -> str:
 
 
 def _options(check: Check, options: str, left_out: Sequence[str]) -> list[str]:
-    """New options, and those that were given on the command line, but for the ones that are replaced or left out."""
+    """New options, and those that were given on the command line, but for the ones that are
+    replaced or left out.
+    """
     new = options.split()
     kept = [
         part
         for setting in check.record.settings
-        if setting.origin.startswith("--") and setting.origin not in new and setting.name not in left_out
+        if setting.origin.startswith("--")
+        and setting.origin not in new
+        and setting.name not in left_out
         for part in _flag(setting.origin, setting.value)
     ]
     return [*new, *map(shlex.quote, kept)]

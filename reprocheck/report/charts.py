@@ -1,4 +1,6 @@
-"""Loss and difference charts as SVG and PNG: matplotlib Figures, never pyplot, the same bytes for the same check."""
+"""Loss and difference charts as SVG and PNG: matplotlib Figures, never pyplot, the same bytes for
+the same check.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID, PAPER, LIMIT, MARK = "#1d2430", "#5b6575", "#e3e7ed", "#fefefe", "#3a4252", "#8a5a00"
+INK, MUTED, GRID, PAPER, LIMIT, MARK = (
+    "#1d2430",
+    "#5b6575",
+    "#e3e7ed",
+    "#fefefe",
+    "#3a4252",
+    "#8a5a00",
+)
 RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Of Okabe and Ito, to be told apart with every kind of colour vision (https://jfly.uni-koeln.de/color/). Black is *allowed*, and yellow
-is too light for a thin line; a seventh run has the colour of the first in another dash."""
-DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("solid", (0, (8, 4)), (0, (2, 3)), (0, (8, 3, 2, 3)))
+"""Of Okabe and Ito, to be told apart with every kind of colour vision
+(https://jfly.uni-koeln.de/color/). Black is *allowed*, and yellow is too light for a thin line; a
+seventh run has the colour of the first in another dash.
+"""
+DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
+    "solid",
+    (0, (8, 4)),
+    (0, (2, 3)),
+    (0, (8, 3, 2, 3)),
+)
 """As in report.js and report.css: solid, dashed, dotted, dashes and dots."""
-ROLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--panel", LIMIT: "--limit", MARK: "--mark"} | {
-    colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)
-}
+ROLES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    GRID: "--grid",
+    PAPER: "--panel",
+    LIMIT: "--limit",
+    MARK: "--mark",
+} | {colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)}
 _SIZE = (9.2, 3.5)
 _MARGINS = {"left": 0.092, "right": 0.985, "top": 0.9, "bottom": 0.135}
 _FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
@@ -31,7 +52,15 @@ def loss_figure(curves: Curves) -> Figure:
     figure, axes = _figure("loss")
     for band in curves.bands:
         name = "allowed around run 1" if band is curves.bands[0] else None
-        axes.fill_between(curves.iterations, band.low, band.high, color=RUNS[0], alpha=0.16, linewidth=0, label=name)
+        axes.fill_between(
+            curves.iterations,
+            band.low,
+            band.high,
+            color=RUNS[0],
+            alpha=0.16,
+            linewidth=0,
+            label=name,
+        )
     for curve in curves.losses:
         _draw(axes, curves, curve, label(curve, curves))
     _mark(axes, curves)
@@ -45,7 +74,10 @@ def loss_figure(curves: Curves) -> Figure:
 
 
 def difference_figure(curves: Curves) -> Figure:
-    """|loss − loss of run 1| of every later run on a log scale, with what is allowed. Zero has a line of its own at the bottom."""
+    """|loss − loss of run 1| of every later run on a log scale, with what is allowed.
+
+    Zero has a line of its own at the bottom.
+    """
     import numpy as np
 
     figure, axes = _figure("|difference from run 1|")
@@ -53,9 +85,19 @@ def difference_figure(curves: Curves) -> Figure:
     for curve in curves.allowed:
         values = np.where(curve.values <= 0, bottom, curve.values)
         name = "allowed" if curve is curves.allowed[0] else None
-        axes.plot(curves.iterations, values, color=LIMIT, linewidth=1.4, linestyle=(0, (5, 2)), label=name, zorder=4)
+        axes.plot(
+            curves.iterations,
+            values,
+            color=LIMIT,
+            linewidth=1.4,
+            linestyle=(0, (5, 2)),
+            label=name,
+            zorder=4,
+        )
     for curve in curves.differences:
-        raised = Curve(run=curve.run, rank=curve.rank, values=np.where(curve.values <= 0, bottom, curve.values))
+        raised = Curve(
+            run=curve.run, rank=curve.rank, values=np.where(curve.values <= 0, bottom, curve.values)
+        )
         _draw(axes, curves, raised, label(curve, curves))
     axes.set_yscale("log")
     _zero_line(axes, curves, bottom)
@@ -71,7 +113,9 @@ def label(curve: Curve, curves: Curves) -> str:
 
 
 def dash(curve: Curve, curves: Curves) -> int:
-    """Which of `DASHES` a curve has: that of its rank where several are drawn, else that of its run, solid for the first two."""
+    """Which of `DASHES` a curve has: that of its rank where several are drawn, else that of its
+    run, solid for the first two.
+    """
     position = curves.ranks.index(curve.rank) if len(curves.ranks) > 1 else max(0, curve.run - 2)
     return position % len(DASHES)
 
@@ -82,16 +126,24 @@ def logarithmic(curves: Curves) -> bool:
 
     finite = [curve.values[np.isfinite(curve.values)] for curve in curves.losses]
     every = np.concatenate(finite) if finite else np.empty(0)
-    return bool(len(every)) and float(every.min()) > 0 and float(every.max()) / float(every.min()) > 1000
+    return (
+        bool(len(every))
+        and float(every.min()) > 0
+        and float(every.max()) / float(every.min()) > 1000
+    )
 
 
 def floor(curves: Curves) -> float:
-    """Where zero is drawn on the log scale: a decade below the smallest difference, and well below what is allowed."""
+    """Where zero is drawn on the log scale: a decade below the smallest difference, and well below
+    what is allowed.
+    """
     import math
 
     least = _positive([curve.values for curve in curves.differences], default=None)
     most = _positive([curve.values for curve in curves.allowed], default=None)
-    anchor = min([*([min(least)] if least else []), *([min(most) * 1e-3] if most else [])], default=1e-6)
+    anchor = min(
+        [*([min(least)] if least else []), *([min(most) * 1e-3] if most else [])], default=1e-6
+    )
     return float(10.0 ** (math.floor(math.log10(max(anchor, 1e-300))) - 1))
 
 
@@ -113,12 +165,16 @@ def svg(figure: Figure) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as PNG, 1196 pixels wide."""
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=130, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+    figure.savefig(
+        buffer, format="png", dpi=130, metadata={"Software": None}, pil_kwargs={"compress_level": 3}
+    )
     return buffer.getvalue()
 
 
 def inline(document: str, name: str, title: str) -> str:
-    """An SVG document as an element for a page: colours of its theme, its font, ids of its own, a title for screen readers."""
+    """An SVG document as an element for a page: colours of its theme, its font, ids of its own, a
+    title for screen readers.
+    """
     body = document[document.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)
@@ -127,7 +183,9 @@ def inline(document: str, name: str, title: str) -> str:
     for colour, role in ROLES.items():
         body = body.replace(colour, f"var({role})")
     body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
-    return re.sub(r"<svg ([^>]*?)(?:width|height)=\"[^\"]*pt\"([^>]*)>", _opening(name, title), body, count=1)
+    return re.sub(
+        r"<svg ([^>]*?)(?:width|height)=\"[^\"]*pt\"([^>]*)>", _opening(name, title), body, count=1
+    )
 
 
 def warm_up() -> None:
@@ -136,14 +194,14 @@ def warm_up() -> None:
 
     line = Curve(run=1, rank=0, values=np.array([1.0, 0.5]))
     sample = Curves(
-        iterations=np.array([1, 2]), total=2, losses=(line,), bands=(), differences=(line,), allowed=(line,), not_finite=(),
-        first_divergence=None, ranks=(0,), ranks_total=1,
+        iterations=np.array([1, 2]), total=2, losses=(line,), bands=(), differences=(line,),
+        allowed=(line,), not_finite=(), first_divergence=None, ranks=(0,), ranks_total=1,
     )  # fmt: skip
     png(difference_figure(sample))
     svg(loss_figure(sample))
 
 
-# ---------------------------------------------------------------------------------------------------------------- parts
+# -------------------------------------------------------------------------------------------- parts
 
 
 def _figure(quantity: str) -> tuple[Figure, Axes]:
@@ -167,7 +225,9 @@ def _figure(quantity: str) -> tuple[Figure, Axes]:
 
 
 def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
-    """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both seen."""
+    """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both
+    seen.
+    """
     few = len(curves.iterations) <= 60
     axes.plot(
         curves.iterations,
@@ -204,7 +264,9 @@ def _mark(axes: Axes, curves: Curves) -> None:
 
 
 def _crosses(axes: Axes, curves: Curves) -> None:
-    """A cross near the top for each loss that is NaN or infinite, a row for each run: the curve has a gap there."""
+    """A cross near the top for each loss that is NaN or infinite, a row for each run: the curve has
+    a gap there.
+    """
     for row, run in enumerate(sorted({run for _, run, _ in curves.not_finite})):
         where = [iteration for iteration, of, _ in curves.not_finite if of == run]
         axes.plot(
@@ -225,7 +287,9 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
 
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    values = _positive([curve.values for curve in (*curves.differences, *curves.allowed)], default=[1e-3]) or [1e-3]
+    values = _positive(
+        [curve.values for curve in (*curves.differences, *curves.allowed)], default=[1e-3]
+    ) or [1e-3]
     top = math.ceil(math.log10(max(values)) + 0.2)
     lowest = round(math.log10(bottom))
     step = max(1, math.ceil((top - lowest) / 7))
@@ -233,7 +297,9 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
     axes.set_ylim(bottom / 2, 10.0**top)
     axes.yaxis.set_major_locator(FixedLocator([bottom, *decades]))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value == bottom else decade(round(math.log10(value)))))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: "0" if value == bottom else decade(round(math.log10(value))))
+    )
     axes.axhline(bottom, color=GRID, linewidth=1.6, zorder=0.5)
 
 
@@ -242,13 +308,23 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
 
     handles, labels = axes.get_legend_handles_labels()
     if not len(curves.iterations) or not any(line for line in axes.lines if len(line.get_xdata())):  # type: ignore[arg-type]
-        axes.text(0.5, 0.5, empty, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=11)
+        axes.text(
+            0.5,
+            0.5,
+            empty,
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+            color=MUTED,
+            fontsize=11,
+        )
     elif labels:
         if len(labels) > 5:
             axes.figure.subplots_adjust(top=0.84)
         axes.legend(
-            handles[:10], labels[:10], loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(5, len(labels)), frameon=False, fontsize=9,
-            labelcolor=INK, handlelength=2.6, columnspacing=1.4, borderaxespad=0.2,
+            handles[:10], labels[:10], loc="lower right", bbox_to_anchor=(1.0, 1.0),
+            ncols=min(5, len(labels)), frameon=False, fontsize=9, labelcolor=INK,
+            handlelength=2.6, columnspacing=1.4, borderaxespad=0.2,
         )  # fmt: skip
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -257,7 +333,9 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
 
 
 def _positive(series: list[Any], default: Any = ()) -> Any:
-    """The least and largest value above zero of several arrays, as a list; `default` where there is none."""
+    """The least and largest value above zero of several arrays, as a list; `default` where there is
+    none.
+    """
     import numpy as np
 
     found = [values[np.isfinite(values) & (values > 0)] for values in series]
@@ -267,4 +345,7 @@ def _positive(series: list[Any], default: Any = ()) -> Any:
 
 def _opening(name: str, title: str) -> str:
     width, height = _SIZE[0] * 72, _SIZE[1] * 72
-    return f'<svg class="chart-static" role="img" aria-label="{title}" viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
+    return (
+        f'<svg class="chart-static" role="img" aria-label="{title}" viewBox="0 0 {width:.6g}'
+        f' {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
+    )

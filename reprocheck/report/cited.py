@@ -1,4 +1,6 @@
-"""What the catalogue says of the causes that a check names: for readers who have the page and nothing else."""
+"""What the catalogue says of the causes that a check names: for readers who have the page and
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ MOST = 6
 
 
 def entries(check: Check) -> tuple[Entry, ...]:
-    """The entries of the causes, in their order, each once; none of a code that is not in the catalogue any more."""
-    found = {known.code: known for cause in check.causes if (known := rules.find(cause.code)) is not None}
+    """The entries of the causes, in their order, each once; none of a code that is not in the
+    catalogue any more.
+    """
+    found = {
+        known.code: known for cause in check.causes if (known := rules.find(cause.code)) is not None
+    }
     return tuple(found.values())[:MOST]
 
 

@@ -1,4 +1,6 @@
-"""Two recordings that were made apart: what each is, and the drift between them, for every kind of report."""
+"""Two recordings that were made apart: what each is, and the drift between them, for every kind of
+report.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,26 @@ EXPECTS = {
 
 def sides(check: Check) -> tuple[tuple[str, str], ...]:
     """(`run 1`, what it is) for both sides."""
-    return tuple((f"run {number}", _side(side)) for number, side in enumerate(check.record.compared, start=1))
+    return tuple(
+        (f"run {number}", _side(side)) for number, side in enumerate(check.record.compared, start=1)
+    )
 
 
 def _side(side: Side) -> str:
     by = f"by reprocheck {line(side.reprocheck_version)}"
-    return f"{line(side.name)}: recorded {moment(side.started)} {by}, {count(len(side.runs), 'run')}"
+    return (
+        f"{line(side.name)}: recorded {moment(side.started)} {by}, {count(len(side.runs), 'run')}"
+    )
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """A row for each class of differences of the environment: the class, what differs, what is to be expected of it."""
+    """A row for each class of differences of the environment: the class, what differs, what is to
+    be expected of it.
+    """
     found = check.between.drift if check.between else ()
-    return tuple((one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}") for one in found)
+    return tuple(
+        (one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}") for one in found
+    )
 
 
 def _facts(drift: Drift, check: Check) -> str:
@@ -40,9 +50,16 @@ def _facts(drift: Drift, check: Check) -> str:
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
     """A fact on both sides; of a file of the user's, its first line that differs."""
-    known = {f"source.{source.file}": source for source in (check.between.sources if check.between else ())}
+    known = {
+        f"source.{source.file}": source
+        for source in (check.between.sources if check.between else ())
+    }
     source = known.get(one.key)
-    return f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}" if source is None else _of_source(source)
+    return (
+        f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}"
+        if source is None
+        else _of_source(source)
+    )
 
 
 def _of_source(source: SourceDifference) -> str:
@@ -59,7 +76,10 @@ def _of_source(source: SourceDifference) -> str:
 
 def diffs(check: Check) -> tuple[tuple[str, str], ...]:
     """(file, unified diff) of the user's files that are not the same on both sides."""
-    return tuple((line(one.file), printable(one.diff)) for one in (check.between.sources if check.between else ()))
+    return tuple(
+        (line(one.file), printable(one.diff))
+        for one in (check.between.sources if check.between else ())
+    )
 
 
 def noise(check: Check) -> tuple[str, ...]:
@@ -73,16 +93,20 @@ def _noise(check: Check, noise: Noise) -> str:
         return f"The {noise.runs} runs of {name} agree in every bit."
     if noise.equal is None:
         return f"The {noise.runs} runs of {name} cannot be compared."
-    by = f", by up to {number(noise.largest)} in a checked loss" if noise.largest is not None else ""
+    by = (
+        f", by up to {number(noise.largest)} in a checked loss" if noise.largest is not None else ""
+    )
     return f"The {noise.runs} runs of {name} differ among themselves{by}."
 
 
 def statement(check: Check) -> str:
     """What the sample says: of two recordings, how often each was run."""
     said = " ".join(noise(check))
-    return (
-        said or "Each side is one run: how much runs of one side differ among themselves is not known. `--runs 3` when recording shows it."
+    unknown = (
+        "Each side is one run: how much runs of one side differ among themselves is not known."
+        " `--runs 3` when recording shows it."
     )
+    return said or unknown
 
 
 def next_command(check: Check) -> tuple[str, str]:
@@ -90,9 +114,14 @@ def next_command(check: Check) -> tuple[str, str]:
     if not check.between or not check.between.noise:
         words = check.record.compared[0].entry_point.words
         said = "Record each side several times, to know the noise from run to run:"
-        return said, line(shlex.join(["reprocheck", "record", "--runs", "3", "-o", "run.zip", *words]))
+        return said, line(
+            shlex.join(["reprocheck", "record", "--runs", "3", "-o", "run.zip", *words])
+        )
     if check.causes:
-        return "See what the cause means, and other ways to repair it:", f"reprocheck rules {line(check.causes[0].code)}"
+        return (
+            "See what the cause means, and other ways to repair it:",
+            f"reprocheck rules {line(check.causes[0].code)}",
+        )
     return "See the reports of both sides drawn again:", "reprocheck report reports/latest"
 
 
@@ -104,7 +133,9 @@ def summary(check: Check) -> Iterator[str]:
 
 
 def document(check: Check) -> dict[str, object] | None:
-    """The part `compared` of report.json; None where the runs were made here, one after the other."""
+    """The part `compared` of report.json; None where the runs were made here, one after the
+    other.
+    """
     between = check.between
     if between is None:
         return None
@@ -132,6 +163,12 @@ def document(check: Check) -> dict[str, object] | None:
             }
             for one in between.drift
         ],
-        "sources": [{"file": one.file, "only_in": one.only_in, "same_code": one.same_code, "diff": one.diff} for one in between.sources],
-        "noise": [{"run": one.side, "runs": one.runs, "equal": one.equal, "largest": one.largest} for one in between.noise],
+        "sources": [
+            {"file": one.file, "only_in": one.only_in, "same_code": one.same_code, "diff": one.diff}
+            for one in between.sources
+        ],
+        "noise": [
+            {"run": one.side, "runs": one.runs, "equal": one.equal, "largest": one.largest}
+            for one in between.noise
+        ],
     }

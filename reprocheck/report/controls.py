@@ -1,4 +1,7 @@
-"""Controls in rows and words: those that were on in the runs, and the search over them. For the page, the Markdown and the terminal."""
+"""Controls in rows and words: those that were on in the runs, and the search over them.
+
+For the page, the Markdown and the terminal.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ def names(controls: Iterable[str]) -> str:
 
 
 def control_class(name: str) -> str:
-    """What a control may change: `same numbers`, `same training` or `alters the training`; empty for a name that is not known any more."""
+    """What a control may change: `same numbers`, `same training` or `alters the training`; empty
+    for a name that is not known any more.
+    """
     from reprocheck.settings import controls
 
     return next((found.control_class for found in controls.table() if found.name == name), "")
@@ -33,7 +38,7 @@ def does(name: str) -> str:
     return next((found.does for found in controls.table() if found.name == name), "")
 
 
-# ---------------------------------------------------------------------------------------------------------------- what was on
+# -------------------------------------------------------------------------------------- what was on
 
 
 def touches(check: Check) -> tuple[Touch, ...]:
@@ -63,8 +68,9 @@ def conflict_sentence(conflict: Conflict) -> str:
     """What stands against a control."""
     where = f" ({origin(conflict.source)})" if conflict.source else ""
     return (
-        f"The control `{line(conflict.control)}` wants {line(conflict.what)} to be {value(conflict.wanted)}; the script sets it to "
-        f"{value(conflict.value)}{where}, and that stood."
+        f"The control `{line(conflict.control)}` wants {line(conflict.what)} to be"
+        f" {value(conflict.wanted)}; the script sets it to {value(conflict.value)}{where}, and that"
+        " stood."
     )
 
 
@@ -85,7 +91,7 @@ def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
-# ---------------------------------------------------------------------------------------------------------------- the search
+# --------------------------------------------------------------------------------------- the search
 
 
 def outcome(tried: Tried) -> str:
@@ -105,7 +111,11 @@ def outcome(tried: Tried) -> str:
 
 def arm(tried: Tried) -> str:
     """What an arm was made under."""
-    return f"{names(tried.controls)}, patched".removeprefix("as it is, ") if tried.patched else names(tried.controls)
+    return (
+        f"{names(tried.controls)}, patched".removeprefix("as it is, ")
+        if tried.patched
+        else names(tried.controls)
+    )
 
 
 def cost(search: Search) -> str:
@@ -116,7 +126,10 @@ def cost(search: Search) -> str:
     under = "With the patch" if patched else f"Under {names(search.smallest)}"
     if search.cost_of == "step":
         return f"{under} a step takes {search.cost:.2f} times as long as without."
-    return f"{under} a whole run takes {search.cost:.2f} times as long as without; its steps are too short to be measured by themselves."
+    return (
+        f"{under} a whole run takes {search.cost:.2f} times as long as without; its steps are too"
+        " short to be measured by themselves."
+    )
 
 
 def patch(search: Search) -> str:
@@ -134,7 +147,10 @@ def checked(search: Search) -> str:
     runs = f"{row.runs} runs with it, without any control,"
     if row.another_from is None:
         return f"{runs} {outcome(row)}."
-    both = f"agree in every bit until iteration {row.another_from - 1}; another difference remains, from iteration {row.another_from} on"
+    both = (
+        f"agree in every bit until iteration {row.another_from - 1}; another difference remains,"
+        f" from iteration {row.another_from} on"
+    )
     return f"{runs} {both}."
 
 
@@ -143,12 +159,15 @@ def summary(check: Check) -> list[str]:
     found = [f"controls: {names(check.record.controls)}"] if check.record.controls else []
     found += [line(conflict_sentence(one)) for one in conflicts(check)]
     if check.search:
-        found += [f"search: {line(check.search.sentence)}", *([line(check.search.confidence)] if check.search.confidence else [])]
+        found += [
+            f"search: {line(check.search.sentence)}",
+            *([line(check.search.confidence)] if check.search.confidence else []),
+        ]
         found += [line(cost(check.search))] if cost(check.search) else []
     return found
 
 
-# ---------------------------------------------------------------------------------------------------------------- report.json
+# -------------------------------------------------------------------------------------- report.json
 
 
 def document(check: Check) -> dict[str, object] | None:
@@ -160,11 +179,23 @@ def document(check: Check) -> dict[str, object] | None:
         "on": check.record.controls,
         "touched": [_touch(one) for one in touches(check)],
         "overrides": [
-            {"control": one.control, "what": one.what, "old": one.old, "new": one.new, "source": _source(one.source)}
+            {
+                "control": one.control,
+                "what": one.what,
+                "old": one.old,
+                "new": one.new,
+                "source": _source(one.source),
+            }
             for one in overrides(check)
         ],
         "conflicts": [
-            {"control": one.control, "what": one.what, "value": one.value, "wanted": one.wanted, "source": _source(one.source)}
+            {
+                "control": one.control,
+                "what": one.what,
+                "value": one.value,
+                "wanted": one.wanted,
+                "source": _source(one.source),
+            }
             for one in conflicts(check)
         ],
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
@@ -180,11 +211,26 @@ def document(check: Check) -> dict[str, object] | None:
 
 
 def _touch(touch: Touch) -> dict[str, object]:
-    return {"control": touch.control, "what": touch.what, "count": touch.count, "value": touch.value, "source": _source(touch.source)}
+    return {
+        "control": touch.control,
+        "what": touch.what,
+        "count": touch.count,
+        "value": touch.value,
+        "source": _source(touch.source),
+    }
 
 
 def _tried(tried: Tried) -> dict[str, object]:
-    names = ("controls", "runs", "agrees", "bitwise", "patched", "note", "another_from", "diverges_from")
+    names = (
+        "controls",
+        "runs",
+        "agrees",
+        "bitwise",
+        "patched",
+        "note",
+        "another_from",
+        "diverges_from",
+    )
     return {name: getattr(tried, name) for name in names}
 
 

@@ -1,7 +1,9 @@
-"""What the charts show: the losses of all runs, the tolerance band, the differences, at no more than about 2,000 iterations.
+"""What the charts show: the losses of all runs, the tolerance band, the differences, at no more
+than about 2,000 iterations.
 
-Every point is a recorded iteration at its place. Long trainings are thinned: the first iterations and those that the verdict names are
-kept, and of each of some hundred stretches the lowest and the highest loss, the largest difference, and the first loss that is not finite.
+Every point is a recorded iteration at its place. Long trainings are thinned: the first iterations
+and those that the verdict names are kept, and of each of some hundred stretches the lowest and the
+highest loss, the largest difference, and the first loss that is not finite.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ MOST_RANKS = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """One value for each iteration shown, NaN where there is none. Losses: the sum of an iteration's list."""
+    """One value for each iteration shown, NaN where there is none.
+
+    Losses: the sum of an iteration's list.
+    """
 
     run: int
     rank: int
@@ -44,7 +49,9 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
-    """Curves of all runs over `iterations`; `total` is the number of iterations of the longest run."""
+    """Curves of all runs over `iterations`; `total` is the number of iterations of the longest
+    run.
+    """
 
     iterations: Whole
     total: int
@@ -69,12 +76,20 @@ def curves(check: Check) -> Curves:
     import numpy as np
 
     shown, ranks_total = _ranks(check)
-    traces = [(run.number, trace) for run in check.runs for trace in run.traces if trace.rank in shown]
-    reference = {trace.rank: trace for trace in check.runs[0].traces if trace.rank in shown} if check.runs else {}
+    traces = [
+        (run.number, trace) for run in check.runs for trace in run.traces if trace.rank in shown
+    ]
+    reference = (
+        {trace.rank: trace for trace in check.runs[0].traces if trace.rank in shown}
+        if check.runs
+        else {}
+    )
     total = max((len(trace.losses) for _, trace in traces), default=0)
     divergence = check.verdict.first_divergence
     picks = _picks(check, traces, reference, total) if total else np.empty(0, np.int64)
-    losses = tuple(Curve(run=run, rank=trace.rank, values=_at(trace.losses, picks)) for run, trace in traces)
+    losses = tuple(
+        Curve(run=run, rank=trace.rank, values=_at(trace.losses, picks)) for run, trace in traces
+    )
     differences, allowed = _differences(check, traces, reference, picks)
     return Curves(
         iterations=picks,
@@ -90,11 +105,13 @@ def curves(check: Check) -> Curves:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- windows
+# ------------------------------------------------------------------------------------------ windows
 
 
 def sums(series: LossSeries, first: int, last: int) -> Array:
-    """Sum of the losses of the iterations first … last (from 1), NaN where an iteration was not recorded or has no loss."""
+    """Sum of the losses of the iterations first … last (from 1), NaN where an iteration was not
+    recorded or has no loss.
+    """
     import numpy as np
 
     values, counts = _window(series, first, last)
@@ -109,10 +126,14 @@ def sums(series: LossSeries, first: int, last: int) -> Array:
     return answer
 
 
-def gaps(reference: Trace, other: Trace, tolerance: Tolerance, first: int, last: int) -> tuple[Array, Array]:
-    """|a - b| and what is allowed, for the iterations first … last, of the loss with the largest difference against what is allowed.
+def gaps(
+    reference: Trace, other: Trace, tolerance: Tolerance, first: int, last: int
+) -> tuple[Array, Array]:
+    """|a - b| and what is allowed, for the iterations first … last, of the loss with the largest
+    difference against what is allowed.
 
-    NaN where the iteration is missing in a run, or the numbers of losses differ, or no difference is finite.
+    NaN where the iteration is missing in a run, or the numbers of losses differ, or no difference
+    is finite.
     """
     import numpy as np
 
@@ -123,7 +144,9 @@ def gaps(reference: Trace, other: Trace, tolerance: Tolerance, first: int, last:
     b = b[: int(counts[:size].sum())][np.repeat(usable, counts[:size])]
     a = a[: int(others[:size].sum())][np.repeat(usable, others[:size])]
     where = np.flatnonzero(usable)
-    a, b = _ordered(a, b, np.repeat(where + first, counts[where]), {*reference.unordered, *other.unordered})
+    a, b = _ordered(
+        a, b, np.repeat(where + first, counts[where]), {*reference.unordered, *other.unordered}
+    )
     difference, allowed = np.full(last - first + 1, np.nan), np.full(last - first + 1, np.nan)
     with np.errstate(all="ignore"):
         d, most = np.abs(a - b), tolerance.atol + tolerance.rtol * np.abs(b)
@@ -133,7 +156,9 @@ def gaps(reference: Trace, other: Trace, tolerance: Tolerance, first: int, last:
 
 
 def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
-    """The losses of the iterations first … last as far as recorded, and how many each iteration has. Views, not copies."""
+    """The losses of the iterations first … last as far as recorded, and how many each iteration
+    has. Views, not copies.
+    """
     import numpy as np
 
     ends = np.asarray(series.ends)[first - 1 : last]
@@ -145,7 +170,9 @@ def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
 
 
 def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tuple[Array, Array]:
-    """Losses of several threads in one iteration have no order of their own: they are compared sorted."""
+    """Losses of several threads in one iteration have no order of their own: they are compared
+    sorted.
+    """
     import numpy as np
 
     if not unordered:
@@ -173,7 +200,7 @@ def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-# ---------------------------------------------------------------------------------------------------------------- what is shown
+# ------------------------------------------------------------------------------------ what is shown
 
 
 def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
@@ -202,7 +229,9 @@ def _named(check: Check, total: int) -> Iterator[int]:
         yield from (i for i in (iteration - 1, iteration, iteration + 1) if 1 <= i <= total)
 
 
-def _picks(check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], total: int) -> Whole:
+def _picks(
+    check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], total: int
+) -> Whole:
     """The iterations to show, ascending."""
     import numpy as np
 
@@ -213,16 +242,32 @@ def _picks(check: Check, traces: list[tuple[int, Trace]], reference: dict[int, T
     chosen = set(range(1, head + 1)).union(_named(check, total))
     edges = np.linspace(head + 1, total + 1, (limit - head) // 4 + 1).astype(int)
     for first, last in zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), strict=True):
-        chosen.update(first + offset for offset in _extremes(check.record.tolerance, traces, reference, first, last))
+        chosen.update(
+            first + offset
+            for offset in _extremes(check.record.tolerance, traces, reference, first, last)
+        )
     return np.array(sorted(chosen))
 
 
-def _extremes(tolerance: Tolerance, traces: list[tuple[int, Trace]], reference: dict[int, Trace], first: int, last: int) -> Iterable[int]:
-    """Offsets in first … last of the lowest and highest loss, the largest difference, and the first loss that is not finite."""
+def _extremes(
+    tolerance: Tolerance,
+    traces: list[tuple[int, Trace]],
+    reference: dict[int, Trace],
+    first: int,
+    last: int,
+) -> Iterable[int]:
+    """Offsets in first … last of the lowest and highest loss, the largest difference, and the first
+    loss that is not finite.
+    """
     import numpy as np
 
     shape = last - first + 1
-    low, high, apart, lost = np.full(shape, np.inf), np.full(shape, -np.inf), np.full(shape, -1.0), np.zeros(shape, bool)
+    low, high, apart, lost = (
+        np.full(shape, np.inf),
+        np.full(shape, -np.inf),
+        np.full(shape, -1.0),
+        np.zeros(shape, bool),
+    )
     for _, trace in traces:
         loss = sums(trace.losses, first, last)
         good = np.isfinite(loss)
@@ -233,7 +278,12 @@ def _extremes(tolerance: Tolerance, traces: list[tuple[int, Trace]], reference: 
         base = reference.get(trace.rank)
         if base is not None and base is not trace:
             apart = np.fmax(apart, gaps(base, trace, tolerance, first, last)[0])
-    return {int(low.argmin()), int(high.argmax()), int(apart.argmax()), *([int(lost.argmax())] if lost.any() else [])}
+    return {
+        int(low.argmin()),
+        int(high.argmax()),
+        int(apart.argmax()),
+        *([int(lost.argmax())] if lost.any() else []),
+    }
 
 
 def _at(series: LossSeries, picks: Whole) -> Array:
@@ -242,13 +292,17 @@ def _at(series: LossSeries, picks: Whole) -> Array:
 
     if len(picks) and int(picks[-1]) == len(picks):
         return sums(series, 1, len(picks))
-    return np.array([sums(series, i, i)[0] if i <= len(series) else np.nan for i in picks.tolist()], dtype=float)
+    return np.array(
+        [sums(series, i, i)[0] if i <= len(series) else np.nan for i in picks.tolist()], dtype=float
+    )
 
 
 def _differences(
     check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], picks: Whole
 ) -> tuple[tuple[Curve, ...], tuple[Curve, ...]]:
-    """Difference of every later run from run 1, and what was allowed, one curve a rank (of the run that is furthest beyond it)."""
+    """Difference of every later run from run 1, and what was allowed, one curve a rank (of the run
+    that is furthest beyond it).
+    """
     import numpy as np
 
     differences, allowed, excess = [], {}, {}
@@ -266,7 +320,9 @@ def _differences(
         take = np.isnan(allowed[trace.rank]) | (beyond > excess[trace.rank])
         allowed[trace.rank] = np.where(take, most, allowed[trace.rank])
         excess[trace.rank] = np.maximum(beyond, excess[trace.rank])
-    return tuple(differences), tuple(Curve(run=1, rank=rank, values=values) for rank, values in sorted(allowed.items()))
+    return tuple(differences), tuple(
+        Curve(run=1, rank=rank, values=values) for rank, values in sorted(allowed.items())
+    )
 
 
 def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> tuple[Array, Array]:
@@ -275,11 +331,17 @@ def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> t
     if len(picks) and int(picks[-1]) == len(picks):
         return gaps(base, trace, tolerance, 1, len(picks))
     pairs = [gaps(base, trace, tolerance, i, i) for i in picks.tolist()]
-    return np.array([d[0] for d, _ in pairs], dtype=float), np.array([m[0] for _, m in pairs], dtype=float)
+    return np.array([d[0] for d, _ in pairs], dtype=float), np.array(
+        [m[0] for _, m in pairs], dtype=float
+    )
 
 
-def _bands(check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole) -> tuple[Band, ...]:
-    """The tolerance around run 1: the sum of what is allowed of each loss in an iteration's list."""
+def _bands(
+    check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole
+) -> tuple[Band, ...]:
+    """The tolerance around run 1: the sum of what is allowed of each loss in an iteration's
+    list.
+    """
     import numpy as np
 
     tolerance, wanted, bands = check.record.tolerance, picks.tolist(), []
@@ -293,13 +355,26 @@ def _bands(check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace],
         with np.errstate(all="ignore"):
             size = np.abs(curve.values)
             if (counts > 1).any():
-                size = np.array([np.abs(np.asarray(series.losses(i))).sum() if i <= len(ends) else np.nan for i in wanted])
+                size = np.array(
+                    [
+                        np.abs(np.asarray(series.losses(i))).sum() if i <= len(ends) else np.nan
+                        for i in wanted
+                    ]
+                )
             half = tolerance.atol * counts + tolerance.rtol * size
-            bands.append(Band(rank=curve.rank, low=_finite(curve.values - half), high=_finite(curve.values + half)))
+            bands.append(
+                Band(
+                    rank=curve.rank,
+                    low=_finite(curve.values - half),
+                    high=_finite(curve.values + half),
+                )
+            )
     return tuple(bands)
 
 
-def _not_finite(traces: list[tuple[int, Trace]], losses: tuple[Curve, ...], picks: Whole) -> Iterator[tuple[int, int, int]]:
+def _not_finite(
+    traces: list[tuple[int, Trace]], losses: tuple[Curve, ...], picks: Whole
+) -> Iterator[tuple[int, int, int]]:
     import numpy as np
 
     for (run, trace), curve in zip(traces, losses, strict=True):

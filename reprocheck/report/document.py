@@ -14,11 +14,15 @@ from reprocheck.report import compared, controls, files, static, words
 from reprocheck.report.text import valid
 
 ITERATIONS = 1000
-"""How many iterations of each rank stand in `runs`; the diverging one is added, all are in losses.csv."""
+"""How many iterations of each rank stand in `runs`; the diverging one is added, all are in
+losses.csv.
+"""
 
 
 def to_json(check: Check) -> dict[str, Any]:
-    """The check as a dictionary that `json.dumps` takes: keys as documented, numbers finite or null, no lone surrogates."""
+    """The check as a dictionary that `json.dumps` takes: keys as documented, numbers finite or
+    null, no lone surrogates.
+    """
     record, verdict = check.record, check.verdict
     document = {
         "schema_version": record.schema_version,
@@ -32,8 +36,14 @@ def to_json(check: Check) -> dict[str, Any]:
         "started": record.started,
         "checks": _checks(check),
         "tolerance": {"rtol": record.tolerance.rtol, "atol": record.tolerance.atol},
-        "bitwise": {"equal": verdict.bitwise.equal, "first_iteration": verdict.bitwise.first_iteration, "ulp": verdict.bitwise.ulp},
-        "first_divergence": verdict.first_divergence.iteration if verdict.first_divergence else None,
+        "bitwise": {
+            "equal": verdict.bitwise.equal,
+            "first_iteration": verdict.bitwise.first_iteration,
+            "ulp": verdict.bitwise.ulp,
+        },
+        "first_divergence": verdict.first_divergence.iteration
+        if verdict.first_divergence
+        else None,
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
         "ladder": _ladder(check.ladder) if check.ladder else None,
@@ -47,7 +57,10 @@ def to_json(check: Check) -> dict[str, Any]:
         "caveats": words.caveats(check),
         "coverage": check.coverage,
         "environment": _environment(check),
-        "settings": {setting.name: {"value": setting.value, "origin": setting.origin} for setting in record.settings},
+        "settings": {
+            setting.name: {"value": setting.value, "origin": setting.origin}
+            for setting in record.settings
+        },
         "runs": _runs(check),
     }
     answer: dict[str, Any] = _plain(document)
@@ -56,11 +69,23 @@ def to_json(check: Check) -> dict[str, Any]:
 
 def render(check: Check) -> bytes:
     """report.json."""
-    return (json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (
+        json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    ).encode()
 
 
 def _checks(check: Check) -> list[dict[str, object]]:
-    names = ("iteration", "kind", "run", "rank", "loss_index", "passed", "max_difference", "allowed", "ulp")
+    names = (
+        "iteration",
+        "kind",
+        "run",
+        "rank",
+        "loss_index",
+        "passed",
+        "max_difference",
+        "allowed",
+        "ulp",
+    )
     return [{name: getattr(row, name) for name in names} for row in check.verdict.comparisons]
 
 
@@ -86,7 +111,17 @@ def _ladder(ladder: Ladder) -> dict[str, object]:
 
 
 def _rung(rung: Rung) -> dict[str, object]:
-    names = ("rung", "status", "iteration", "rank", "place", "culprit", "size", "relative_difference", "detail")
+    names = (
+        "rung",
+        "status",
+        "iteration",
+        "rank",
+        "place",
+        "culprit",
+        "size",
+        "relative_difference",
+        "detail",
+    )
     return {**{name: getattr(rung, name) for name in names}, "source": _source(rung.source)}
 
 
@@ -103,12 +138,16 @@ def _environment(check: Check) -> dict[str, object]:
     names = ("key", "run", "reference", "value")
     return {
         "facts": facts(check),
-        "differences": [{name: getattr(row, name) for name in names} for row in check.environment_differences],
+        "differences": [
+            {name: getattr(row, name) for name in names} for row in check.environment_differences
+        ],
     }
 
 
 def facts(check: Check) -> dict[str, object]:
-    """Facts of the environment: of the check, of run 1, and of run 1's first rank, later ones winning."""
+    """Facts of the environment: of the check, of run 1, and of run 1's first rank, later ones
+    winning.
+    """
     run = check.runs[0] if check.runs else None
     first = run.traces[0].environment if run and run.traces else {}
     return {**check.record.environment, **(run.environment if run else {}), **first}
@@ -124,7 +163,10 @@ def _run(run: Run, diverging: int | None) -> dict[str, object]:
         "number": run.number,
         "exit_status": run.record.exit_status,
         "seconds": round(run.record.seconds, 6),
-        "ranks": [{"rank": trace.rank, "iterations": _iterations(trace, diverging)} for trace in run.traces],
+        "ranks": [
+            {"rank": trace.rank, "iterations": _iterations(trace, diverging)}
+            for trace in run.traces
+        ],
     }
 
 
@@ -148,7 +190,9 @@ def _loss(series: LossSeries, index: int) -> dict[str, object]:
 
 
 def _plain(value: Any) -> Any:
-    """`value` in JSON's types: non-finite numbers null, tuples lists, keys and other objects strings."""
+    """`value` in JSON's types: non-finite numbers null, tuples lists, keys and other objects
+    strings.
+    """
     if isinstance(value, str):
         return valid(value)
     if value is None or isinstance(value, (bool, int)):

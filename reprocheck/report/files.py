@@ -1,4 +1,6 @@
-"""What the runs did to files, and what became of the user's: as sentences and as a part of report.json."""
+"""What the runs did to files, and what became of the user's: as sentences and as a part of
+report.json.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +17,51 @@ CHANGES = (
     ("created", "Created while run {number} was under way: {files}."),
     ("changed", "Changed while run {number} was under way: {files}."),
     ("deleted", "Removed while run {number} was under way: {files}."),
-    ("unseen", "Of these, no process of run {number} was seen to write {files}: somebody else did, or a program that cannot be watched."),
+    (
+        "unseen",
+        (
+            "Of these, no process of run {number} was seen to write {files}: somebody else did, or"
+            " a program that cannot be watched."
+        ),
+    ),
 )
 """Kinds of changes by their names in the model, and how they are said."""
 OUTSIDE = (
     ("new", "Made by run {number} outside of the working directory, and still there: {files}."),
-    ("over", "Written to by run {number} outside of the working directory, where nothing is put back: {files}."),
-    ("gone", "Removed by run {number} outside of the working directory, where nothing is put back: {files}."),
+    (
+        "over",
+        (
+            "Written to by run {number} outside of the working directory, where nothing is put"
+            " back: {files}."
+        ),
+    ),
+    (
+        "gone",
+        (
+            "Removed by run {number} outside of the working directory, where nothing is put back:"
+            " {files}."
+        ),
+    ),
 )
 """Likewise for files elsewhere."""
 
 
 def sentences(check: Check) -> tuple[str, ...]:
     """What the runs of the check did to files, and what was done after them."""
-    return (*_of_runs(check), *(sentence for after in check.record.files_after for sentence in _after(after)))
+    return (
+        *_of_runs(check),
+        *(sentence for after in check.record.files_after for sentence in _after(after)),
+    )
 
 
 def document(check: Check) -> dict[str, Any]:
     """The part of report.json."""
     names = [*(name for name, _ in CHANGES), "elsewhere", "gone"]
     return {
-        "runs": [{"run": run.record.number, **{name: getattr(run.record.files, name) for name in names}} for run in check.runs],
+        "runs": [
+            {"run": run.record.number, **{name: getattr(run.record.files, name) for name in names}}
+            for run in check.runs
+        ],
         "visible": check.state_visible,
         "after": [asdict(after) for after in check.record.files_after],
     }
@@ -71,9 +97,15 @@ def _outside(changes: FileChanges, made: set[str]) -> dict[str, Sequence[str]]:
 def _after(after: FilesAfter) -> Iterator[str]:
     if after.replaced:
         place = f"`{after.left}` of the report folder"
-        yield f"Put back after the runs: {named(after.replaced)}. What the runs had written there is in {place}."
+        yield (
+            f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"
+            f" in {place}."
+        )
     if after.moved:
-        yield f"Made only by runs that were recorded again, and moved to `{after.left}` of the report folder: {named(after.moved)}."
+        yield (
+            f"Made only by runs that were recorded again, and moved to `{after.left}` of the report"
+            f" folder: {named(after.moved)}."
+        )
     if after.others:
         kept = f" As they were before: `{after.before}` of the report folder." if after.kept else ""
         yield f"Left as somebody else changed them: {named(after.others)}.{kept}"

@@ -54,22 +54,32 @@ class Format:
     chunks: Callable[[Sheet], Iterable[bytes]]
 
     def render(self, check: Check) -> bytes:
-        """The whole file. No clock, no environment, no network: the same bytes for the same check."""
+        """The whole file. No clock, no environment, no network: the same bytes for the same
+        check.
+        """
         return b"".join(self.chunks(Sheet(check)))
 
 
 _ALL = (
-    Format(name="json", filename="report.json", chunks=lambda sheet: [document.render(sheet.check)]),
+    Format(
+        name="json", filename="report.json", chunks=lambda sheet: [document.render(sheet.check)]
+    ),
     Format(name="junit", filename="junit.xml", chunks=lambda sheet: [junit.render(sheet.check)]),
     Format(name="md", filename="report.md", chunks=lambda sheet: [markdown.render(sheet.check)]),
     Format(name="csv", filename="losses.csv", chunks=lambda sheet: losses.chunks(sheet.check)),
     Format(name="svg", filename="loss.svg", chunks=lambda sheet: [sheet.loss_svg.encode()]),
     Format(name="png", filename="loss.png", chunks=lambda sheet: [charts.png(sheet.loss)]),
-    Format(name="difference", filename="difference.png", chunks=lambda sheet: [charts.png(sheet.difference)]),
+    Format(
+        name="difference",
+        filename="difference.png",
+        chunks=lambda sheet: [charts.png(sheet.difference)],
+    ),
     Format(
         name="html",
         filename="report.html",
-        chunks=lambda sheet: [page.render(sheet.check, sheet.curves, sheet.loss_svg, charts.svg(sheet.difference))],
+        chunks=lambda sheet: [
+            page.render(sheet.check, sheet.curves, sheet.loss_svg, charts.svg(sheet.difference))
+        ],
     ),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
@@ -79,7 +89,8 @@ FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> None:
     """Write the formats (names in FORMATS, all by default) into an existing folder.
 
-    Nothing is replaced before everything is written. Raises ReportError where the folder cannot be written or the disk is full.
+    Nothing is replaced before everything is written. Raises ReportError where the folder cannot be
+    written or the disk is full.
     """
     sheet = Sheet(check)
     done: list[tuple[Path, Path]] = []
@@ -100,7 +111,10 @@ def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> N
             _discard(draft)
 
 
-_FIX = "Free some space or choose another folder with --output; the recorded traces are kept, `reprocheck report` draws them again."
+_FIX = (
+    "Free some space or choose another folder with --output; the recorded traces are kept,"
+    " `reprocheck report` draws them again."
+)
 
 
 def _discard(draft: Path) -> None:
@@ -111,7 +125,9 @@ def _discard(draft: Path) -> None:
 
 
 def warm_up() -> None:
-    """Import numpy, pandas, matplotlib and jinja2 and draw a throw-away figure: to be called in a thread while runs are under way."""
+    """Import numpy, pandas, matplotlib and jinja2 and draw a throw-away figure: to be called in a
+    thread while runs are under way.
+    """
     import numpy  # noqa: F401
     import pandas  # noqa: F401
 

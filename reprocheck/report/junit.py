@@ -1,4 +1,6 @@
-"""junit.xml: one suite a check, with the test cases `script`, `forward check`, `backward check` and, where asked for, the stricter rule."""
+"""junit.xml: one suite a check, with the test cases `script`, `forward check`, `backward check`
+and, where asked for, the stricter rule.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,21 @@ COULD_NOT_RUN = ("script_failed", "timed_out")
 def render(check: Check) -> bytes:
     """junit.xml, valid XML 1.0 whatever the script printed."""
     record = check.record
-    suite = Element("testsuite", name=f"reprocheck: {line(record.entry_point.name)}", timestamp=line(record.started))
+    suite = Element(
+        "testsuite",
+        name=f"reprocheck: {line(record.entry_point.name)}",
+        timestamp=line(record.started),
+    )
     group = f"reprocheck.{line(record.entry_point.name)}"
     seconds = sum(run.record.seconds for run in check.runs)
     for index, (name, outcome, message, text) in enumerate(_cases(check)):
-        case = SubElement(suite, "testcase", classname=group, name=name, time=f"{seconds if index == 0 else 0:.3f}")
+        case = SubElement(
+            suite,
+            "testcase",
+            classname=group,
+            name=name,
+            time=f"{seconds if index == 0 else 0:.3f}",
+        )
         if outcome:
             element = SubElement(case, outcome, message=message)
             element.text = text
@@ -32,7 +44,9 @@ def render(check: Check) -> bytes:
     suite.attrib.update(totals)
     SubElement(suite, "system-out").text = "\n".join(words.summary(check))
     SubElement(suite, "system-err").text = "\n".join(
-        f"--- run {run.number}, standard error\n{tail(run.stderr_tail, 40, 8000)}" for run in check.runs if run.stderr_tail
+        f"--- run {run.number}, standard error\n{tail(run.stderr_tail, 40, 8000)}"
+        for run in check.runs
+        if run.stderr_tail
     )
     suites = Element("testsuites", name="reprocheck", attrib=totals)
     suites.append(suite)
@@ -55,16 +69,37 @@ def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
         rows = [row for row in verdict.comparisons if row.kind == kind]
         failed = [row for row in rows if row.passed is False]
         if failed or verdict.failed_check == kind:
-            message = reason if verdict.failed_check == kind or not failed else _differs(kind, failed, ranks)
-            yield f"{kind} check", "failure", message, "\n".join([*(_row(row, ranks) for row in failed), *why.summary(check, every=False)])
+            message = (
+                reason
+                if verdict.failed_check == kind or not failed
+                else _differs(kind, failed, ranks)
+            )
+            yield (
+                f"{kind} check",
+                "failure",
+                message,
+                "\n".join(
+                    [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
+                ),
+            )
         elif rows and all(row.passed for row in rows):
             yield f"{kind} check", "", "", ""
         elif stopped or verdict.failed_check:
             yield f"{kind} check", "skipped", "the check could not be made", ""
         else:
-            yield f"{kind} check", "error", reason, "\n".join(_row(row, ranks) for row in rows if row.passed is None)
+            yield (
+                f"{kind} check",
+                "error",
+                reason,
+                "\n".join(_row(row, ranks) for row in rows if row.passed is None),
+            )
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
-        yield "stricter rule (--fail-on)", "failure", reason, "\n".join(why.summary(check, every=False))
+        yield (
+            "stricter rule (--fail-on)",
+            "failure",
+            reason,
+            "\n".join(why.summary(check, every=False)),
+        )
 
 
 def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:

@@ -1,4 +1,7 @@
-"""losses.csv: every recorded loss, exact. `pandas.read_csv` restores every bit (before pandas 3 with `float_precision="round_trip"`)."""
+"""losses.csv: every recorded loss, exact.
+
+`pandas.read_csv` restores every bit (before pandas 3 with `float_precision="round_trip"`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ FEW = 2_000
 
 
 def chunks(check: Check) -> Iterator[bytes]:
-    """The file in pieces of at most 50,000 losses, so that a million iterations are never held as text."""
+    """The file in pieces of at most 50,000 losses, so that a million iterations are never held as
+    text.
+    """
     yield (",".join(COLUMNS) + "\n").encode()
     for run in check.runs:
         for trace in run.traces:
@@ -27,7 +32,9 @@ def chunks(check: Check) -> Iterator[bytes]:
 
 
 def table(run: int, trace: Trace, start: int, end: int) -> pd.DataFrame:
-    """The losses [start, end) of a rank as a table: a row for each, iterations and loss indexes beside it."""
+    """The losses [start, end) of a rank as a table: a row for each, iterations and loss indexes
+    beside it.
+    """
     import numpy as np
     import pandas as pd
 
@@ -41,7 +48,9 @@ def table(run: int, trace: Trace, start: int, end: int) -> pd.DataFrame:
             "iteration": iteration + 1,
             "loss_index": index - np.where(iteration > 0, ends[iteration - 1], 0),
             "loss": np.asarray(series.values)[start:end],
-            "dtype": np.array([_name(dtype) for dtype in series.dtypes], dtype=object)[np.asarray(series.dtype_of)[start:end]],
+            "dtype": np.array([_name(dtype) for dtype in series.dtypes], dtype=object)[
+                np.asarray(series.dtype_of)[start:end]
+            ],
         },
         columns=list(COLUMNS),
     )
@@ -53,7 +62,9 @@ def _few(frame: pd.DataFrame) -> bytes:
 
 
 def _many(frame: pd.DataFrame) -> bytes:
-    """The same rows, fifteen times as fast: as JSON lists, of which the brackets and quotes are taken away."""
+    """The same rows, fifteen times as fast: as JSON lists, of which the brackets and quotes are
+    taken away.
+    """
     import msgspec
     import numpy as np
 
@@ -66,4 +77,6 @@ def _many(frame: pd.DataFrame) -> bytes:
 
 
 def _name(dtype: str) -> str:
-    return "".join(letter for letter in dtype if letter.isascii() and (letter.isalnum() or letter in "._"))
+    return "".join(
+        letter for letter in dtype if letter.isascii() and (letter.isalnum() or letter in "._")
+    )

@@ -1,4 +1,7 @@
-"""report.md: to paste into an issue. Whatever stands in logs, paths and arguments cannot break out of its place."""
+"""report.md: to paste into an issue.
+
+Whatever stands in logs, paths and arguments cannot break out of its place.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,12 @@ def render(check: Check) -> bytes:
 
 
 def prose(text: str) -> str:
-    """Text in one line: what stands between backticks is code, all else is escaped that Markdown, HTML or a forge would read as more."""
-    return _BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], "".join(_pieces(text, code, _escaped)))
+    """Text in one line: what stands between backticks is code, all else is escaped that Markdown,
+    HTML or a forge would read as more.
+    """
+    return _BLOCK.sub(
+        lambda found: found[0][:-1] + "\\" + found[0][-1], "".join(_pieces(text, code, _escaped))
+    )
 
 
 def cell(text: str) -> str:
@@ -37,7 +44,9 @@ def summary(text: str) -> str:
     return "".join(_pieces(text, lambda inside: f"<code>{_as_html(inside)}</code>", _as_html))
 
 
-def _pieces(text: str, as_code: Callable[[str], str], as_text: Callable[[str], str]) -> Iterator[str]:
+def _pieces(
+    text: str, as_code: Callable[[str], str], as_text: Callable[[str], str]
+) -> Iterator[str]:
     """The parts of a sentence, those between backticks as code and those around them as text."""
     for number, piece in enumerate(_SPAN.split(line(text))):
         yield as_code(piece) if number % 2 else as_text(piece)
@@ -45,11 +54,17 @@ def _pieces(text: str, as_code: Callable[[str], str], as_text: Callable[[str], s
 
 def _as_html(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _CALLS.sub(r"\1<!-- -->", text).replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
+    return (
+        _CALLS.sub(r"\1<!-- -->", text)
+        .replace("://", ":<!-- -->//")
+        .replace("www.", "www<!-- -->.")
+    )
 
 
 def _escaped(text: str) -> str:
-    """Entities and empty comments stand where a backslash would not help: before tags, mentions and addresses."""
+    """Entities and empty comments stand where a backslash would not help: before tags, mentions and
+    addresses.
+    """
     html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     html = _CALLS.sub(r"\1<!-- -->", _PUNCTUATION.sub(r"\\\1", html))
     return html.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
@@ -107,7 +122,10 @@ def _answer(check: Check) -> Iterator[str]:
     if check.causes:
         yield from _cause(check, 0)
     if check.search:
-        yield from (f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}".rstrip(), "")
+        yield from (
+            f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}".rstrip(),
+            "",
+        )
     found = repair.best(check)
     if found is not None and found.kind == "patch":
         yield from (f"Patch. {prose(found.said)}", "", *block(found.text, "diff"), "")
@@ -126,7 +144,11 @@ def _sides(check: Check) -> Iterator[str]:
 def _compared(check: Check) -> Iterator[str]:
     """The checks, the losses and the runs."""
     table = tables.checks(check)
-    yield from _section(table, prose(table.note), f"Criterion: {code(words.criterion(check))}. {prose(words.moved(check))}".strip())
+    yield from _section(
+        table,
+        prose(table.note),
+        f"Criterion: {code(words.criterion(check))}. {prose(words.moved(check))}".strip(),
+    )
     for table in tables.losses(check):
         yield from _section(table, prose(table.note))
     statement = compared.statement(check) if check.between else check.verdict.outcomes.statement
@@ -147,8 +169,15 @@ def _limits(check: Check) -> Iterator[str]:
 
 
 def _numbers(check: Check) -> Table:
-    named = (("largest difference", words.largest(check)), ("bitwise", words.bitwise(check)), ("first divergence", words.divergence(check)))
-    rows = [*((name, headline, detail) for name, (headline, detail) in named), ("recorded", words.subtitle(check), words.frameworks(check))]
+    named = (
+        ("largest difference", words.largest(check)),
+        ("bitwise", words.bitwise(check)),
+        ("first divergence", words.divergence(check)),
+    )
+    rows = [
+        *((name, headline, detail) for name, (headline, detail) in named),
+        ("recorded", words.subtitle(check), words.frameworks(check)),
+    ]
     return Table(title="", heads=("", "", ""), rows=tuple(rows))
 
 
@@ -159,17 +188,27 @@ def _why(check: Check) -> Iterator[str]:
     for number in range(1, len(check.causes)):
         yield from _cause(check, number)
     if check.scan is not None:
-        yield from _folded(summary(static.sentence(check.scan)), [static.MEANS, "", *_table(tables.scanned(check.scan))])
+        yield from _folded(
+            summary(static.sentence(check.scan)),
+            [static.MEANS, "", *_table(tables.scanned(check.scan))],
+        )
 
 
 def _cause(check: Check, number: int) -> Iterator[str]:
     cause = check.causes[number]
-    yield from (f"### {'Another possible cause' if number else 'Cause'}: {prose(why.cause_title(cause))}", "")
+    yield from (
+        f"### {'Another possible cause' if number else 'Cause'}: {prose(why.cause_title(cause))}",
+        "",
+    )
     yield from (f"- {prose(text)}" for text in cause.evidence)
     yield from ("", *_source_line(cause.source))
     fix = repair.of(check, cause)
     if fix is not None:
-        yield from (("Fix:", "", *block(fix.text, "")) if fix.kind == "code" else (f"Fix: {prose(fix.text)}",))
+        yield from (
+            ("Fix:", "", *block(fix.text, ""))
+            if fix.kind == "code"
+            else (f"Fix: {prose(fix.text)}",)
+        )
         yield ""
 
 
@@ -183,13 +222,20 @@ def _controls(check: Check) -> Iterator[str]:
         for text in filter(None, (controls.cost(check.search),)):
             yield from (prose(text), "")
     yield from _section(tables.overridden(check))
-    yield from _list("Controls that could not act", [f"`{name}`: {text}" for name, text in controls.unavailable(check)])
+    yield from _list(
+        "Controls that could not act",
+        [f"`{name}`: {text}" for name, text in controls.unavailable(check)],
+    )
     yield from _folded("What the controls touched", _table(tables.touched(check)))
 
 
 def _source_line(source: SourceLine | None) -> Iterator[str]:
     if source is not None:
-        yield from (code(why.origin(source)) + (f": {code(source.text.strip())}" if source.text.strip() else ""), "")
+        yield from (
+            code(why.origin(source))
+            + (f": {code(source.text.strip())}" if source.text.strip() else ""),
+            "",
+        )
 
 
 def _section(table: Table, *after: str) -> Iterator[str]:
@@ -205,7 +251,11 @@ def _table(table: Table) -> Iterator[str]:
     if not table.rows:
         return
     yield "| " + " | ".join(table.heads) + " |"
-    yield "|" + "|".join("--:" if index in table.numeric else "---" for index in range(len(table.heads))) + "|"
+    yield (
+        "|"
+        + "|".join("--:" if index in table.numeric else "---" for index in range(len(table.heads)))
+        + "|"
+    )
     for index, row in enumerate(table.rows):
         cells = [cell(text) for text in row]
         if index in table.marked and cells[table.strong]:
@@ -224,9 +274,14 @@ def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterato
 
 
 def _log(check: Check, run: Run) -> Iterator[str]:
-    """The end of the log of a run that did not end well; of every run where nothing was recorded."""
+    """The end of the log of a run that did not end well; of every run where nothing was
+    recorded.
+    """
     if run.record.ended in ("failed", "timed_out") or check.verdict.verdict == "inconclusive":
-        for name, text in (("standard error", run.stderr_tail), ("standard output", run.stdout_tail)):
+        for name, text in (
+            ("standard error", run.stderr_tail),
+            ("standard output", run.stdout_tail),
+        ):
             if text.strip():
                 yield from _folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
 

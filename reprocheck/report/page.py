@@ -1,4 +1,7 @@
-"""report.html: one offline file. Scripts are inlined and named by their hash in the content security policy; nothing is fetched."""
+"""report.html: one offline file.
+
+Scripts are inlined and named by their hash in the content security policy; nothing is fetched.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,19 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check, Run
-from reprocheck.report import about, charts, cited, compared, controls, files, repair, static, tables, why, words
+from reprocheck.report import (
+    about,
+    charts,
+    cited,
+    compared,
+    controls,
+    files,
+    repair,
+    static,
+    tables,
+    why,
+    words,
+)
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import count, fact, line, moment, tail
 
@@ -27,7 +42,9 @@ TONES = {
     "timed_out": ("failed", "!"),
 }
 _LOSS_TITLE = "Loss of every run over the iterations, with the tolerance around run 1"
-_DIFFERENCE_TITLE = "Difference from run 1 over the iterations on a logarithmic scale, with what is allowed"
+_DIFFERENCE_TITLE = (
+    "Difference from run 1 over the iterations on a logarithmic scale, with what is allowed"
+)
 
 
 def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> bytes:
@@ -36,7 +53,9 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
 
     scripts = [_source("vendor/uplot/uPlot.iife.min.js"), _source("templates/report.js")]
     tone, sign = TONES[check.verdict.verdict]
-    if check.verdict.verdict == "reproducible" and (check.verdict.exit_code or check.verdict.first_divergence):
+    if check.verdict.verdict == "reproducible" and (
+        check.verdict.exit_code or check.verdict.first_divergence
+    ):
         tone = "unsure"
     text = environment().get_template("report.html").render(
         check=check,
@@ -57,7 +76,10 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         tone=tone,
         sign=sign,
         policy=policy(scripts),
-        styles=[Markup(_source("vendor/uplot/uPlot.min.css")), Markup(_source("templates/report.css"))],
+        styles=[
+            Markup(_source("vendor/uplot/uPlot.min.css")),
+            Markup(_source("templates/report.css")),
+        ],
         scripts=[Markup(script) for script in scripts],
         loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
         difference_svg=Markup(charts.inline(difference_svg, "difference", _DIFFERENCE_TITLE)),
@@ -69,8 +91,13 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
 
 def policy(scripts: list[str]) -> str:
     """The content security policy that allows these scripts and nothing from outside."""
-    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
-    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}; base-uri 'none'; form-action 'none'"
+    hashes = " ".join(
+        f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes};"
+        " base-uri 'none'; form-action 'none'"
+    )
 
 
 @cache
@@ -102,7 +129,7 @@ def _source(name: str) -> str:
     return resources.files("reprocheck.report").joinpath(name).read_text("utf-8")
 
 
-# ---------------------------------------------------------------------------------------------------------------- data for the charts
+# ------------------------------------------------------------------------------ data for the charts
 
 
 def chart_data(curves: Curves) -> dict[str, Any]:
@@ -114,13 +141,21 @@ def chart_data(curves: Curves) -> dict[str, Any]:
         "x": curves.iterations.tolist(),
         "loss": {
             "log": charts.logarithmic(curves),
-            "bands": [{"low": _numbers(band.low), "high": _numbers(band.high)} for band in curves.bands],
+            "bands": [
+                {"low": _numbers(band.low), "high": _numbers(band.high)} for band in curves.bands
+            ],
             "series": [_series(curve, curves, curve.values) for curve in curves.losses],
         },
         "difference": {
             "floor": bottom,
-            "allowed": [_numbers(np.where(curve.values <= 0, bottom, curve.values)) for curve in curves.allowed],
-            "series": [_series(curve, curves, np.where(curve.values <= 0, bottom, curve.values)) for curve in curves.differences],
+            "allowed": [
+                _numbers(np.where(curve.values <= 0, bottom, curve.values))
+                for curve in curves.allowed
+            ],
+            "series": [
+                _series(curve, curves, np.where(curve.values <= 0, bottom, curve.values))
+                for curve in curves.differences
+            ],
         },
         "firstDivergence": curves.first_divergence,
         "notFinite": [[iteration, run] for iteration, run, _ in curves.not_finite[:500]],
@@ -138,7 +173,10 @@ def _series(curve: Curve, curves: Curves, values: Any) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float | None]:
-    return [value if value == value and abs(value) != float("inf") else None for value in values.tolist()]
+    return [
+        value if value == value and abs(value) != float("inf") else None
+        for value in values.tolist()
+    ]
 
 
 def _embedded(data: dict[str, Any]) -> str:
@@ -147,11 +185,13 @@ def _embedded(data: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-# ---------------------------------------------------------------------------------------------------------------- logs
+# --------------------------------------------------------------------------------------------- logs
 
 
 def _logs(check: Check) -> list[dict[str, Any]]:
-    """The end of each log, the shorter the more runs there are; open where a run did not end well."""
+    """The end of each log, the shorter the more runs there are; open where a run did not end
+    well.
+    """
     most = max(40, 200 // max(1, len(check.runs)))
     return [entry for run in check.runs for entry in _logs_of(run, most)]
 
@@ -160,7 +200,11 @@ def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:
     named = (("standard error", run.stderr_tail), ("standard output", run.stdout_tail))
     bad = run.record.ended in ("failed", "timed_out")
     return [
-        {"title": f"Run {run.number}, {name}", "text": tail(text, most, 40_000), "open": bad and name == "standard error"}
+        {
+            "title": f"Run {run.number}, {name}",
+            "text": tail(text, most, 40_000),
+            "open": bad and name == "standard error",
+        }
         for name, text in named
         if text.strip()
     ]

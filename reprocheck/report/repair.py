@@ -1,4 +1,6 @@
-"""The one fix of a check: the patch that was tried where there is one, else what the best cause advises."""
+"""The one fix of a check: the patch that was tried where there is one, else what the best cause
+advises.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,17 @@ class Repair:
 def best(check: Check) -> Repair | None:
     """The fix that is shown first; None where none is known."""
     if check.search is not None and check.search.patch:
-        return Repair(kind="patch", text=controls.patch(check.search), said=controls.checked(check.search))
+        return Repair(
+            kind="patch", text=controls.patch(check.search), said=controls.checked(check.search)
+        )
     return of(check, check.causes[0]) if check.causes else None
 
 
 def of(check: Check, cause: Cause) -> Repair | None:
-    """The fix that stands with a cause. A confirmed one has none of its own where a patch was found for it."""
+    """The fix that stands with a cause.
+
+    A confirmed one has none of its own where a patch was found for it.
+    """
     if cause.confidence == "confirmed" and check.search is not None and check.search.patch:
         return None
     text = why.fix(cause)

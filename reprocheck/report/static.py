@@ -1,4 +1,6 @@
-"""What the scan finds in the source, beside what ran of it: for the page, the Markdown, the terminal and report.json."""
+"""What the scan finds in the source, beside what ran of it: for the page, the Markdown, the
+terminal and report.json.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ MEANS = "What a scan finds can make runs differ; that it does is shown by the ru
 
 
 def sentence(scan: StaticScan) -> str:
-    """`The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first difference; the functions of 2 others ran.`"""
+    """`The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first difference;
+    the functions of 2 others ran.`
+    """
     where = f"in {count(scan.files, 'file')}"
     if not scan.findings:
         return f"The scan finds nothing {where}."
@@ -29,7 +33,9 @@ def sentence(scan: StaticScan) -> str:
     if not executed:
         first = "none was seen to run"
     else:
-        first = f"{_were(executed)} executed, {before or 'none'} of them before the first difference"
+        first = (
+            f"{_were(executed)} executed, {before or 'none'} of them before the first difference"
+        )
     return "; ".join([f"{found}{first}", *_others(scan)]) + "."
 
 
@@ -39,7 +45,9 @@ def _others(scan: StaticScan) -> list[str]:
     left_out = sum(one.executed == "not_executed" for one in scan.findings)
     said = []
     if entered:
-        said.append(f"the function{'s' * (entered > 1)} of {entered} other{'s' * (entered > 1)} ran")
+        said.append(
+            f"the function{'s' * (entered > 1)} of {entered} other{'s' * (entered > 1)} ran"
+        )
     if left_out:
         said.append(f"{_were(left_out)} not executed")
     return said
@@ -56,7 +64,9 @@ def state(finding: StaticFinding) -> str:
 
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
     """A row for each finding: code, place, what is found there, whether it ran."""
-    return tuple((line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings)
+    return tuple(
+        (line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings
+    )
 
 
 def document(scan: StaticScan | None) -> dict[str, object] | None:
@@ -71,7 +81,10 @@ def document(scan: StaticScan | None) -> dict[str, object] | None:
         "files": scan.files,
         "lines": scan.lines,
         "findings": [
-            {**{name: getattr(one, name) for name in names}, "source": {"file": one.source.file, "line": one.source.line}}
+            {
+                **{name: getattr(one, name) for name in names},
+                "source": {"file": one.source.file, "line": one.source.line},
+            }
             for one in scan.findings
         ],
     }

@@ -1,4 +1,7 @@
-"""Tables of strings that both the page and the Markdown show. Cells are printable, not yet escaped."""
+"""Tables of strings that both the page and the Markdown show.
+
+Cells are printable, not yet escaped.
+"""
 
 from __future__ import annotations
 
@@ -72,16 +75,22 @@ def checks(check: Check) -> Table:
 
 
 def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
-    """In their order, those that weigh most (failures, what could not be made, the largest excess) and the first of each check."""
+    """In their order, those that weigh most (failures, what could not be made, the largest excess)
+    and the first of each check.
+    """
 
     def badness(row: Comparison) -> tuple[int, float]:
         excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
-        return {False: 2, None: 1, True: 0}[row.passed], excess if row.max_difference is not None else float("inf")
+        return {False: 2, None: 1, True: 0}[row.passed], (
+            excess if row.max_difference is not None else float("inf")
+        )
 
     if len(rows) <= CHECK_ROWS:
         return rows
     first = {row.kind: row for row in reversed(rows)}
-    kept = {id(row) for row in (*first.values(), *sorted(rows, key=badness, reverse=True)[:CHECK_ROWS])}
+    kept = {
+        id(row) for row in (*first.values(), *sorted(rows, key=badness, reverse=True)[:CHECK_ROWS])
+    }
     return [row for row in rows if id(row) in kept]
 
 
@@ -90,25 +99,40 @@ def _left_out(check: Check, shown: int) -> str:
     if shown == len(rows):
         return ""
     failed = sum(row.passed is False for row in rows)
-    return f"{shown} of {len(rows):,} rows, the worst ones; {failed:,} of all fail. All are in report.json."
+    return (
+        f"{shown} of {len(rows):,} rows, the worst ones; {failed:,} of all fail. All are in"
+        " report.json."
+    )
 
 
 def drift(check: Check) -> Table:
     """Of two recordings: the differences of their environments, by class."""
-    return Table(title="Differences of the environment", heads=("class", "run 1 → run 2", "what to expect"), rows=compared.drift(check))
+    return Table(
+        title="Differences of the environment",
+        heads=("class", "run 1 → run 2", "what to expect"),
+        rows=compared.drift(check),
+    )
 
 
 def losses(check: Check) -> tuple[Table, ...]:
-    """The first losses of all runs side by side and the diverging one, a table for each of the first two ranks and the diverging rank."""
+    """The first losses of all runs side by side and the diverging one, a table for each of the
+    first two ranks and the diverging rank.
+    """
     if not check.runs:
         return ()
     found = check.verdict.first_divergence
-    ranks = list(dict.fromkeys([trace.rank for trace in check.runs[0].traces[:2]] + ([found.rank] if found else [])))
+    ranks = list(
+        dict.fromkeys(
+            [trace.rank for trace in check.runs[0].traces[:2]] + ([found.rank] if found else [])
+        )
+    )
     return tuple(table for rank in ranks for table in _losses_of(check, rank))
 
 
 def _losses_of(check: Check, rank: int) -> list[Table]:
-    traces = [(run.number, trace) for run in check.runs[:6] for trace in run.traces if trace.rank == rank]
+    traces = [
+        (run.number, trace) for run in check.runs[:6] for trace in run.traces if trace.rank == rank
+    ]
     longest = max((len(trace.losses) for _, trace in traces), default=0)
     if not longest:
         return []
@@ -119,7 +143,14 @@ def _losses_of(check: Check, rank: int) -> list[Table]:
     rows, marked = [], []
     for index, iteration in enumerate(shown):
         apart, most = _worst(check, traces, iteration)
-        rows.append((f"{iteration:,}", *(_loss(trace, iteration) for _, trace in traces), number(apart), number(most)))
+        rows.append(
+            (
+                f"{iteration:,}",
+                *(_loss(trace, iteration) for _, trace in traces),
+                number(apart),
+                number(most),
+            )
+        )
         if apart is not None and most is not None and apart > most:
             marked.append(index)
     heads = ("iteration", *(f"run {number}" for number, _ in traces), "difference", "allowed")
@@ -137,13 +168,18 @@ def _losses_of(check: Check, rank: int) -> list[Table]:
     ]
 
 
-def _worst(check: Check, traces: Sequence[tuple[int, Trace]], iteration: int) -> tuple[float | None, float | None]:
+def _worst(
+    check: Check, traces: Sequence[tuple[int, Trace]], iteration: int
+) -> tuple[float | None, float | None]:
     """The difference furthest beyond what is allowed in one iteration, over the runs shown."""
     worst: tuple[float | None, float | None] = (None, None)
     if not traces or traces[0][0] != check.runs[0].number:
         return worst
     for _, trace in traces[1:]:
-        apart, most = (float(values[0]) for values in gaps(traces[0][1], trace, check.record.tolerance, iteration, iteration))
+        apart, most = (
+            float(values[0])
+            for values in gaps(traces[0][1], trace, check.record.tolerance, iteration, iteration)
+        )
         if apart == apart and (worst[0] is None or apart - most > worst[0] - (worst[1] or 0)):
             worst = (apart, most)
     return worst
@@ -155,7 +191,9 @@ def _loss(trace: Trace, iteration: int) -> str:
         return "–"
     start, end = trace.losses.span(iteration)
     shown = end - start if end - start <= 3 else 2
-    parts = [loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)]
+    parts = [
+        loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)
+    ]
     if not parts:
         return "none"
     return ", ".join(parts) + (f", … ({end - start})" if end - start > shown else "")
@@ -164,7 +202,14 @@ def _loss(trace: Trace, iteration: int) -> str:
 def runs(check: Check) -> Table:
     """How each run went."""
     rows = [
-        (str(run.number), words.ending(run), words.exit_status(run), words.iterations(run), words.duration(run), _aside(run))
+        (
+            str(run.number),
+            words.ending(run),
+            words.exit_status(run),
+            words.iterations(run),
+            words.duration(run),
+            _aside(run),
+        )
         for run in check.runs
     ]
     width = 6 if any(row[-1] for row in rows) else 5
@@ -173,19 +218,30 @@ def runs(check: Check) -> Table:
         heads=("run", "ended", "exit status", "iterations", "time", "remarks")[:width],
         rows=tuple(row[:width] for row in rows),
         numeric=frozenset({0, 2, 3, 4}),
-        marked=frozenset(index for index, run in enumerate(check.runs) if run.record.ended in ("failed", "timed_out")),
+        marked=frozenset(
+            index
+            for index, run in enumerate(check.runs)
+            if run.record.ended in ("failed", "timed_out")
+        ),
         strong=1,
     )
 
 
 def _aside(run: Run) -> str:
-    remarks = [count(run.record.killed, "leftover process", "leftover processes") + " killed"] if run.record.killed else []
+    remarks = (
+        [count(run.record.killed, "leftover process", "leftover processes") + " killed"]
+        if run.record.killed
+        else []
+    )
     for trace in run.traces:
         name = f"rank {trace.rank}: " if len(run.traces) > 1 else ""
         if trace.cut:
             remarks.append(f"{name}the trace ends in mid-line")
         if trace.skipped:
-            remarks.append(f"{name}step skipped by the gradient scaler in {count(len(trace.skipped), 'iteration')}")
+            remarks.append(
+                f"{name}step skipped by the gradient scaler in"
+                f" {count(len(trace.skipped), 'iteration')}"
+            )
         remarks += [f"{name}recorder: {line(problem)}" for problem in trace.problems[:3]]
     return "; ".join(remarks)
 
@@ -205,13 +261,24 @@ def ladder(found: Ladder) -> Table:
 def scanned(found: StaticScan) -> Table:
     """What the scan finds, a row for each place."""
     marked = frozenset(index for index, one in enumerate(found.findings) if one.precedes)
-    return Table(title="What the source shows", heads=("rule", "place", "what", "ran"), rows=static.rows(found), marked=marked, strong=3)
+    return Table(
+        title="What the source shows",
+        heads=("rule", "place", "what", "ran"),
+        rows=static.rows(found),
+        marked=marked,
+        strong=3,
+    )
 
 
 def controls_on(check: Check) -> Table:
     """The controls that were on in the runs of the check: class, and what each touched in run 1."""
-    rows = tuple((line(name), controls.control_class(name), controls.acted(check, name)) for name in check.record.controls)
-    return Table(title="Controls that were on", heads=("control", "class", "touched"), rows=rows, strong=0)
+    rows = tuple(
+        (line(name), controls.control_class(name), controls.acted(check, name))
+        for name in check.record.controls
+    )
+    return Table(
+        title="Controls that were on", heads=("control", "class", "touched"), rows=rows, strong=0
+    )
 
 
 def touched(check: Check) -> Table:
@@ -238,21 +305,42 @@ def touched(check: Check) -> Table:
 
 
 def overridden(check: Check) -> Table:
-    """Values of the user's that controls replaced in the search, and those that stood against a control."""
+    """Values of the user's that controls replaced in the search, and those that stood against a
+    control.
+    """
     rows = [
-        (line(one.control), line(one.what), controls.value(one.old), controls.value(one.new), origin(one.source))
+        (
+            line(one.control),
+            line(one.what),
+            controls.value(one.old),
+            controls.value(one.new),
+            origin(one.source),
+        )
         for one in controls.overrides(check)
     ]
     rows += [
-        (line(one.control), line(one.what), controls.value(one.value), f"stood; {controls.value(one.wanted)} wanted", origin(one.source))
+        (
+            line(one.control),
+            line(one.what),
+            controls.value(one.value),
+            f"stood; {controls.value(one.wanted)} wanted",
+            origin(one.source),
+        )
         for one in controls.conflicts(check)
     ]
-    return Table(title="Overrides and conflicts", heads=("control", "what", "the user's value", "became", "line"), rows=tuple(rows))
+    return Table(
+        title="Overrides and conflicts",
+        heads=("control", "what", "the user's value", "became", "line"),
+        rows=tuple(rows),
+    )
 
 
 def tried(search: Search) -> Table:
     """A row for each arm of the search; those that agree are marked."""
-    rows = tuple((controls.arm(one), str(one.runs), controls.outcome(one), line(one.note)) for one in search.tried)
+    rows = tuple(
+        (controls.arm(one), str(one.runs), controls.outcome(one), line(one.note))
+        for one in search.tried
+    )
     marked = frozenset(index for index, one in enumerate(search.tried) if one.agrees)
     return Table(
         title="What was tried",
@@ -268,8 +356,16 @@ def tried(search: Search) -> Table:
 def outcomes(check: Check) -> Table:
     """Runs grouped by bitwise outcome."""
     groups = check.verdict.outcomes.groups
-    rows = [(chr(ord("A") + index % 26), ", ".join(map(str, group.runs)), str(len(group.runs))) for index, group in enumerate(groups)]
-    return Table(title="Outcomes", heads=("outcome", "runs", "number of runs"), rows=tuple(rows), numeric=frozenset({2}))
+    rows = [
+        (chr(ord("A") + index % 26), ", ".join(map(str, group.runs)), str(len(group.runs)))
+        for index, group in enumerate(groups)
+    ]
+    return Table(
+        title="Outcomes",
+        heads=("outcome", "runs", "number of runs"),
+        rows=tuple(rows),
+        numeric=frozenset({2}),
+    )
 
 
 def statistics(check: Check) -> Table:
@@ -277,19 +373,42 @@ def statistics(check: Check) -> Table:
     every = check.verdict.outcomes.statistics if len(check.runs) > 1 else ()
     ranked = words.rank_count(check) > 1
     rows = [
-        (f"{row.iteration:,}", *([str(row.rank)] if ranked else []), loss(row.mean), number(row.standard_deviation))
+        (
+            f"{row.iteration:,}",
+            *([str(row.rank)] if ranked else []),
+            loss(row.mean),
+            number(row.standard_deviation),
+        )
         for row in every[: 2 * LOSS_ROWS]
     ]
     heads = ("iteration", *(["rank"] if ranked else []), "mean loss", "standard deviation")
-    note = f"{count(len(every) - len(rows), 'more row')} in report.json." if len(every) > len(rows) else ""
-    return Table(title="Mean and standard deviation", heads=heads, rows=tuple(rows), numeric=frozenset(range(len(heads))), note=note)
+    note = (
+        f"{count(len(every) - len(rows), 'more row')} in report.json."
+        if len(every) > len(rows)
+        else ""
+    )
+    return Table(
+        title="Mean and standard deviation",
+        heads=heads,
+        rows=tuple(rows),
+        numeric=frozenset(range(len(heads))),
+        note=note,
+    )
 
 
 def environment_differences(check: Check) -> Table:
     """Facts that are not the same in all runs."""
-    rows = [(line(row.key), f"{row.run}", fact(row.reference), fact(row.value)) for row in check.environment_differences]
+    rows = [
+        (line(row.key), f"{row.run}", fact(row.reference), fact(row.value))
+        for row in check.environment_differences
+    ]
     marked = frozenset(range(len(rows)))
-    return Table(title="Differences between the runs", heads=("fact", "run", "in run 1", "in this run"), rows=tuple(rows), marked=marked)
+    return Table(
+        title="Differences between the runs",
+        heads=("fact", "run", "in run 1", "in this run"),
+        rows=tuple(rows),
+        marked=marked,
+    )
 
 
 def environment(check: Check) -> Table:
@@ -303,5 +422,8 @@ def environment(check: Check) -> Table:
 
 def settings(check: Check) -> Table:
     """Each setting, its value and where it came from."""
-    rows = tuple((line(setting.name), fact(setting.value), line(setting.origin)) for setting in check.record.settings)
+    rows = tuple(
+        (line(setting.name), fact(setting.value), line(setting.origin))
+        for setting in check.record.settings
+    )
     return Table(title="Settings", heads=("setting", "value", "from"), rows=rows)

@@ -1,4 +1,7 @@
-"""Data made fit to print: terminal codes, control characters, lone surrogates, numbers. Standard library only."""
+"""Data made fit to print: terminal codes, control characters, lone surrogates, numbers.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,16 @@ _LINE_BREAK = re.compile("\r\n|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def valid(text: str) -> str:
-    """`text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be encoded."""
+    """`text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be
+    encoded.
+    """
     return _SURROGATE.sub(REPLACEMENT, text)
 
 
 def printable(text: str) -> str:
-    """`text` as a terminal would have left it: codes gone, lines that a carriage return overwrote dropped, control characters replaced."""
+    """`text` as a terminal would have left it: codes gone, lines that a carriage return overwrote
+    dropped, control characters replaced.
+    """
     text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
     if "\r" in text:
         text = "\n".join(_last_drawn(line) for line in text.split("\n"))
@@ -44,7 +51,9 @@ def tail(text: str, lines: int, characters: int) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, for differences and what is allowed; an en dash where there is none."""
+    """Four significant digits, for differences and what is allowed; an en dash where there is
+    none.
+    """
     if value is None:
         return "–"
     return f"{value:.4g}" if math.isfinite(value) else _non_finite(value)

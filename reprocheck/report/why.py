@@ -1,4 +1,6 @@
-"""Why the runs differ, in rows and words: the ladder and the causes for the page, the Markdown and the terminal. Standard library only."""
+"""Why the runs differ, in rows and words: the ladder and the causes for the page, the Markdown and
+the terminal. Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ MEANS: Mapping[RungName, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A rung as a row: what is printable in each column. `facts` are (name, value) pairs of a rung that differs."""
+    """A rung as a row: what is printable in each column.
+
+    `facts` are (name, value) pairs of a rung that differs.
+    """
 
     name: str
     means: str
@@ -57,12 +62,19 @@ def lead(check: Check) -> str:
         return ""
     shown = leading(check)
     if shown is not None and shown.rung != check.ladder.first and shown.detail:
-        return f"In iteration {shown.iteration:,} {small(line(shown.detail))}" if shown.iteration else line(shown.detail)
+        return (
+            f"In iteration {shown.iteration:,} {small(line(shown.detail))}"
+            if shown.iteration
+            else line(shown.detail)
+        )
     return line(check.ladder.sentence)
 
 
 def leading(check: Check) -> Rung | None:
-    """The rung that is named first. What run 1 left is not it where runs that find the same agree under a control for another cause."""
+    """The rung that is named first.
+
+    What run 1 left is not it where runs that find the same agree under a control for another cause.
+    """
     if check.ladder is None:
         return None
     first = check.ladder.first_rung
@@ -95,23 +107,32 @@ def _row(rung: Rung, ladder: Ladder) -> Row:
 
 
 def where(rung: Rung) -> str:
-    """`block.drop, iteration 1, gross`; of several ranks with those on which it differs in that iteration."""
+    """`block.drop, iteration 1, gross`; of several ranks with those on which it differs in that
+    iteration.
+    """
     when = f"iteration {rung.iteration:,}" if rung.iteration else ""
-    return ", ".join(filter(None, [line(rung.place or ""), when, _ranks(rung), SIZE.get(rung.size or "", "")]))
+    return ", ".join(
+        filter(None, [line(rung.place or ""), when, _ranks(rung), SIZE.get(rung.size or "", "")])
+    )
 
 
 def _ranks(rung: Rung) -> str:
     ranks = rung.facts.get("ranks")
     if not isinstance(ranks, Mapping):
         return ""
-    return named([int(rank) for rank, found in ranks.items() if found["iteration"] == rung.iteration] or [rung.rank or 0])
+    return named(
+        [int(rank) for rank, found in ranks.items() if found["iteration"] == rung.iteration]
+        or [rung.rank or 0]
+    )
 
 
 def _facts(rung: Rung) -> list[tuple[str, str]]:
     apart = rung.relative_difference
     size = SIZE.get(rung.size or "", "")
     if apart is not None:
-        size = f"{size}, about {number(apart)} relative" if size else f"about {number(apart)} relative"
+        size = (
+            f"{size}, about {number(apart)} relative" if size else f"about {number(apart)} relative"
+        )
     named = [
         ("place", line(rung.place or "")),
         ("made by", line(rung.culprit or "")),
@@ -125,7 +146,10 @@ def _facts(rung: Rung) -> list[tuple[str, str]]:
 def evidence(check: Check) -> str:
     """What the ladder was read from: `two more runs, recorded at levels module and op`."""
     pairs = check.record.deeper
-    levels = [f"level {pair.level}" + (f" inside {line(pair.inside)}" if pair.inside else "") for pair in pairs]
+    levels = [
+        f"level {pair.level}" + (f" inside {line(pair.inside)}" if pair.inside else "")
+        for pair in pairs
+    ]
     again = "two more runs" if len(pairs) == 1 else f"{2 * len(pairs)} more runs"
     if check.record.compared:
         again = "one run of each side" if len(pairs) == 1 else f"{len(pairs)} runs of each side"
@@ -157,5 +181,12 @@ def summary(check: Check, *, every: bool = True) -> list[str]:
     if check.ladder is None:
         return []
     found = [f"first difference: {lead(check)}"] if lead(check) else []
-    found += [f"  {row.name}: {row.status}" + (f", {row.where}" if row.where else "") for row in rows(check.ladder) if every or row.first]
-    return found + [f"cause: {cause_title(cause)}" + (f", {origin(cause.source)}" if cause.source else "") for cause in check.causes]
+    found += [
+        f"  {row.name}: {row.status}" + (f", {row.where}" if row.where else "")
+        for row in rows(check.ladder)
+        if every or row.first
+    ]
+    return found + [
+        f"cause: {cause_title(cause)}" + (f", {origin(cause.source)}" if cause.source else "")
+        for cause in check.causes
+    ]

@@ -1,4 +1,7 @@
-"""The catalogue of causes and what is known of operators: data with their sources. May import model and errors only."""
+"""The catalogue of causes and what is known of operators: data with their sources.
+
+May import model and errors only.
+"""
 
 from __future__ import annotations
 

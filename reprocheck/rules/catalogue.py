@@ -1,6 +1,9 @@
-"""The catalogue: each cause that a difference can have, read from `entries/*.toml`. One table of a file is one entry.
+"""The catalogue: each cause that a difference can have, read from `entries/*.toml`.
 
-The first digit of a code is its group (`GROUPS`). Codes and names are stable: a retired one is not given again.
+One table of a file is one entry.
+
+The first digit of a code is its group (`GROUPS`). Codes and names are stable: a retired one is not
+given again.
 """
 
 from __future__ import annotations
@@ -39,14 +42,17 @@ class Entry:
     code, name   stable: `RC301`, `unseeded-weights`
     rung         the rung of the ladder on which it usually shows first
     why, shows   what goes on, and what gives it away
-    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework (`python` for a program without one), of a
-                 device (`cuda`) or of both (`torch cuda`), and `fix`, where the entry is not of one framework alone, names none
+    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework
+    (`python` for a program without one), of a device (`cuda`) or of both (`torch cuda`), and `fix`,
+    where the entry is not of one framework alone, names none
     titles       titles for a framework, where the title's words do not fit it
     frameworks, devices   where it occurs; `any` for everywhere
     references   public threads (`repository#number`) and documents that it is known from
     bad, good    the smallest code that has it, and the same without it
-    severity     what the scan says of it: `error` changes results from run to run, `warning` can, `note` is worth knowing
-    scan         whether the scan finds it in source code: `bad` has a finding then, and `good` has none
+    severity     what the scan says of it: `error` changes results from run to run, `warning` can,
+                 `note` is worth knowing
+    scan         whether the scan finds it in source code: `bad` has a finding then, and `good` has
+                 none
     patch        whether `scan --fix` can mend it
     """
 
@@ -74,11 +80,15 @@ class Entry:
         return GROUPS[int(self.code[2])]
 
     def fix_for(self, frameworks: Iterable[str]) -> str:
-        """The fix for the first of these frameworks that has one of its own, else the one for all."""
+        """The fix for the first of these frameworks that has one of its own, else the one for
+        all.
+        """
         return next((self.fixes[name] for name in frameworks if name in self.fixes), self.fix)
 
     def title_for(self, frameworks: Iterable[str]) -> str:
-        """The title for the first of these frameworks, if it has one of its own, else the one for all."""
+        """The title for the first of these frameworks, if it has one of its own, else the one for
+        all.
+        """
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
     def concerns(self, frameworks: Iterable[str]) -> bool:
@@ -90,7 +100,11 @@ class Entry:
 @cache
 def catalogue() -> tuple[Entry, ...]:
     """All entries, by code."""
-    tables = [table for file in sorted(ENTRIES.glob("*.toml")) for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]]
+    tables = [
+        table
+        for file in sorted(ENTRIES.glob("*.toml"))
+        for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]
+    ]
     return tuple(sorted(map(_entry, tables), key=lambda entry: entry.code))
 
 
@@ -135,5 +149,7 @@ def _entry(table: dict[str, Any]) -> Entry:
         fields[name] = fields[name].strip("\n")
     for name in ("frameworks", "devices", "references"):
         fields[name] = tuple(fields.get(name, ()))
-    fields["fixes"] = {framework: code.strip("\n") for framework, code in fields.get("fixes", {}).items()}
+    fields["fixes"] = {
+        framework: code.strip("\n") for framework, code in fields.get("fixes", {}).items()
+    }
     return Entry(**fields)

@@ -1,4 +1,6 @@
-"""Classes of differences between two environments, read from `drift.toml`: what each makes one expect."""
+"""Classes of differences between two environments, read from `drift.toml`: what each makes one
+expect.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ TABLE = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DriftClass:
-    """A class, as `Drift` has it. `facts`: patterns of the keys in it; `cause`: name of the entry of the catalogue, empty for none."""
+    """A class, as `Drift` has it.
+
+    `facts`: patterns of the keys in it; `cause`: name of the entry of the catalogue, empty for
+    none.
+    """
 
     name: str
     title: str
@@ -35,4 +41,8 @@ def drift_classes() -> tuple[DriftClass, ...]:
 
 def drift_class(key: str) -> DriftClass:
     """The class of a fact of the environment, such as `torch.threads`."""
-    return next(found for found in drift_classes() if any(fnmatchcase(key, pattern) for pattern in found.facts))
+    return next(
+        found
+        for found in drift_classes()
+        if any(fnmatchcase(key, pattern) for pattern in found.facts)
+    )

@@ -1,6 +1,8 @@
-"""What is known of operators whose results may differ from run to run, read from `operators/*.toml`: lists with their source and version.
+"""What is known of operators whose results may differ from run to run, read from
+`operators/*.toml`: lists with their source and version.
 
-A list alone blames nothing: it strengthens what the ladder found, and says what an error of deterministic mode speaks of.
+A list alone blames nothing: it strengthens what the ladder found, and says what an error of
+deterministic mode speaks of.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ class Operator:
     devices   kinds of devices on which it is listed
     phase     the pass in which the noise arises
     when      what triggers it, as words that follow its name
-    deterministic_mode   `switches` to another kernel, `raises` an error, or what else the source says; empty where it says nothing
+    deterministic_mode   `switches` to another kernel, `raises` an error, or what else the source
+                         says; empty where it says nothing
     aliases   module classes, dispatcher and autograd names, and names in error messages
     """
 
@@ -41,7 +44,10 @@ class Operator:
     @property
     def sentence(self) -> str:
         """What the list says, with its source."""
-        return f"{self.name} ({self.when}) is on the list of {self.list.name} ({self.list.source}, {self.list.version})."
+        return (
+            f"{self.name} ({self.when}) is on the list of {self.list.name} ({self.list.source},"
+            f" {self.list.version})."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,10 +66,14 @@ def operator_lists() -> tuple[tuple[OperatorList, tuple[Operator, ...]], ...]:
     return tuple(_read(file) for file in sorted(OPERATORS.glob("*.toml")))
 
 
-def known(name: str, *, device: str = "cpu", backward: bool | None = None, frameworks: Iterable[str] = ()) -> tuple[Operator, ...]:
-    """The listed operators that a module class, dispatcher or autograd name stands for, on a device such as `cpu`, `cuda:0`, `npu`.
+def known(
+    name: str, *, device: str = "cpu", backward: bool | None = None, frameworks: Iterable[str] = ()
+) -> tuple[Operator, ...]:
+    """The listed operators that a module class, dispatcher or autograd name stands for, on a device
+    such as `cpu`, `cuda:0`, `npu`.
 
-    `backward` leaves out operators whose noise arises in the other pass, None takes both; `frameworks` leaves out lists of others.
+    `backward` leaves out operators whose noise arises in the other pass, None takes both;
+    `frameworks` leaves out lists of others.
     """
     kind = device.lower().partition(":")[0] or "cpu"
     other = {None: "", True: "forward", False: "backward"}[backward]
@@ -71,7 +81,9 @@ def known(name: str, *, device: str = "cpu", backward: bool | None = None, frame
     return tuple(
         operator
         for operator in raised(name)
-        if kind in operator.devices and operator.phase != other and (not wanted or wanted & set(operator.list.frameworks))
+        if kind in operator.devices
+        and operator.phase != other
+        and (not wanted or wanted & set(operator.list.frameworks))
     )
 
 
@@ -116,7 +128,9 @@ def _names(operator: Operator) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """One spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and `IndexPutBackward0`-like names."""
+    """One spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and
+    `IndexPutBackward0`-like names.
+    """
     word = name.strip().lower()
     word = re.sub(r"^(aten|torch\.ops\.aten)(\.|::)", "", word)
     word = re.sub(r"^([a-z0-9_]+)\.[a-z0-9_]+$", r"\1", word)  # the overload

@@ -1,6 +1,7 @@
 """The catalogue in the documentation: one page of all entries, and a page for each.
 
-`python -m reprocheck.rules.page docs` writes `docs/reference/rules.md` and `docs/rules/`; without a folder, the first goes to stdout.
+`python -m reprocheck.rules.page docs` writes `docs/reference/rules.md` and `docs/rules/`; without a
+folder, the first goes to stdout.
 """
 
 from __future__ import annotations
@@ -17,20 +18,25 @@ from reprocheck.rules.operators import operator_lists
 HEAD = """\
 # Rules
 
-<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->
+<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`.
+     Change the data there, not this page. -->
 
-The causes that `reprocheck` can name, by code. In the terminal, `reprocheck rules` prints this table and `reprocheck rules CODE` one entry.
+The causes that `reprocheck` can name, by code. In the terminal, `reprocheck rules` prints this
+table and `reprocheck rules CODE` one entry.
 
-A cause in a report carries a confidence: **observed** where facts of that very generator, file, value or operation are
-in the record of the runs, **suspected** where it only fits: by a line of the source, or as a second reading of the same
-difference. An operator is never blamed because it is on a list; a list only adds to what the runs have shown.
+A cause in a report carries a confidence: **observed** where facts of that very generator, file,
+value or operation are in the record of the runs, **suspected** where it only fits: by a line of the
+source, or as a second reading of the same difference. An operator is never blamed because it is on
+a list; a list only adds to what the runs have shown.
 
-Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error* changes results from run to run, a
-*warning* can, a *note* is worth knowing. *fix* says that `reprocheck scan --fix` mends it."""
+Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error*
+changes results from run to run, a *warning* can, a *note* is worth knowing. *fix* says that
+`reprocheck scan --fix` mends it."""
 INDEX = """\
 # Rules, page by page
 
-<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->
+<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`.
+     Change the data there, not this page. -->
 
 All of them on [one page](../reference/rules.md).
 """
@@ -43,12 +49,25 @@ SAYS = {
 
 def markdown() -> str:
     """The page."""
-    return "\n".join([HEAD, "", *_table(), *(line for entry in catalogue() for line in _section(entry)), *_lists()]) + "\n"
+    return (
+        "\n".join(
+            [
+                HEAD,
+                "",
+                *_table(),
+                *(line for entry in catalogue() for line in _section(entry)),
+                *_lists(),
+            ]
+        )
+        + "\n"
+    )
 
 
 def pages() -> Mapping[str, str]:
     """The pages of `docs/rules/` by file name: one for each entry, and an index."""
-    rows = [f"- [{entry.code}]({entry.code}.md) `{entry.name}`: {entry.title}" for entry in catalogue()]
+    rows = [
+        f"- [{entry.code}]({entry.code}.md) `{entry.name}`: {entry.title}" for entry in catalogue()
+    ]
     made = {"README.md": "\n".join([INDEX, *rows]) + "\n"}
     for entry in catalogue():
         made[f"{entry.code}.md"] = "\n".join(_page(entry)) + "\n"
@@ -88,13 +107,22 @@ def _table() -> Iterator[str]:
     for entry in catalogue():
         found = f"{entry.severity}, fix" if entry.patch else entry.severity
         scan = found if entry.scan else ""
-        yield f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} | {', '.join(entry.frameworks)} | {scan} |"
+        yield (
+            f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} |"
+            f" {', '.join(entry.frameworks)} | {scan} |"
+        )
 
 
 def _section(entry: Entry) -> Iterator[str]:
     if entry == next(one for one in catalogue() if one.group == entry.group):
         yield from ("", f"## {GROUPS.index(entry.group)} · {entry.group}")
-    yield from ("", f'<a id="{entry.code.lower()}"></a>', f"### {entry.code} {entry.name}", "", *_body(entry))
+    yield from (
+        "",
+        f'<a id="{entry.code.lower()}"></a>',
+        f"### {entry.code} {entry.name}",
+        "",
+        *_body(entry),
+    )
 
 
 def _page(entry: Entry) -> Iterator[str]:
@@ -102,25 +130,57 @@ def _page(entry: Entry) -> Iterator[str]:
     yield f"# {entry.code} {entry.name}"
     yield from (
         "",
-        "<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the data there, not this page. -->",
+        (
+            "<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the"
+            " data there, not this page. -->"
+        ),
         "",
     )
     yield from _body(entry)
     if entry.scan:
-        yield from ("", "Where it is meant, say so in the line or in the first line of its statement:", "")
+        yield from (
+            "",
+            "Where it is meant, say so in the line or in the first line of its statement:",
+            "",
+        )
         yield from ("```python", f"...  # reprocheck: ignore[{entry.code}] the reason", "```")
-    yield from ("", f"[All rules](../reference/rules.md) · [the scan](../reference/scan.md) · group {entry.group}")
+    yield from (
+        "",
+        (
+            "[All rules](../reference/rules.md) · [the scan](../reference/scan.md) · group"
+            f" {entry.group}"
+        ),
+    )
 
 
 def _body(entry: Entry) -> Iterator[str]:
     yield from (f"**{entry.title}.** {entry.why}", "", f"*Shows:* {entry.shows}")
-    yield from ("", f"*Frameworks:* {', '.join(entry.frameworks)} · *devices:* {', '.join(entry.devices)} · *first rung:* {entry.rung}")
+    yield from (
+        "",
+        (
+            f"*Frameworks:* {', '.join(entry.frameworks)} · *devices:* {', '.join(entry.devices)} ·"
+            f" *first rung:* {entry.rung}"
+        ),
+    )
     if entry.scan:
         mends = "; `--fix` mends it" if entry.patch else ""
         yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{mends}.")
     else:
         yield from ("", "*`reprocheck scan`:* does not find it; a run shows it.")
-    yield from ("", "Has it:", "", *_code(entry.bad), "", "Has not:", "", *_code(entry.good), "", "Fix:", "", *_code(entry.fix))
+    yield from (
+        "",
+        "Has it:",
+        "",
+        *_code(entry.bad),
+        "",
+        "Has not:",
+        "",
+        *_code(entry.good),
+        "",
+        "Fix:",
+        "",
+        *_code(entry.fix),
+    )
     for framework, code in entry.fixes.items():
         yield from ("", f"Fix for {framework}:", "", *_code(code))
     if entry.references:
@@ -137,11 +197,19 @@ def _code(text: str) -> Iterator[str]:
 def _lists() -> Iterator[str]:
     yield from ("", "## Lists of operators")
     for source, operators in operator_lists():
-        yield from ("", f"### {capital(source.name)}", "", f"From: {source.source} ({source.version}).", "")
+        yield from (
+            "",
+            f"### {capital(source.name)}",
+            "",
+            f"From: {source.source} ({source.version}).",
+            "",
+        )
         yield from ("| operator | when | devices | in deterministic mode |", "|---|---|---|---|")
         for operator in operators:
             mode = operator.deterministic_mode or "not said"
-            yield f"| `{operator.name}` | {operator.when} | {', '.join(operator.devices)} | {mode} |"
+            yield (
+                f"| `{operator.name}` | {operator.when} | {', '.join(operator.devices)} | {mode} |"
+            )
 
 
 if __name__ == "__main__":

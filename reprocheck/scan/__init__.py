@@ -1,12 +1,14 @@
-'''The static scan: sources of randomness in source code, found without running it. May import model, rules and errors.
+'''The static scan: sources of randomness in source code, found without running it.
+
+May import model, rules and errors.
 
 `scan(paths)` gives a `Result`; `patches(result, paths)` what the files look like once mended.
 
 How a check is written
 ======================
-A check is a generator of hits in a file of `checks/`, one file a topic. Its codes are entries of the catalogue
-(`rules/entries/*.toml`) with `scan = true`, a `severity` and, where it can be mended, `patch = true`; their `bad` and `good` are its
-first tests.
+A check is a generator of hits in a file of `checks/`, one file a topic. Its codes are entries of
+the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, where it can be mended,
+`patch = true`; their `bad` and `good` are its first tests.
 
     from collections.abc import Iterator
 
@@ -22,48 +24,60 @@ first tests.
             if not order.whole:
                 continue
             for layer in order.calls("torch.nn.Linear", "torch.nn.Conv2d"):
-                if next(order.before(layer, *SEEDS), None) is None and (seed := next(order.after(layer, *SEEDS), None)):
-                    yield hit("RC302", seed, f"the weights were drawn before, in line {layer.line}")
+                if next(order.before(layer, *SEEDS), None) is None and (seed :=
+                next(order.after(layer, *SEEDS), None)): yield hit("RC302", seed, f"the weights were
+                drawn before, in line {layer.line}")
                     return
 
 `check` runs once for each module. It sees
 
-- `module.orders`: what is executed. For an entry module one `Order` with `whole=True`, in which the user's own functions and modules stand
-  inlined where they are called; then one order (`whole=False`) for each function and class that no entry module reaches, and for the body
-  of a module that is no entry. A hit may lie in another module than the order's root: `step.module`. Duplicates are dropped.
-- `module.calls("os.listdir", ...)`: the calls in the text of this module by name, executed or not, as `ast.Call` nodes;
-  `module.nodes(ast.Assign)` (faster than `ast.walk`), `module.names.of(node)`, `module.parent(node)`, `module.function_of(node)` and
-  `module.source`.
+- `module.orders`: what is executed. For an entry module one `Order` with `whole=True`, in which the
+  user's own functions and modules stand inlined where they are called; then one order
+  (`whole=False`) for each function and class that no entry module reaches, and for the body of a
+  module that is no entry. A hit may lie in another module than the order's root: `step.module`.
+  Duplicates are dropped.
+- `module.calls("os.listdir", ...)`: the calls in the text of this module by name, executed or not,
+  as `ast.Call` nodes; `module.nodes(ast.Assign)` (faster than `ast.walk`), `module.names.of(node)`,
+  `module.parent(node)`, `module.function_of(node)` and `module.source`.
 
 An order is a sequence of steps, and lookups on it:
 
-    order.calls("numpy.random.*")         calls by name, in order; `order.methods("backward")` by last part, whatever the object is
-    order.before(step, ...)               `.after`, `.surely_before` (not under a condition that the step is not under itself)
-    order.stores("torch.backends.cudnn.benchmark")        assignments; `order.environment("PYTHONHASHSEED")`
-    order.imports("torch"), order.loops()
+    order.calls("numpy.random.*")         calls by name, in order; `order.methods("backward")` by
+    last part, whatever the object is order.before(step, ...)               `.after`,
+    `.surely_before` (not under a condition that the step is not under itself)
+    order.stores("torch.backends.cudnn.benchmark")        assignments;
+    `order.environment("PYTHONHASHSEED")` order.imports("torch"), order.loops()
 
-    call.name                             "torch.Generator().manual_seed", "numpy.random.default_rng", "?.step"
-    call.argument(1, "shuffle")           a Value; None where it is not given; UNKNOWN where `*args` or `**kwargs` may hide it
-    call.conditions, call.loops, call.contexts, call.through, call.by     how it is reached (see `steps.Step`)
+    call.name                             "torch.Generator().manual_seed",
+                                          "numpy.random.default_rng", "?.step" call.argument(1,
+                                          "shuffle")           a Value; None where it is not given;
+                                          UNKNOWN where `*args` or `**kwargs` may hide it
+                                          call.conditions, call.loops, call.contexts, call.through,
+                                          call.by     how it is reached (see `steps.Step`)
     call.own                              a function or class of the user's (its steps follow)
 
-Values (`values`) are followed through variables, attributes of objects, arguments, returns, containers:
+Values (`values`) are followed through variables, attributes of objects, arguments, returns,
+containers:
 
-    value.made_by("torch.Generator")      the call that made it, or None:  generator = loader.argument(None, "generator")
-    order.on(value, "manual_seed")        calls of methods of that very object: is this generator seeded, and where
-    order.flow(value)                     every step that takes it or something made of it: does `sorted` come, before a loop
-    value.calls("time.time")              calls in which it has its origin: `manual_seed(int(time.time()) % 1000)`
-    isinstance(value, Constant)           literals and arithmetic with them: value.value
-    isinstance(value, Instance)           an object of a class of the user's: value.is_a("torch.nn.Module")
+    value.made_by("torch.Generator")      the call that made it, or None:  generator =
+    loader.argument(None, "generator") order.on(value, "manual_seed")        calls of methods of
+    that very object: is this generator seeded, and where order.flow(value)
+    every step that takes it or something made of it: does `sorted` come, before a loop
+    value.calls("time.time")              calls in which it has its origin:
+    `manual_seed(int(time.time()) % 1000)` isinstance(value, Constant)           literals and
+    arithmetic with them: value.value
+    isinstance(value, Instance)           an object of a class of the user's:
+    value.is_a("torch.nn.Module")
 
-Names are those under which a thing is documented, whatever the import: `torch.nn.functional.dropout`, `torch.utils.data.DataLoader`,
-`keras.layers.Dropout` (also for `tf.keras`), `lightning.pytorch.Trainer`, `mindspore.nn.Dropout`, `builtins.sorted`, `builtins.set`. The
-result of a call is `NAME()`, so that `Path("x").glob` is `pathlib.Path().glob` and `self.rng.shuffle` is
-`numpy.random.default_rng().shuffle`. Methods that give back their object (`manual_seed` of a generator, `to`, `cuda`, `eval`, ...) leave
-the value what it is.
+Names are those under which a thing is documented, whatever the import:
+`torch.nn.functional.dropout`, `torch.utils.data.DataLoader`, `keras.layers.Dropout` (also for
+`tf.keras`), `lightning.pytorch.Trainer`, `mindspore.nn.Dropout`, `builtins.sorted`, `builtins.set`.
+The result of a call is `NAME()`, so that `Path("x").glob` is `pathlib.Path().glob` and
+`self.rng.shuffle` is `numpy.random.default_rng().shuffle`. Methods that give back their object
+(`manual_seed` of a generator, `to`, `cuda`, `eval`, ...) leave the value what it is.
 
-In tests: `reprocheck.scan.project.of_text({"train.py": text})` is a project without files, `reprocheck.scan.judge.findings(project)` what
-is found in it.
+In tests: `reprocheck.scan.project.of_text({"train.py": text})` is a project without files,
+`reprocheck.scan.judge.findings(project)` what is found in it.
 '''
 
 from __future__ import annotations
@@ -79,7 +93,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Result", "Unreadable", "patched", "scan"]
 
-_HOMES = {"Finding": "finding", "Result": "finding", "Unreadable": "finding", "patched": "engine", "scan": "engine"}
+_HOMES = {
+    "Finding": "finding",
+    "Result": "finding",
+    "Unreadable": "finding",
+    "patched": "engine",
+    "scan": "engine",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,6 @@
-"""One name for each thing of a library, whatever the path by which it was imported, and what star imports bring."""
+"""One name for each thing of a library, whatever the path by which it was imported, and what star
+imports bring.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")) | {"unicode", "xrange", "raw_input", "basestring"}
+BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")) | {
+    "unicode",
+    "xrange",
+    "raw_input",
+    "basestring",
+}
 
 FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "numpy")
 
@@ -27,7 +34,20 @@ KNOWN_PACKAGES = frozenset(sys.stdlib_module_names) | {
         "lightning_fabric",
         "accelerate",
     ),
-    *("transformers", "datasets", "sklearn", "scipy", "pandas", "albumentations", "cv2", "PIL", "gym", "gymnasium", "xgboost", "lightgbm"),
+    *(
+        "transformers",
+        "datasets",
+        "sklearn",
+        "scipy",
+        "pandas",
+        "albumentations",
+        "cv2",
+        "PIL",
+        "gym",
+        "gymnasium",
+        "xgboost",
+        "lightgbm",
+    ),
     *(
         "ray",
         "optuna",
@@ -55,7 +75,19 @@ KNOWN_PACKAGES = frozenset(sys.stdlib_module_names) | {
         "tensorflow_datasets",
         "tensorflow_probability",
     ),
-    *("hydra", "omegaconf", "yaml", "requests", "matplotlib", "seaborn", "joblib", "dask", "msprobe", "reprocheck", "pytest"),
+    *(
+        "hydra",
+        "omegaconf",
+        "yaml",
+        "requests",
+        "matplotlib",
+        "seaborn",
+        "joblib",
+        "dask",
+        "msprobe",
+        "reprocheck",
+        "pytest",
+    ),
 }
 """Packages that an import means even where a folder of that name lies beside the script."""
 
@@ -107,13 +139,31 @@ _PREFIXES = {
 _INNER = (
     (re.compile(r"^torch\.nn\.modules\.(?:[a-z_0-9]+\.)?(\w+)"), r"torch.nn.\1"),
     (re.compile(r"^torch\.optim\.[a-z_0-9]+\.([A-Z]\w*)"), r"torch.optim.\1"),
-    (re.compile(r"^mindspore\.nn\.(?:layer|optim|loss|cell|wrap|probability)(?:\.[a-z_0-9]+)?\.([A-Z]\w*)"), r"mindspore.nn.\1"),
-    (re.compile(r"^mindspore\.dataset\.datasets(?:_[a-z_]+)?\.([A-Z]\w*)"), r"mindspore.dataset.\1"),
-    (re.compile(r"^lightning\.(Trainer|LightningModule|LightningDataModule|Callback|seed_everything)\b"), r"lightning.pytorch.\1"),
-    (re.compile(r"^lightning\.pytorch\.utilities\.seed\.(\w+)"), r"lightning.pytorch.\1"),
-    (re.compile(r"^lightning\.fabric\.utilities\.seed\.seed_everything"), "lightning.pytorch.seed_everything"),
     (
-        re.compile(r"^transformers\.(?:trainer_utils|trainer|training_args|training_args_seq2seq|trainer_seq2seq)\.([A-Za-z]\w*)"),
+        re.compile(
+            r"^mindspore\.nn\.(?:layer|optim|loss|cell|wrap|probability)(?:\.[a-z_0-9]+)?\.([A-Z]\w*)"
+        ),
+        r"mindspore.nn.\1",
+    ),
+    (
+        re.compile(r"^mindspore\.dataset\.datasets(?:_[a-z_]+)?\.([A-Z]\w*)"),
+        r"mindspore.dataset.\1",
+    ),
+    (
+        re.compile(
+            r"^lightning\.(Trainer|LightningModule|LightningDataModule|Callback|seed_everything)\b"
+        ),
+        r"lightning.pytorch.\1",
+    ),
+    (re.compile(r"^lightning\.pytorch\.utilities\.seed\.(\w+)"), r"lightning.pytorch.\1"),
+    (
+        re.compile(r"^lightning\.fabric\.utilities\.seed\.seed_everything"),
+        "lightning.pytorch.seed_everything",
+    ),
+    (
+        re.compile(
+            r"^transformers\.(?:trainer_utils|trainer|training_args|training_args_seq2seq|trainer_seq2seq)\.([A-Za-z]\w*)"
+        ),
         r"transformers.\1",
     ),
     (re.compile(r"^torch\.fork_rng\b"), "torch.random.fork_rng"),
@@ -125,7 +175,9 @@ _INNER = (
 
 _STARS = {
     package: frozenset(names.split())
-    for package, names in tomllib.loads(Path(__file__).with_name("stars.toml").read_text(encoding="utf-8")).items()
+    for package, names in tomllib.loads(
+        Path(__file__).with_name("stars.toml").read_text(encoding="utf-8")
+    ).items()
 }
 _CAPITALS = (
     "torch.nn",
@@ -137,7 +189,12 @@ _CAPITALS = (
     "torchvision.transforms",
     "torch.optim",
 )
-_FUNCTIONS = ("torch.nn.functional", "mindspore.ops", "mindspore", "torchvision.transforms.functional")
+_FUNCTIONS = (
+    "torch.nn.functional",
+    "mindspore.ops",
+    "mindspore",
+    "torchvision.transforms.functional",
+)
 
 
 @lru_cache(maxsize=20_000)
@@ -168,5 +225,7 @@ def starred(package: str, name: str) -> bool:
 
 
 def may_bring(package: str, name: str) -> bool:
-    """Whether a star import may bring this name, where nothing else does: lower-case functions of packages that are full of them."""
+    """Whether a star import may bring this name, where nothing else does: lower-case functions of
+    packages that are full of them.
+    """
     return canonical(package) in _FUNCTIONS and name not in BUILTINS

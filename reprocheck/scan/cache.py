@@ -1,6 +1,8 @@
-"""What earlier scans found, by content: an outline for each file, the findings for each group of files that import one another.
+"""What earlier scans found, by content: an outline for each file, the findings for each group of
+files that import one another.
 
-Everything is kept under a hash of the scan's own source and of the catalogue, so that a new version starts anew.
+Everything is kept under a hash of the scan's own source and of the catalogue, so that a new version
+starts anew.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Found(msgspec.Struct, frozen=True):
 def default_folder() -> Path:
     """`$XDG_CACHE_HOME/reprocheck/scan`, else below `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~")) / ".cache"  # noqa: PTH111
+    home = os.path.expanduser("~")  # noqa: PTH111
+    root = Path(base) if base and Path(base).is_absolute() else Path(home) / ".cache"
     return root / "reprocheck" / "scan"
 
 
@@ -62,7 +65,10 @@ def version() -> str:
 
 
 class Cache:
-    """Files in a folder, two of a kind: outlines and findings. One that cannot be used is as good as none."""
+    """Files in a folder, two of a kind: outlines and findings.
+
+    One that cannot be used is as good as none.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder / version() if folder is not None else None

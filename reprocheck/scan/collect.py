@@ -1,4 +1,6 @@
-"""From paths to files with their outlines: read, follow the user's imports, and group files that import one another."""
+"""From paths to files with their outlines: read, follow the user's imports, and group files that
+import one another.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,20 @@ from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, UnreadableError, digest, parse, read
 
 _MOST_ROUNDS = 8
-"""How often files are followed again because they are imported from another folder than was known."""
+"""How often files are followed again because they are imported from another folder than was
+known.
+"""
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 """The fields of statements that hold statements, or what holds them."""
 
 
 @dataclass(eq=False, slots=True)
 class Read:
-    """A file that was read: its content's digest and outline, the source once it was parsed, and how files import one another.
+    """A file that was read: its content's digest and outline, the source once it was parsed, and
+    how files import one another.
 
-    imports    the real paths of the files that it imports, each with the folder from which it is imported
+    imports    the real paths of the files that it imports, each with the folder from which it is
+               imported
     roots      the folders from which others import it, where that is not its own
     """
 
@@ -49,10 +55,11 @@ class Read:
 
 
 def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], list[Unreadable]]:
-    """All files of a scan by their real paths, with those that they import; and those that cannot be read.
+    """All files of a scan by their real paths, with those that they import; and those that cannot
+    be read.
 
-    What an import means depends on the folder from which the importing file was itself imported, so files are followed again until
-    that is settled.
+    What an import means depends on the folder from which the importing file was itself imported, so
+    files are followed again until that is settled.
     """
     done: dict[str, Read] = {}
     problems: list[Unreadable] = []
@@ -70,7 +77,9 @@ def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], lis
     return _reached(done), problems
 
 
-def _added(file: File, done: dict[str, Read], known: set[str], problems: list[Unreadable], cache: Cache) -> Read | None:
+def _added(
+    file: File, done: dict[str, Read], known: set[str], problems: list[Unreadable], cache: Cache
+) -> Read | None:
     """The file among those that are done, unless it was there or cannot be read."""
     key = os.path.realpath(file.path)
     if key in known:
@@ -91,13 +100,17 @@ def _followed(one: Read, known: set[str]) -> list[File]:
     for path, root in _imported(one):
         other = os.path.realpath(path)
         one.imports[other] = root
-        if other not in known and not (files.is_installed(path) and files.is_installed(one.file.path)):
+        if other not in known and not (
+            files.is_installed(path) and files.is_installed(one.file.path)
+        ):
             found.append(File(path=path, named=False, single=False))
     return found
 
 
 def _rooted(done: dict[str, Read]) -> list[Read]:
-    """Notes the folders from which files are imported, the outermost first; and gives those files for which they are others now."""
+    """Notes the folders from which files are imported, the outermost first; and gives those files
+    for which they are others now.
+    """
     roots: dict[str, set[Path]] = {}
     for one in done.values():
         for other, root in one.imports.items():
@@ -132,7 +145,15 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
         return Unreadable(path=shown, reason=error.reason, line=error.line)
     name, package = module_name(file.path)
     content = digest(data) + ("n" if file.path.suffix == ".ipynb" else "")
-    one = Read(file=file, shown=shown, name=name, package=package, data=data, digest=content, outline=Outline())
+    one = Read(
+        file=file,
+        shown=shown,
+        name=name,
+        package=package,
+        data=data,
+        digest=content,
+        outline=Outline(),
+    )
     outline = cache.outline(content)
     if outline is None:
         outline = _outline(one)
@@ -155,7 +176,9 @@ def _outline(one: Read) -> Outline:
         if isinstance(node, ast.Import):
             imports += [(0, alias.name, ()) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            imports.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
+            imports.append(
+                (node.level, node.module or "", tuple(alias.name for alias in node.names))
+            )
         else:
             for field in _BODIES:
                 waiting += getattr(node, field, ())
@@ -163,12 +186,17 @@ def _outline(one: Read) -> Outline:
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
-    """The files of the user's own modules that a file imports, with the packages around them, and from which folders."""
+    """The files of the user's own modules that a file imports, with the packages around them, and
+    from which folders.
+    """
     seen: set[Path] = set()
     folder = one.file.path.parent
     for level, module, names in one.outline.imports:
         origin = _absolute(one, level, module)
-        wanted = [origin, *(f"{origin}.{name}" if origin else name for name in names if name != "*")]
+        wanted = [
+            origin,
+            *(f"{origin}.{name}" if origin else name for name in names if name != "*"),
+        ]
         for name in wanted:
             parts = name.split(".")
             for count in range(1, len(parts) + 1):
@@ -210,5 +238,7 @@ def group_key(group: list[Read]) -> str:
     """What the findings in a group depend on: the names, contents and roles of its files."""
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
-        hashed.update(repr((one.shown, one.name, one.digest, one.file.named, one.file.single)).encode())
+        hashed.update(
+            repr((one.shown, one.name, one.digest, one.file.named, one.file.single)).encode()
+        )
     return hashed.hexdigest()

@@ -47,13 +47,20 @@ def scan(
         read_files, unreadable = collected(found, kept)
         findings, wrong, cached = _judged(read_files, kept, jobs, progress)
     kept.prune()
-    wanted = [one for one in findings if (not select or one.code in chosen) and one.code not in left_out]
+    wanted = [
+        one for one in findings if (not select or one.code in chosen) and one.code not in left_out
+    ]
     if select and UNUSED_IGNORE not in chosen:
         wanted = [one for one in wanted if one.code != UNUSED_IGNORE]
     return Result(
         findings=tuple(one for one in wanted if one.suppressed is None),
         suppressed=tuple(one for one in wanted if one.suppressed is not None),
-        unreadable=tuple(sorted({*problems, *unreadable, *wrong}, key=lambda one: (one.path, one.line or 0, one.reason))),
+        unreadable=tuple(
+            sorted(
+                {*problems, *unreadable, *wrong},
+                key=lambda one: (one.path, one.line or 0, one.reason),
+            )
+        ),
         files=len(read_files),
         lines=sum(one.outline.lines for one in read_files.values()),
         cached=cached,
@@ -89,13 +96,19 @@ def _judged(
     told(0)
     work = [(project, list(project)) for _, project in fresh]
     lines = sum(len(module.source.lines) for _, modules in work for module in modules)
-    for (key, project), (found, wrong) in zip(fresh, workers.judge(work, workers.processes(lines, jobs), told), strict=True):
+    for (key, project), (found, wrong) in zip(
+        fresh, workers.judge(work, workers.processes(lines, jobs), told), strict=True
+    ):
         whole = promised(project, finished(project, found))
         if all(problem.partly for problem in wrong):
             kept.keep_found(key, Found(findings=whole, problems=wrong))
         findings += whole
         problems += wrong
-    return sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)), problems, cached
+    return (
+        sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)),
+        problems,
+        cached,
+    )
 
 
 def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
@@ -122,7 +135,10 @@ def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
 
 
 def patched(result: Result) -> dict[Path, str]:
-    """The new text of each file in which a finding can be mended, by its path. Notebooks are left alone."""
+    """The new text of each file in which a finding can be mended, by its path.
+
+    Notebooks are left alone.
+    """
     from reprocheck.scan import patches
 
     by_path: dict[str, list[Finding]] = {}

@@ -11,12 +11,37 @@ from reprocheck.scan.steps import Call
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
-TRAINING = frozenset({"backward", "step", "zero_grad", "fit", "train_on_batch", "fit_generator", "apply_gradients", "minimize", "update"})
-"""Methods whose call at the top level of a module is a training; `update` and `step` count inside of a loop only."""
+TRAINING = frozenset(
+    {
+        "backward",
+        "step",
+        "zero_grad",
+        "fit",
+        "train_on_batch",
+        "fit_generator",
+        "apply_gradients",
+        "minimize",
+        "update",
+    }
+)
+"""Methods whose call at the top level of a module is a training; `update` and `step` count inside
+of a loop only.
+"""
 _IN_LOOP = frozenset({"step", "update"})
 _DRIVERS = frozenset(
-    {"lightning.pytorch.Trainer().fit", "transformers.Trainer().train", "mindspore.train.Model().train", "mindspore.Model().train"}
-    | {"jax.grad", "jax.value_and_grad", "mindspore.value_and_grad", "mindspore.ops.value_and_grad", "torch.autograd.grad"}
+    {
+        "lightning.pytorch.Trainer().fit",
+        "transformers.Trainer().train",
+        "mindspore.train.Model().train",
+        "mindspore.Model().train",
+    }
+    | {
+        "jax.grad",
+        "jax.value_and_grad",
+        "mindspore.value_and_grad",
+        "mindspore.ops.value_and_grad",
+        "torch.autograd.grad",
+    }
 )
 
 
@@ -30,11 +55,16 @@ def is_entry(module: Module) -> bool:
 
 
 def _acts(module: Module) -> bool:
-    """Whether a module that nobody imports trains, seeds or draws as soon as it is executed, itself or in functions that it calls."""
+    """Whether a module that nobody imports trains, seeds or draws as soon as it is executed, itself
+    or in functions that it calls.
+    """
     from reprocheck.scan.checks import streams, tables
 
     calls = [step for step in module.body.machine.steps if isinstance(step, Call)]
-    return any(streams.is_training(call) or call.name in tables.seeds() or call.name in tables.draws() for call in calls)
+    return any(
+        streams.is_training(call) or call.name in tables.seeds() or call.name in tables.draws()
+        for call in calls
+    )
 
 
 def is_guard(statement: ast.AST) -> bool:

@@ -1,4 +1,6 @@
-"""Which files a scan reads: those below the given paths, and the user's modules that they import."""
+"""Which files a scan reads: those below the given paths, and the user's modules that they
+import.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ LEFT_OUT = frozenset(
         "buck-out",
     }
 )
-"""Folders that are not gone into unless they are named themselves. Hidden folders, virtual environments and reports are not either."""
+"""Folders that are not gone into unless they are named themselves.
+
+Hidden folders, virtual environments and reports are not either.
+"""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = Path(os.__file__).parent
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
@@ -34,7 +39,9 @@ _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
-    """A file to scan. `named`: below a given path, `single`: given itself; otherwise imported by one of those."""
+    """A file to scan. `named`: below a given path, `single`: given itself; otherwise imported by
+    one of those.
+    """
 
     path: Path
     named: bool
@@ -42,7 +49,10 @@ class File:
 
 
 def find(paths: Iterable[Path], exclude: Iterable[str] = ()) -> tuple[list[File], list[Unreadable]]:
-    """The files below the paths, each once, and the paths that cannot be read. Links are followed once."""
+    """The files below the paths, each once, and the paths that cannot be read.
+
+    Links are followed once.
+    """
     files: dict[str, File] = {}
     problems: list[Unreadable] = []
     patterns = tuple(exclude)
@@ -50,7 +60,9 @@ def find(paths: Iterable[Path], exclude: Iterable[str] = ()) -> tuple[list[File]
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were written
         if absolute.is_dir():
             for found in _below(absolute, patterns, problems):
-                files.setdefault(os.path.realpath(found), File(path=found, named=True, single=False))
+                files.setdefault(
+                    os.path.realpath(found), File(path=found, named=True, single=False)
+                )
         else:
             key = os.path.realpath(absolute)
             files[key] = File(path=absolute, named=True, single=True)
@@ -61,7 +73,12 @@ def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -
     seen: set[tuple[int, int]] = set()
 
     def failed(error: OSError) -> None:
-        problems.append(Unreadable(path=shown(Path(error.filename or folder)), reason=f"cannot be listed: {error.strerror}"))
+        problems.append(
+            Unreadable(
+                path=shown(Path(error.filename or folder)),
+                reason=f"cannot be listed: {error.strerror}",
+            )
+        )
 
     for top, folders, names in os.walk(folder, followlinks=True, onerror=failed):
         try:
@@ -97,11 +114,18 @@ def _matches(path: Path, patterns: tuple[str, ...]) -> bool:
     from fnmatch import fnmatch
 
     text = shown(path)
-    return any(fnmatch(text, pattern) or fnmatch(path.name, pattern) or text.startswith(pattern.rstrip("/") + "/") for pattern in patterns)
+    return any(
+        fnmatch(text, pattern)
+        or fnmatch(path.name, pattern)
+        or text.startswith(pattern.rstrip("/") + "/")
+        for pattern in patterns
+    )
 
 
 def shown(path: Path) -> str:
-    """A path as it is printed: relative to the working directory where it lies below it, with forward slashes."""
+    """A path as it is printed: relative to the working directory where it lies below it, with
+    forward slashes.
+    """
     text = str(path)
     here = _here()
     if text.startswith(here + os.sep):
@@ -118,7 +142,9 @@ def _here() -> str:
 
 @cache
 def package_root(folder: Path) -> Path:
-    """The folder from which the module of a file in `folder` is imported: the first around it that is no package."""
+    """The folder from which the module of a file in `folder` is imported: the first around it that
+    is no package.
+    """
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         folder = folder.parent
     return folder

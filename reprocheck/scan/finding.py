@@ -8,10 +8,16 @@ from dataclasses import dataclass, field
 from reprocheck.rules.catalogue import Severity as Severity
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-"""`error` changes results from run to run; `warning` can; `note` is worth knowing. The first two make the exit code 1."""
+"""`error` changes results from run to run; `warning` can; `note` is worth knowing.
+
+The first two make the exit code 1.
+"""
 
 UNUSED_IGNORE = "unused-ignore"
-"""Stands where a code stands, for an ignore comment that matches nothing. No entry of the catalogue: it is about the comment."""
+"""Stands where a code stands, for an ignore comment that matches nothing.
+
+No entry of the catalogue: it is about the comment.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,13 +25,17 @@ class Finding:
     """A place in the source where a rule applies.
 
     code, name      of the catalogue's entry; `unused-ignore` where it is about an ignore comment
-    path            as shown: relative to the working directory where the file lies below it, with forward slashes
-    line, column    from 1, as editors count (a column is a character); in a notebook within cell `cell`, which counts all cells from 1
+    path            as shown: relative to the working directory where the file lies below it, with
+                    forward slashes
+    line, column    from 1, as editors count (a column is a character); in a notebook within cell
+    `cell`, which counts all cells from 1
     text            the source line, without its line break
     fix             one line: what to do
     patchable       whether `--fix` mends it
-    suppressed      the reason that an ignore comment gives, "no reason given" where it gives none; None where there is no such comment
-    joined_line     the line in the text that was parsed: that of the joined cells in a notebook, else `line`
+    suppressed      the reason that an ignore comment gives, "no reason given" where it gives none;
+                    None where there is no such comment
+    joined_line     the line in the text that was parsed: that of the joined cells in a notebook,
+                    else `line`
     evidence        names and values of the place, as the check gave them
     through         the calls, outermost first, by which an entry module comes here: `train.py:12`
     """
@@ -57,7 +67,10 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unreadable:
-    """A file that was left out, or (`partly`) not followed to its end, and why. The rest was scanned."""
+    """A file that was left out, or (`partly`) not followed to its end, and why.
+
+    The rest was scanned.
+    """
 
     path: str
     reason: str

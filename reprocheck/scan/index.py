@@ -11,7 +11,10 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 class Index:
-    """All nodes of a tree by kind in the order of the text, and the parent of each. Operators and contexts are left out."""
+    """All nodes of a tree by kind in the order of the text, and the parent of each.
+
+    Operators and contexts are left out.
+    """
 
     def __init__(self, tree: ast.Module) -> None:
         self.parents: dict[int, ast.AST] = {}
@@ -65,16 +68,42 @@ class Index:
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that hold nodes."""
-    plain = ("ctx", "op", "ops", "attr", "id", "arg", "name", "names", "lineno", "type_comment", "value", "kind")
-    if kind in (ast.Constant, ast.Name, ast.Import, ast.ImportFrom, ast.alias, ast.Global, ast.Nonlocal, ast.Pass, ast.Break):
+    plain = (
+        "ctx",
+        "op",
+        "ops",
+        "attr",
+        "id",
+        "arg",
+        "name",
+        "names",
+        "lineno",
+        "type_comment",
+        "value",
+        "kind",
+    )
+    if kind in (
+        ast.Constant,
+        ast.Name,
+        ast.Import,
+        ast.ImportFrom,
+        ast.alias,
+        ast.Global,
+        ast.Nonlocal,
+        ast.Pass,
+        ast.Break,
+    ):
         return ("names",) if kind in (ast.Import, ast.ImportFrom) else ()
     return tuple(field for field in kind._fields if field not in plain or field == "value")
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below a node, without operators and contexts: `ast.iter_child_nodes`, only faster."""
+    """The nodes directly below a node, without operators and contexts: `ast.iter_child_nodes`, only
+    faster.
+    """
     found: list[ast.AST] = []
-    for field in _fields(type(node)):  # type: ignore[arg-type]  # a class is hashable, whatever its instances are
+    # a class is hashable, whatever its instances are
+    for field in _fields(type(node)):  # type: ignore[arg-type]
         value = getattr(node, field, None)
         if value.__class__ is list:
             found += [child for child in value if isinstance(child, ast.AST)]

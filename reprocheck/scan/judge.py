@@ -21,9 +21,18 @@ from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 _WITHOUT_NETS = ("sklearn", "numpy")
 MOST_THROUGH = 6
 MOST_KEPT = 200_000
-"""Steps of programs that are kept until their checks; other programs are executed a second time then."""
+"""Steps of programs that are kept until their checks; other programs are executed a second time
+then.
+"""
 FIX_LENGTH = 110
-_ALSO = {"lightning": "torch", "pytorch_lightning": "torch", "transformers": "torch", "accelerate": "torch", "flax": "jax", "optax": "jax"}
+_ALSO = {
+    "lightning": "torch",
+    "pytorch_lightning": "torch",
+    "transformers": "torch",
+    "accelerate": "torch",
+    "flax": "jax",
+    "optax": "jax",
+}
 
 
 def findings(project: Project) -> list[Finding]:
@@ -37,7 +46,9 @@ def findings(project: Project) -> list[Finding]:
 
 
 def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
-    """What the checks find, beginning from some modules of a project, of which `reached` was called; and what went wrong."""
+    """What the checks find, beginning from some modules of a project, of which `reached` was
+    called; and what went wrong.
+    """
     found: dict[tuple[object, ...], Finding] = {}
     problems: list[Unreadable] = []
     for module in modules:
@@ -52,7 +63,9 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
                     if hit.step is None or program is None or not is_in_trial(program, hit.step):
                         _keep(found, _finding(hit))
             except Exception as error:
-                problems.append(_problem(module, f"the check of {', '.join(one.codes)} failed here", error))
+                problems.append(
+                    _problem(module, f"the check of {', '.join(one.codes)} failed here", error)
+                )
         problems += _limits(module)
         module.__dict__.pop("orders", None)
         module.__dict__.pop("program", None)
@@ -62,14 +75,21 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
 def _limits(module: Module) -> Iterator[Unreadable]:
     """Where the analysis of a module ended before the module did."""
     if any(order.deep for order in module.orders):
-        yield Unreadable(path=module.shown, reason="nested too deeply to be followed to its end", partly=True)
+        yield Unreadable(
+            path=module.shown, reason="nested too deeply to be followed to its end", partly=True
+        )
     elif any(order.cut for order in module.orders):
-        reason = "so many calls that not all of them were followed: findings in what they lead to may be missing"
+        reason = (
+            "so many calls that not all of them were followed: findings in what they lead to may be"
+            " missing"
+        )
         yield Unreadable(path=module.shown, reason=reason, partly=True)
 
 
 def reached(project: Project, modules: Iterable[Module]) -> tuple[set[int], list[Unreadable]]:
-    """The functions that the programs among these modules reach, by the ids of their nodes; and what went wrong."""
+    """The functions that the programs among these modules reach, by the ids of their nodes; and
+    what went wrong.
+    """
     problems: list[Unreadable] = []
     kept = 0
     for module in modules:
@@ -90,23 +110,36 @@ def _problem(module: Module, what: str, error: Exception) -> Unreadable:
 
 
 def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Of several findings at one place, the most severe, and of those the one that is reached by the fewest calls."""
+    """Of several findings at one place, the most severe, and of those the one that is reached by
+    the fewest calls.
+    """
     key = (finding.code, finding.path, finding.joined_line, finding.column)
     if key not in found or _rank(finding) < _rank(found[key]):
         found[key] = finding
 
 
 def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
-    """Findings with what comments say of them, and with findings about comments that answer nothing; each place once, in order."""
+    """Findings with what comments say of them, and with findings about comments that answer
+    nothing; each place once, in order.
+    """
     comments = {module.shown: ignores(module.source.text) for module in project}
     by_path = {module.shown: module for module in project}
     unique: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         _keep(unique, finding)
-    done = [_suppressed(finding, by_path[finding.path], comments[finding.path]) for finding in each_once(unique.values())]
+    done = [
+        _suppressed(finding, by_path[finding.path], comments[finding.path])
+        for finding in each_once(unique.values())
+    ]
     for module in project:
-        done += [_unused(module, ignore, said) for ignore in comments[module.shown] if (said := complaint(ignore))]
-    return sorted(done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code))
+        done += [
+            _unused(module, ignore, said)
+            for ignore in comments[module.shown]
+            if (said := complaint(ignore))
+        ]
+    return sorted(
+        done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code)
+    )
 
 
 def _rank(finding: Finding) -> tuple[int, int]:
@@ -116,19 +149,32 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _suppressed(finding: Finding, module: Module, comments: list[Ignore]) -> Finding:
     if not comments:
         return finding
-    lines = {finding.joined_line, finding.end_line if not module.source.cells else finding.joined_line}
-    lines |= {line for first, last in _statements(module, finding.joined_line) for line in (first, last)}
+    lines = {
+        finding.joined_line,
+        finding.end_line if not module.source.cells else finding.joined_line,
+    }
+    lines |= {
+        line for first, last in _statements(module, finding.joined_line) for line in (first, last)
+    }
     reason = answered(comments, finding.code, lines)
     return finding if reason is None else replace(finding, suppressed=reason)
 
 
 def _statements(module: Module, line: int) -> Iterator[tuple[int, int]]:
     """First and last line of the innermost statement on a line; of one with a body, its head."""
-    around = [node for node in module.index.statements() if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    around = [
+        node
+        for node in module.index.statements()
+        if node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
     best = max(around, key=lambda node: node.lineno, default=None)
     if best is not None:
         body = getattr(best, "body", None)
-        last = body[0].lineno - 1 if isinstance(body, list) and body and isinstance(body[0], ast.stmt) else best.end_lineno or best.lineno
+        last = (
+            body[0].lineno - 1
+            if isinstance(body, list) and body and isinstance(body[0], ast.stmt)
+            else best.end_lineno or best.lineno
+        )
         yield best.lineno, max(best.lineno, last)
 
 
@@ -152,7 +198,7 @@ def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
     )
 
 
-# -------------------------------------------------------------------------------------------------------------------- hits
+# --------------------------------------------------------------------------------------------- hits
 
 
 def _finding(hit: Hit) -> Finding:
@@ -174,7 +220,9 @@ def _finding(hit: Hit) -> Finding:
         end_column=end_column,
         message=hit.message,
         text=source.line(first),
-        fix=hit.evidence.get("fix") or hit.evidence.get("by_hand") or one_line(entry, frameworks(hit.module)),
+        fix=hit.evidence.get("fix")
+        or hit.evidence.get("by_hand")
+        or one_line(entry, frameworks(hit.module)),
         cell=cell,
         patchable=patchable,
         joined_line=first,
@@ -192,7 +240,11 @@ def _through(step: Step | None) -> tuple[str, ...]:
 
 def frameworks(module: Module) -> tuple[str, ...]:
     """The frameworks that a module, what it imports, or what imports it, uses."""
-    near = [module, *module.imports, *(other for other in module.project if module in other.imports)]
+    near = [
+        module,
+        *module.imports,
+        *(other for other in module.project if module in other.imports),
+    ]
     roots = [name.partition(".")[0] for one in near for name in sorted(one.imported_names)]
     known = [_ALSO.get(name, name) for name in roots]
     found = dict.fromkeys(name for name in known if name in FRAMEWORKS and name != "numpy")
@@ -205,8 +257,16 @@ def one_line(entry: Entry, used: Iterable[str]) -> str:
     fix = entry.fix_for(used)
     if not is_code(fix):
         return fix
-    lines = [line for line in fix.splitlines() if line.strip() and not re.match(r"\s*(import |from \S+ import |#)", line)]
-    text = "; ".join(line.strip() for line in lines) if all(not line.startswith((" ", "}", ")")) for line in lines) else lines[0]
+    lines = [
+        line
+        for line in fix.splitlines()
+        if line.strip() and not re.match(r"\s*(import |from \S+ import |#)", line)
+    ]
+    text = (
+        "; ".join(line.strip() for line in lines)
+        if all(not line.startswith((" ", "}", ")")) for line in lines)
+        else lines[0]
+    )
     if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(", ",")) and _is_whole(text):
         return text
     return where_to_read(entry.code)
@@ -218,6 +278,8 @@ def where_to_read(code: str) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a line of code is not the head of more: its brackets are closed, and it begins no block."""
+    """Whether a line of code is not the head of more: its brackets are closed, and it begins no
+    block.
+    """
     closed = all(text.count(first) == text.count(last) for first, last in ("()", "[]", "{}"))
     return closed and not re.match(r"(with|for|if|while|def|class) ", text)

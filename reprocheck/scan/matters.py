@@ -1,4 +1,6 @@
-"""One matter, one finding: a rule is silent where another one says of the same place what makes it, or what comes of it."""
+"""One matter, one finding: a rule is silent where another one says of the same place what makes it,
+or what comes of it.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,15 @@ _ANSWERED: Mapping[str, frozenset[str]] = {
     "RC705": frozenset({"RC407"}),
     "RC802": frozenset({"RC407"}),
 }
-"""What a rule says, others say again of the same expression or of a part of it: a seed that is drawn from the operating system is one
-matter, and the generator in it is no second one."""
+"""What a rule says, others say again of the same expression or of a part of it: a seed that is
+drawn from the operating system is one matter, and the generator in it is no second one.
+"""
 
 
 def each_once(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without those that say again what another one says of the expression around them."""
+    """The findings without those that say again what another one says of the expression around
+    them.
+    """
     kept = []
     for _, group in groupby(sorted(findings, key=_file), key=_file):
         here = list(group)
@@ -37,7 +42,11 @@ def _file(finding: Finding) -> str:
 
 
 def _answers(one: Finding, other: Finding) -> bool:
-    return other.code in _ANSWERED.get(one.code, ()) and _start(one) <= _start(other) and _end(other) <= _end(one)
+    return (
+        other.code in _ANSWERED.get(one.code, ())
+        and _start(one) <= _start(other)
+        and _end(other) <= _end(one)
+    )
 
 
 def _start(finding: Finding) -> tuple[int, int]:

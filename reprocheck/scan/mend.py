@@ -15,7 +15,8 @@ from reprocheck.scan.source import decode, encoding
 
 
 def difference(changed: Mapping[Path, str]) -> str:
-    """A unified difference of all files, which `patch -p1` and `git apply` take in the working directory.
+    """A unified difference of all files, which `patch -p1` and `git apply` take in the working
+    directory.
 
     Where a file lies outside of it, the first line says in which folder they take it.
     """
@@ -26,13 +27,17 @@ def difference(changed: Mapping[Path, str]) -> str:
     for path, after in sorted(changed.items()):
         before = decode(path.read_bytes())
         name = _absolute(path).relative_to(folder).as_posix()
-        for row in difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}"):
+        for row in difflib.unified_diff(
+            before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}"
+        ):
             rows.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
     return "".join(rows)
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:
-    """The folder that the names in a patch are relative to: the working directory, or that which all files outside of it share."""
+    """The folder that the names in a patch are relative to: the working directory, or that which
+    all files outside of it share.
+    """
     files = [_absolute(path) for path in paths]
     here = Path.cwd()
     if all(file.is_relative_to(here) for file in files):
@@ -41,8 +46,10 @@ def patch_folder(paths: Iterable[Path]) -> Path:
 
 
 def _absolute(path: Path) -> Path:
-    """The whole path, without `..`, by which the file was named. A file that is a link itself is where the link leads: `patch` changes no
-    link."""
+    """The whole path, without `..`, by which the file was named.
+
+    A file that is a link itself is where the link leads: `patch` changes no link.
+    """
     place = Path(os.path.normpath(Path.cwd() / path))
     return place.resolve() if place.is_symlink() else place
 
@@ -56,16 +63,23 @@ def write(changed: Mapping[Path, str]) -> None:
             with replacing(target, mode=target.stat().st_mode) as file:
                 file.write(data)
         except (OSError, UnicodeEncodeError) as error:
-            raise UsageError(f"{shown(path)} cannot be written: {error}.", "Nothing was changed in it.") from None
+            raise UsageError(
+                f"{shown(path)} cannot be written: {error}.", "Nothing was changed in it."
+            ) from None
 
 
 def encoded(path: Path, text: str) -> bytes:
-    """The new text of a file in the encoding of the file. Raises OSError, and UnicodeEncodeError where it has characters beyond that."""
+    """The new text of a file in the encoding of the file.
+
+    Raises OSError, and UnicodeEncodeError where it has characters beyond that.
+    """
     return text.encode(encoding(path.read_bytes()))
 
 
 def dirty(paths: Iterable[Path]) -> str | None:
-    """A file with changes that are not committed, in a git tree that one of these files lies in; None where there is none."""
+    """A file with changes that are not committed, in a git tree that one of these files lies in;
+    None where there is none.
+    """
     for folder in {path.resolve().parent for path in paths}:
         try:
             done = subprocess.run(

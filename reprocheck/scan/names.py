@@ -1,6 +1,8 @@
-"""What a name stands for, in a scope, by imports and assignments alone (no order: `order` knows what was executed).
+"""What a name stands for, in a scope, by imports and assignments alone (no order: `order` knows
+what was executed).
 
-names.of(node)    "torch.nn.functional.dropout" for `F.dropout`; "numpy.random.default_rng().shuffle" for `rng.shuffle`
+names.of(node)    "torch.nn.functional.dropout" for `F.dropout`;
+"numpy.random.default_rng().shuffle" for `rng.shuffle`
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ from reprocheck.scan.index import children as walked
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LONGEST = 300
-"""Characters of a dotted name. A name that grows with each line (`x = x.repeat()` under ever new names) is given up there."""
+"""Characters of a dotted name.
+
+A name that grows with each line (`x = x.repeat()` under ever new names) is given up there.
+"""
 
 Bound = tuple["Scope", str]
 """A name in the scope that binds it."""
@@ -23,7 +28,9 @@ Bound = tuple["Scope", str]
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """The names that a module, class, function, lambda or comprehension binds: each with the expressions or dotted names that it may be."""
+    """The names that a module, class, function, lambda or comprehension binds: each with the
+    expressions or dotted names that it may be.
+    """
 
     node: ast.AST
     parent: Scope | None
@@ -36,10 +43,19 @@ class Scope:
 
 
 class Names:
-    """The names of one module. `expand` gives what a star import of the user's own module brings, `package` is for relative imports."""
+    """The names of one module.
+
+    `expand` gives what a star import of the user's own module brings, `package` is for relative
+    imports.
+    """
 
     def __init__(
-        self, tree: ast.Module, module: str = "", *, package: bool = False, expand: Callable[[str, str], str | None] | None = None
+        self,
+        tree: ast.Module,
+        module: str = "",
+        *,
+        package: bool = False,
+        expand: Callable[[str, str], str | None] | None = None,
     ) -> None:
         self._module = module
         self._package = package
@@ -51,7 +67,10 @@ class Names:
         self._collect(tree, self.scope)
 
     def of(self, node: ast.AST) -> str | None:
-        """The dotted name of an expression, None where it has none. A function or class of the module itself is `module.name`."""
+        """The dotted name of an expression, None where it has none.
+
+        A function or class of the module itself is `module.name`.
+        """
         leaf, rest = _chain(node)
         if leaf is None:
             return None
@@ -66,7 +85,7 @@ class Names:
         """The scope in which a node stands."""
         return self._scopes.get(id(node), self.scope)
 
-    # ------------------------------------------------------------------------------------------------ lookup
+    # --------------------------------------------------------------------------------------- lookup
 
     def _of_name(self, name: str, scope: Scope) -> str | None:
         holder = _holder(name, scope)
@@ -83,7 +102,8 @@ class Names:
         return canonical(f"{found[-1]}.{name}") if found else None
 
     def _of_bound(self, bound: Bound) -> str | None:
-        """What a name stands for that a scope binds, each found once: a name may have many meanings, and each of them names others.
+        """What a name stands for that a scope binds, each found once: a name may have many
+        meanings, and each of them names others.
 
         What leads back to itself (`ds = ds.repeat()`) is not known.
         """
@@ -91,7 +111,14 @@ class Names:
         under_way = {bound}
         while path:
             at = path[-1]
-            missing = next((one for one in self._needed(at) if one not in self._known and one not in under_way), None)
+            missing = next(
+                (
+                    one
+                    for one in self._needed(at)
+                    if one not in self._known and one not in under_way
+                ),
+                None,
+            )
             if missing is not None:
                 path.append(missing)
                 under_way.add(missing)
@@ -110,7 +137,10 @@ class Names:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:
-        """What all meanings of a name agree on. One that is not known spoils it, except `None` before the real one (`try: import`)."""
+        """What all meanings of a name agree on.
+
+        One that is not known spoils it, except `None` before the real one (`try: import`).
+        """
         scope, name = bound
         names: set[str | None] = set()
         for meaning in scope.bound[name]:
@@ -131,7 +161,7 @@ class Names:
             return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
         return _extended(self._known.get((holder, leaf.id)), rest)
 
-    # ------------------------------------------------------------------------------------------------ collection
+    # ----------------------------------------------------------------------------------- collection
 
     def _collect(self, tree: ast.Module, scope: Scope) -> None:
         waiting: list[tuple[ast.AST, Scope]] = [(child, scope) for child in reversed(tree.body)]
@@ -141,7 +171,10 @@ class Names:
             if isinstance(node, ast.Name):
                 self._scopes[id(node)] = at
                 continue
-            children = [(child, inner if inner is not at and _is_inside(node, child) else at) for child in walked(node)]
+            children = [
+                (child, inner if inner is not at and _is_inside(node, child) else at)
+                for child in walked(node)
+            ]
             waiting += reversed(children)
 
     def _enter(self, node: ast.AST, at: Scope) -> Scope:
@@ -173,7 +206,11 @@ class Names:
     def _bind_assigned(self, node: ast.AST, at: Scope) -> None:
         for target, value in assigned(node):
             holder = at
-            while isinstance(node, ast.NamedExpr) and isinstance(holder.node, _COMPREHENSIONS) and holder.parent:
+            while (
+                isinstance(node, ast.NamedExpr)
+                and isinstance(holder.node, _COMPREHENSIONS)
+                and holder.parent
+            ):
                 holder = holder.parent
             if isinstance(target, ast.Name):
                 if target.id in holder.outer:
@@ -190,7 +227,9 @@ class Names:
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
-    """The scope that binds a name, seen from another one: classes are not visible from the functions in them."""
+    """The scope that binds a name, seen from another one: classes are not visible from the
+    functions in them.
+    """
     at: Scope | None = scope
     while at is not None:
         visible = at is scope or not isinstance(at.node, ast.ClassDef)
@@ -201,7 +240,9 @@ def _holder(name: str, scope: Scope) -> Scope | None:
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
-    """The name that an expression begins with, and what follows it: attributes, and `()` for calls. No name for other expressions."""
+    """The name that an expression begins with, and what follows it: attributes, and `()` for calls.
+    No name for other expressions.
+    """
     rest: list[str] = []
     at = node
     while not isinstance(at, ast.Name):
@@ -230,8 +271,12 @@ def _extended(name: str | None, rest: list[str]) -> str | None:
     return name
 
 
-def imported(node: ast.Import | ast.ImportFrom, module: str = "", *, package: bool = False) -> Iterator[tuple[str, str]]:
-    """The names that an import binds, each with what it stands for; `*` with the package of a star import."""
+def imported(
+    node: ast.Import | ast.ImportFrom, module: str = "", *, package: bool = False
+) -> Iterator[tuple[str, str]]:
+    """The names that an import binds, each with what it stands for; `*` with the package of a star
+    import.
+    """
     if isinstance(node, ast.Import):
         for alias in node.names:
             if alias.asname:
@@ -258,7 +303,9 @@ def absolute(node: ast.ImportFrom, module: str, *, package: bool = False) -> str
 
 
 def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What a node assigns, name by name; the value is None where it is only known to be assigned."""
+    """What a node assigns, name by name; the value is None where it is only known to be
+    assigned.
+    """
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _pairs(target, node.value)
@@ -277,9 +324,16 @@ def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     if isinstance(target, ast.Tuple | ast.List):
-        spelled = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) else None
+        spelled = (
+            value.elts
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
+            else None
+        )
         for index, part in enumerate(target.elts):
-            yield from _pairs(part.value if isinstance(part, ast.Starred) else part, spelled[index] if spelled else None)
+            yield from _pairs(
+                part.value if isinstance(part, ast.Starred) else part,
+                spelled[index] if spelled else None,
+            )
     else:
         yield target, value
 
@@ -297,7 +351,9 @@ def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:
-    """Whether a child belongs to the scope that its parent opens: bodies do, decorators, defaults and bases do not."""
+    """Whether a child belongs to the scope that its parent opens: bodies do, decorators, defaults
+    and bases do not.
+    """
     if isinstance(node, ast.Lambda):
         return child is node.body
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,6 @@
-"""The code of a notebook as one text: cells one after the other, magics and shell lines made harmless without moving a line."""
+"""The code of a notebook as one text: cells one after the other, magics and shell lines made
+harmless without moving a line.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ _CODE_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
 
 
 def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
-    """The joined code cells, and where each begins. Raises UnreadableError where it is no notebook of Python."""
+    """The joined code cells, and where each begins.
+
+    Raises UnreadableError where it is no notebook of Python.
+    """
     notebook = _notebook(data)
     texts: list[str] = []
     cells: list[Cell] = []
@@ -25,7 +30,11 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
         source = cell.get("source", cell.get("input", "")) if isinstance(cell, dict) else ""
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
-        text = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else str(source)
+        text = (
+            "".join(part for part in source if isinstance(part, str))
+            if isinstance(source, list)
+            else str(source)
+        )
         text = neutralised(text)
         texts.append(text)
         cells.append(Cell(number=number, first_line=line))
@@ -34,10 +43,15 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
 
 
 def neutralised(text: str) -> str:
-    """A cell without what only IPython reads. The number of lines stays, and columns of what stays."""
+    """A cell without what only IPython reads.
+
+    The number of lines stays, and columns of what stays.
+    """
     lines = split(text)
     first = next((line for line in lines if line.strip()), "")
-    if first.startswith("%%") and first[2:].split(maxsplit=1)[:1] not in [[name] for name in _CODE_CELLS]:
+    if first.startswith("%%") and first[2:].split(maxsplit=1)[:1] not in [
+        [name] for name in _CODE_CELLS
+    ]:
         return "\n".join("#" + line for line in lines)
     if _parses(text):
         return "\n".join(lines)
@@ -63,7 +77,9 @@ def neutralised(text: str) -> str:
 
 
 def _parses(text: str) -> bool:
-    """Whether a cell is Python as it stands: then a line that begins with `%` is the rest of an expression."""
+    """Whether a cell is Python as it stands: then a line that begins with `%` is the rest of an
+    expression.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,6 @@
-"""`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as lists of text."""
+"""`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as
+lists of text.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,21 @@ def _read(path: Path) -> Options:
             return Options()
         table = tomllib.loads(text).get("tool", {}).get("reprocheck", {}).get("scan", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}.", "Mend the file, or start elsewhere.") from None
+        raise SettingsError(
+            f"{path} cannot be read: {error}.", "Mend the file, or start elsewhere."
+        ) from None
     if not isinstance(table, dict):
-        raise SettingsError(f"{path}: tool.reprocheck.scan is no table.", "Write [tool.reprocheck.scan] above its keys.")
+        raise SettingsError(
+            f"{path}: tool.reprocheck.scan is no table.",
+            "Write [tool.reprocheck.scan] above its keys.",
+        )
     for key, value in table.items():
         if key not in KEYS:
-            raise SettingsError(f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}.")
+            raise SettingsError(
+                f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}."
+            )
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise SettingsError(f"{path}: {key} = {value!r} is no list of text.", f'Write it as {key} = ["RC505"].')
+            raise SettingsError(
+                f"{path}: {key} = {value!r} is no list of text.", f'Write it as {key} = ["RC505"].'
+            )
     return Options(**{key: tuple(value) for key, value in table.items()})

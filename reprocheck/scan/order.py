@@ -1,4 +1,6 @@
-"""The order of what happens in an entry module, or in one function of a library: rules are lookups on it."""
+"""The order of what happens in an entry module, or in one function of a library: rules are lookups
+on it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
 _LONG, _FAR, _NEAR = 1_000, 5_000, 500
-"""Steps from which a program is long; and how many values are followed from one in a program that is not, and in one that is."""
+"""Steps from which a program is long; and how many values are followed from one in a program that
+is not, and in one that is.
+"""
 
 
 @dataclass(eq=False)
@@ -23,12 +27,14 @@ class Order:
     """What happens, in order.
 
     root       the module that it begins in
-    whole      whether it is a whole program: an entry module. Else one function or class, of whose callers nothing is known, or the
-               body of a library's module
+    whole      whether it is a whole program: an entry module. Else one function or class, of whose
+               callers nothing is known, or the body of a library's module
     function   qualified name of that function or class; empty for a module
     steps      calls, stores, loops, imports
-    values     what an expression stood for when it was last evaluated, by the id of its node (`value_of`)
-    cut        whether it was too long and the rest is missing; `deep` if that is because of its nesting
+    values     what an expression stood for when it was last evaluated, by the id of its node
+               (`value_of`)
+    cut        whether it was too long and the rest is missing; `deep` if that is because of its
+               nesting
     """
 
     root: Module
@@ -39,10 +45,13 @@ class Order:
     cut: bool = False
     deep: bool = False
 
-    # ------------------------------------------------------------------------------------------------ by name
+    # -------------------------------------------------------------------------------------- by name
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """The calls with one of these names, in order; all without names. `torch.nn.*` stands for all that begin with `torch.nn.`."""
+        """The calls with one of these names, in order; all without names.
+
+        `torch.nn.*` stands for all that begin with `torch.nn.`.
+        """
         for position in self._named(self._calls, names):
             yield self.steps[position]  # type: ignore[misc]
 
@@ -54,11 +63,15 @@ class Order:
     def imports(self, *names: str) -> Iterator[Import]:
         """The first imports of modules of these names or below them, in order."""
         for step in self._imports:
-            if not names or any(step.name == name or step.name.startswith(name + ".") for name in names):
+            if not names or any(
+                step.name == name or step.name.startswith(name + ".") for name in names
+            ):
                 yield step
 
     def methods(self, *methods: str) -> Iterator[Call]:
-        """The calls whose last part is one of these, whatever they are called on: `backward`, `shuffle`."""
+        """The calls whose last part is one of these, whatever they are called on: `backward`,
+        `shuffle`.
+        """
         indices = sorted(index for method in methods for index in self._methods.get(method, ()))
         for index in indices:
             yield self.steps[index]  # type: ignore[misc]
@@ -73,7 +86,7 @@ class Order:
         """The assignments to an environment variable, in whatever way they are written."""
         yield from self.stores(f"os.environ[{variable}]")
 
-    # ------------------------------------------------------------------------------------------------ before and after
+    # ----------------------------------------------------------------------------- before and after
 
     def position(self, step: Step) -> int:
         """The place of a step among the steps."""
@@ -99,32 +112,45 @@ class Order:
                 yield call
 
     def surely_before(self, step: Step, *names: str) -> Call | None:
-        """The last call with one of these names that comes before a step whenever the step comes: under no condition that it is not
-        under itself, and not left to a library."""
+        """The last call with one of these names that comes before a step whenever the step comes:
+        under no condition that it is not under itself, and not left to a library.
+        """
         own = set(step.conditions)
-        sure = [call for call in self.before(step, *names) if own.issuperset(call.conditions) and (call.by is None or call.by is step.by)]
+        sure = [
+            call
+            for call in self.before(step, *names)
+            if own.issuperset(call.conditions) and (call.by is None or call.by is step.by)
+        ]
         return sure[-1] if sure else None
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --------------------------------------------------------------------------------------- values
 
     def value_of(self, node: ast.AST) -> Value:
         """What an expression stood for when it was last evaluated; UNKNOWN where it never was."""
         return self.values.get(id(node), UNKNOWN)
 
     def on(self, value: Value, *methods: str) -> Iterator[Call]:
-        """The calls of methods of exactly this value, in order: `order.on(generator, "manual_seed", "seed")`."""
-        for index in sorted({index for option in value.options() for index in self._by_receiver.get(id(option), ())}):
+        """The calls of methods of exactly this value, in order: `order.on(generator, "manual_seed",
+        "seed")`.
+        """
+        for index in sorted(
+            {index for option in value.options() for index in self._by_receiver.get(id(option), ())}
+        ):
             call = self.steps[index]
             if isinstance(call, Call) and (not methods or call.method in methods):
                 yield call
 
     def uses(self, value: Value) -> Iterator[Step]:
-        """The steps that take this value itself: as receiver, argument, what is stored or gone over."""
+        """The steps that take this value itself: as receiver, argument, what is stored or gone
+        over.
+        """
         for index in self._by_input.get(id(value), ()):
             yield self.steps[index]
 
     def flow(self, value: Value) -> Iterator[Step]:
-        """The steps that take this value or something made of it, however often it was passed on, in order."""
+        """The steps that take this value or something made of it, however often it was passed on,
+        in order.
+        """
         seen = {id(value)}
         waiting = [value]
         indices: set[int] = set()
@@ -134,7 +160,11 @@ class Order:
             for index in self._by_input.get(id(one), ()):
                 indices.add(index)
                 step = self.steps[index]
-                if isinstance(step, Call) and id(step.result) not in seen and not isinstance(step.result, Constant):
+                if (
+                    isinstance(step, Call)
+                    and id(step.result) not in seen
+                    and not isinstance(step.result, Constant)
+                ):
                     seen.add(id(step.result))
                     waiting.append(step.result)
             for made in self._made_of.get(id(one), ()):
@@ -146,9 +176,13 @@ class Order:
 
     def at(self, module: Module, node: ast.AST) -> list[Step]:
         """The steps of a node of a module."""
-        return [self.steps[index] for index in self._by_node.get(id(node), ()) if self.steps[index].module is module]
+        return [
+            self.steps[index]
+            for index in self._by_node.get(id(node), ())
+            if self.steps[index].module is module
+        ]
 
-    # ------------------------------------------------------------------------------------------------ indices
+    # -------------------------------------------------------------------------------------- indices
 
     @cached_property
     def _by_node(self) -> dict[int, list[int]]:
@@ -194,7 +228,10 @@ class Order:
         index: dict[int, list[int]] = {}
         for position, step in enumerate(self.steps):
             for value in step.inputs:
-                for option in {id(value): value, **{id(option): option for option in value.options()}}.values():
+                for option in {
+                    id(value): value,
+                    **{id(option): option for option in value.options()},
+                }.values():
                     index.setdefault(id(option), []).append(position)
         return index
 
@@ -203,7 +240,10 @@ class Order:
         """By the id of a value: what was directly made of it without a call."""
         index: dict[int, list[Value]] = {}
         seen: set[int] = set()
-        waiting: list[Value] = [*self.values.values(), *(value for step in self.steps for value in step.inputs)]
+        waiting: list[Value] = [
+            *self.values.values(),
+            *(value for step in self.steps for value in step.inputs),
+        ]
         while waiting:
             value = waiting.pop()
             if id(value) in seen:
@@ -228,7 +268,12 @@ class Order:
             found = []
             for name in names:
                 if name.endswith(".*"):
-                    found += [position for own, positions in index.items() if own.startswith(name[:-1]) for position in positions]
+                    found += [
+                        position
+                        for own, positions in index.items()
+                        if own.startswith(name[:-1])
+                        for position in positions
+                    ]
                 else:
                     found += index.get(name, ())
         return sorted(set(found))

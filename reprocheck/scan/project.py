@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 
 class Module:
-    """A module of the user: its source, its names, what it imports, and what happens when it is executed.
+    """A module of the user: its source, its names, what it imports, and what happens when it is
+    executed.
 
     name     dotted, as other modules import it
-    named    whether its path, or a folder that holds it, was given to the scan, not only followed from an import
+    named    whether its path, or a folder that holds it, was given to the scan, not only followed
+             from an import
     single   whether its path itself was given, not a folder that holds it
     roots    the folders from which other files import it
     """
@@ -71,7 +73,9 @@ class Module:
 
     @cached_property
     def is_entry(self) -> bool:
-        """Whether it is a program: a guard of `__main__`, training at its top level, or a file given by itself that nobody imports."""
+        """Whether it is a program: a guard of `__main__`, training at its top level, or a file
+        given by itself that nobody imports.
+        """
         return is_entry(self)
 
     @cached_property
@@ -90,25 +94,36 @@ class Module:
 
     @cached_property
     def program(self) -> Order:
-        """What happens when it is executed: as a program where it is one, else when it is imported."""
+        """What happens when it is executed: as a program where it is one, else when it is
+        imported.
+        """
         from reprocheck.scan.execution import program
 
         return program(self)
 
-    # ------------------------------------------------------------------------------------------------ lookups in the text
+    # -------------------------------------------------------------------------- lookups in the text
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
-        """The calls in the text with one of these names (`torch.nn.*` for all below), by line; executed or not."""
+        """The calls in the text with one of these names (`torch.nn.*` for all below), by line;
+        executed or not.
+        """
         found = []
         for name in names:
             if name.endswith(".*"):
-                found += [node for own, nodes in self._calls.items() if own.startswith(name[:-1]) for node in nodes]
+                found += [
+                    node
+                    for own, nodes in self._calls.items()
+                    if own.startswith(name[:-1])
+                    for node in nodes
+                ]
             else:
                 found += self._calls.get(name, [])
         yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        """The nodes of these kinds, kind by kind in the order of the text: faster than `ast.walk`."""
+        """The nodes of these kinds, kind by kind in the order of the text: faster than
+        `ast.walk`.
+        """
         for kind in kinds:
             yield from self.index.of(kind)
 
@@ -153,7 +168,10 @@ class Module:
     def imports(self) -> tuple[Module, ...]:
         """The modules of the user that it imports."""
         found = {
-            id(module): module for name in sorted(self.imported_names) for module in self.project.along(name, self) if module is not self
+            id(module): module
+            for name in sorted(self.imported_names)
+            for module in self.project.along(name, self)
+            if module is not self
         }
         return tuple(found.values())
 
@@ -178,7 +196,10 @@ class Module:
 
 
 class Project:
-    """All modules of a scan. `modules` holds them by file; `resolve` finds the module that an import of another one means."""
+    """All modules of a scan.
+
+    `modules` holds them by file; `resolve` finds the module that an import of another one means.
+    """
 
     def __init__(self, modules: Mapping[Path, Module] | None = None) -> None:
         self.modules: dict[Path, Module] = dict(modules or {})
@@ -194,7 +215,9 @@ class Project:
         return iter(self.modules.values())
 
     def module(self, name: str, importer: Module) -> Module | None:
-        """The user's module that `import name` means in another one; None where it is a library's."""
+        """The user's module that `import name` means in another one; None where it is a
+        library's.
+        """
         key = (name, str(importer.source.path.parent), importer.roots)
         if key not in self._found:
             self._found[key] = self.resolver.find(name, importer)
@@ -254,7 +277,9 @@ class ByName(Resolver):
 
 
 class Beside(Resolver):
-    """Modules by their paths: beside the program, beside the file that imports them, in the folders above, and where one alone fits."""
+    """Modules by their paths: beside the program, beside the file that imports them, in the folders
+    above, and where one alone fits.
+    """
 
     def __init__(self, project: Project, program: Path) -> None:
         self._project, self._program = project, program
@@ -264,22 +289,40 @@ class Beside(Resolver):
         parts = name.split(".")
         if not all(parts):
             return None
-        for folder in dict.fromkeys((self._program.parent, importer.source.path.parent, *importer.source.path.parents, Path())):
+        for folder in dict.fromkeys(
+            (
+                self._program.parent,
+                importer.source.path.parent,
+                *importer.source.path.parents,
+                Path(),
+            )
+        ):
             path = folder.joinpath(*parts)
-            found = self._project.modules.get(path.with_name(f"{path.name}.py")) or self._project.modules.get(path / "__init__.py")
+            found = self._project.modules.get(
+                path.with_name(f"{path.name}.py")
+            ) or self._project.modules.get(path / "__init__.py")
             if found is not None:
                 return found
         return self._elsewhere(parts)
 
     def _elsewhere(self, parts: list[str]) -> Module | None:
-        """The one file of the program whose path ends as the name does: it lies in another folder of the search path."""
+        """The one file of the program whose path ends as the name does: it lies in another folder
+        of the search path.
+        """
         ends = (Path(*parts[:-1], f"{parts[-1]}.py").parts, Path(*parts, "__init__.py").parts)
-        found = [module for path, module in self._project.modules.items() if any(path.parts[-len(end) :] == end for end in ends)]
+        found = [
+            module
+            for path, module in self._project.modules.items()
+            if any(path.parts[-len(end) :] == end for end in ends)
+        ]
         return found[0] if len(found) == 1 else None
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:
-    """A project of the texts of a program, by path, of which `script` is executed. What cannot be parsed is left out."""
+    """A project of the texts of a program, by path, of which `script` is executed.
+
+    What cannot be parsed is left out.
+    """
     project = Project()
     project.resolver = Beside(project, Path(script))
     for name, text in files.items():
@@ -291,12 +334,17 @@ def of_program(files: Mapping[str, str], script: str) -> Project:
         except UnreadableError:
             continue
         dotted = ".".join(parts[:-1] if package else parts)
-        project.modules[path] = Module(name=dotted, source=source, project=project, package=package, single=name == script)
+        project.modules[path] = Module(
+            name=dotted, source=source, project=project, package=package, single=name == script
+        )
     return project
 
 
 def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
-    """A project of texts by path, without files: `of_text({"train.py": "import torch"})`. Raises UnreadableError."""
+    """A project of texts by path, without files: `of_text({"train.py": "import torch"})`.
+
+    Raises UnreadableError.
+    """
     project = Project()
     for path, text in files.items():
         data = text.encode() if isinstance(text, str) else text
@@ -304,5 +352,7 @@ def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project
         package = parts[-1] == "__init__"
         source = parse(Path(path), path, data)
         name = ".".join(parts[:-1] if package else parts)
-        project.modules[Path(path)] = Module(name=name, source=source, project=project, package=package, single=single)
+        project.modules[Path(path)] = Module(
+            name=name, source=source, project=project, package=package, single=single
+        )
     return project

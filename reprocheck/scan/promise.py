@@ -1,4 +1,6 @@
-"""What is said of patches: a finding is mendable where a patch is really made, and its fix is what that does."""
+"""What is said of patches: a finding is mendable where a patch is really made, and its fix is what
+that does.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,15 @@ from reprocheck.scan.finding import Finding
 from reprocheck.scan.project import Project
 
 _NOT_SURE = "unsure"
-"""The evidence of a finding of which the text does not show whether its patch fits: nothing is changed, and it is said how."""
+"""The evidence of a finding of which the text does not show whether its patch fits: nothing is
+changed, and it is said how.
+"""
 
 
 def promised(project: Project, found: Sequence[Finding]) -> list[Finding]:
-    """The findings, of which no more are said to be mendable than a patch really mends, with what it does as their fix."""
+    """The findings, of which no more are said to be mendable than a patch really mends, with what
+    it does as their fix.
+    """
     by_path: dict[str, list[Finding]] = {}
     for one in found:
         if (one.patchable or _NOT_SURE in one.evidence) and one.suppressed is None:
@@ -24,8 +30,16 @@ def promised(project: Project, found: Sequence[Finding]) -> list[Finding]:
     fixes: dict[int, str] = {}
     for module in project:
         if module.shown in by_path:
-            fixes |= {id(one): fix for one, fix in patches.fixes(module.source.text, by_path[module.shown])}
-    return [replace(one, patchable=one.patchable and id(one) in fixes, fix=_fix(one, fixes.get(id(one), ""))) for one in found]
+            fixes |= {
+                id(one): fix
+                for one, fix in patches.fixes(module.source.text, by_path[module.shown])
+            }
+    return [
+        replace(
+            one, patchable=one.patchable and id(one) in fixes, fix=_fix(one, fixes.get(id(one), ""))
+        )
+        for one in found
+    ]
 
 
 def _fix(finding: Finding, patch: str) -> str:

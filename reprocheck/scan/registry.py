@@ -1,4 +1,7 @@
-"""The table of checks: which function finds which codes. See `reprocheck.scan` for how one is written."""
+"""The table of checks: which function finds which codes.
+
+See `reprocheck.scan` for how one is written.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ class Hit:
     code       of the catalogue's entry
     module     the user's module in which `node` stands
     node       what is underlined
-    message    one sentence without a full stop at its end: what is wrong here, with the names of this place
+    message    one sentence without a full stop at its end: what is wrong here, with the names of
+               this place
     severity   where it is another than the entry's: less sure in a library, for example
     patchable  whether this place can be patched; None leaves it to the entry
     evidence   names and values that the report may show
@@ -75,7 +79,10 @@ def hit(
     more: Mapping[str, str] | None = None,
     **evidence: str,
 ) -> Hit:
-    """A hit at a step of an order, or at a part of it (`node`). `more` is evidence under names that are known at run time alone."""
+    """A hit at a step of an order, or at a part of it (`node`).
+
+    `more` is evidence under names that are known at run time alone.
+    """
     return Hit(
         code=code,
         module=step.module,

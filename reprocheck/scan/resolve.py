@@ -28,9 +28,11 @@ def module_name(path: Path) -> tuple[str, bool]:
 
 @cache
 def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None:
-    """The file of a module of the user's that `import name` means in a file of `folder`; None for a library's.
+    """The file of a module of the user's that `import name` means in a file of `folder`; None for a
+    library's.
 
-    roots    the folders from which the importing file was itself imported: those of the programs, which Python searches first
+    roots    the folders from which the importing file was itself imported: those of the programs,
+             which Python searches first
     """
     parts = name.split(".")
     for root, sure in dict.fromkeys([*((root, True) for root in roots), *_roots(folder)]):
@@ -43,7 +45,9 @@ def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None
 
 
 def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Folders in which imports may be found; sure are those from which Python takes them before it takes a library."""
+    """Folders in which imports may be found; sure are those from which Python takes them before it
+    takes a library.
+    """
     root = package_root(folder)
     yield folder, True
     if root != folder:

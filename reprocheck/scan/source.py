@@ -1,4 +1,7 @@
-"""A file as source code: bytes to text to tree, from .py and .ipynb. Whatever is wrong with one is an `UnreadableError` with its reason."""
+"""A file as source code: bytes to text to tree, from .py and .ipynb.
+
+Whatever is wrong with one is an `UnreadableError` with its reason.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,12 @@ from pathlib import Path
 LARGEST = 32 * 1024 * 1024
 """Bytes; a larger file is data rather than code."""
 
-_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\x00\x00", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 _PYTHON_2 = re.compile(
     r"^\s*(?:print\s+[\"'\w%]|exec\s+[\"'\w]|raise\s+\w+\s*,|except\s+[\w.()]+\s*,\s*\w+\s*:)|<>|\b0[0-7]+L?\b|\bur[\"']|`[^`]+`"
 )
@@ -33,7 +41,9 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """A code cell of a notebook: its number among all cells from 1, and where it begins in the joined text."""
+    """A code cell of a notebook: its number among all cells from 1, and where it begins in the
+    joined text.
+    """
 
     number: int
     first_line: int
@@ -79,7 +89,9 @@ class Source:
 
 def column(line: str, offset: int) -> int:
     """A column from 1 in characters; the tree counts bytes of UTF-8."""
-    return offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
+    return (
+        offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
+    )
 
 
 def read(path: Path) -> bytes:
@@ -114,7 +126,9 @@ def parse(path: Path, shown: str, data: bytes) -> Source:
     else:
         text = decode(data)
     tree = _tree(text)
-    return Source(path=path, shown=shown, text=text, tree=tree, lines=tuple(split(text)), cells=cells)
+    return Source(
+        path=path, shown=shown, text=text, tree=tree, lines=tuple(split(text)), cells=cells
+    )
 
 
 def split(text: str) -> list[str]:
@@ -123,7 +137,9 @@ def split(text: str) -> list[str]:
 
 
 def decode(data: bytes) -> str:
-    """The text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is what it must be. Raises UnreadableError."""
+    """The text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is what it
+    must be. Raises UnreadableError.
+    """
     for mark, marked in _MARKS:
         if data.startswith(mark):
             return _decoded(data, marked)
@@ -172,7 +188,11 @@ def _tree(text: str) -> ast.Module:
 
 def _syntax_reason(error: SyntaxError, text: str) -> str:
     message = error.msg or "syntax error"
-    line = split(text)[error.lineno - 1] if error.lineno and error.lineno <= text.count("\n") + 1 else ""
+    line = (
+        split(text)[error.lineno - 1]
+        if error.lineno and error.lineno <= text.count("\n") + 1
+        else ""
+    )
     if _PYTHON_2.search(line) or "did you mean print(" in message.lower():
         return f"Python 2: {message}"
     return f"does not parse: {message}"

@@ -1,4 +1,7 @@
-"""What happens when a module is executed, in order: calls, stores, loops and imports. Each knows how it was reached."""
+"""What happens when a module is executed, in order: calls, stores, loops and imports.
+
+Each knows how it was reached.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
 class Condition:
     """A branch under which something happens.
 
-    test    the expression of an `if`, `while`, conditional expression or `match` case; the handler of a `try`
+    test    the expression of an `if`, `while`, conditional expression or `match` case; the handler
+            of a `try`
     taken   whether the branch is the one where `test` holds
     """
 
@@ -30,11 +34,14 @@ class Step:
     """Something that happens.
 
     node, module   where: the module is the user's, and not always the one that the order begins in
-    conditions     branches that must be taken, outermost first, also those of callers; what cannot be decided from constants
+    conditions     branches that must be taken, outermost first, also those of callers; what cannot
+                   be decided from constants
     loops          how many loops stand around it, also in callers
-    through        calls of the user's own functions that led here, outermost first: (module, node of the call)
+    through        calls of the user's own functions that led here, outermost first: (module, node
+                   of the call)
     contexts       `with` blocks around it, also in callers
-    by             where the user did not call it himself: the call of a library that was given the function or object that holds it
+    by             where the user did not call it himself: the call of a library that was given the
+                   function or object that holds it
     """
 
     node: ast.AST
@@ -65,8 +72,9 @@ class Step:
 class Call(Step):
     """A call.
 
-    name       of what is called: `torch.nn.Dropout`, `torch.Generator().manual_seed`, `?.backward` where the object is not known;
-               for a function or class of the user's (`own`) its qualified name. A call of a library's object itself ends in `.__call__`
+    name       of what is called: `torch.nn.Dropout`, `torch.Generator().manual_seed`, `?.backward`
+               where the object is not known; for a function or class of the user's (`own`) its
+               qualified name. A call of a library's object itself ends in `.__call__`
     receiver   the object whose method it is
     arguments  by position; `keywords` by name. `open` where `*args` or `**kwargs` hide some
     result     what it gives back
@@ -88,14 +96,24 @@ class Call(Step):
     @property
     def inputs(self) -> tuple[Value, ...]:
         """Receiver and arguments."""
-        return (*(() if self.receiver is None else (self.receiver,)), *self.arguments, *self.keywords.values())
+        return (
+            *(() if self.receiver is None else (self.receiver,)),
+            *self.arguments,
+            *self.keywords.values(),
+        )
 
     def named(self, *names: str) -> bool:
         """Whether it has one of these names; one that ends in `.*` stands for all that begin so."""
-        return any(self.name == name or (name.endswith(".*") and self.name.startswith(name[:-1])) for name in names)
+        return any(
+            self.name == name or (name.endswith(".*") and self.name.startswith(name[:-1]))
+            for name in names
+        )
 
     def argument(self, position: int | None, *keywords: str) -> Value | None:
-        """The argument at a position or under a keyword. None where it is not given; UNKNOWN where `*args` may hide it."""
+        """The argument at a position or under a keyword.
+
+        None where it is not given; UNKNOWN where `*args` may hide it.
+        """
         for keyword in keywords:
             if keyword in self.keywords:
                 return self.keywords[keyword]
@@ -106,7 +124,9 @@ class Call(Step):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Store(Step):
-    """An assignment to something of a library: `torch.backends.cudnn.benchmark`, `os.environ[PYTHONHASHSEED]`."""
+    """An assignment to something of a library: `torch.backends.cudnn.benchmark`,
+    `os.environ[PYTHONHASHSEED]`.
+    """
 
     name: str
     value: Value

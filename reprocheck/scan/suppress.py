@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from reprocheck.rules import find, nearest
 from reprocheck.scan.source import split
 
-_COMMENT = re.compile(r"#\s*reprocheck:\s*ignore(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE)
+_COMMENT = re.compile(
+    r"#\s*reprocheck:\s*ignore(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE
+)
 NO_REASON = "no reason given"
 
 
 @dataclass(eq=False, slots=True)
 class Ignore:
-    """A comment: its line and column from 1, the codes that it names (none: all), the reason, and what it answered."""
+    """A comment: its line and column from 1, the codes that it names (none: all), the reason, and
+    what it answered.
+    """
 
     line: int
     column: int
@@ -35,7 +39,11 @@ def ignores(text: str) -> list[Ignore]:
     """The comments in a text."""
     if "reprocheck:" not in text.lower():
         return []
-    return [made for line, column, comment in _comments(text) if (made := _ignore(line, column, comment)) is not None]
+    return [
+        made
+        for line, column, comment in _comments(text)
+        if (made := _ignore(line, column, comment)) is not None
+    ]
 
 
 def _ignore(line: int, column: int, comment: str) -> Ignore | None:
@@ -61,12 +69,18 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
             if token.type == tokenize.COMMENT
         ]
     except (tokenize.TokenError, SyntaxError, RecursionError):
-        found = [(number, match.start(), match[0]) for number, line in enumerate(split(text), 1) if (match := _COMMENT.search(line))]
+        found = [
+            (number, match.start(), match[0])
+            for number, line in enumerate(split(text), 1)
+            if (match := _COMMENT.search(line))
+        ]
     yield from found
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
-    """The reason that a comment on one of these lines gives for a code; None where there is none."""
+    """The reason that a comment on one of these lines gives for a code; None where there is
+    none.
+    """
     wanted = set(lines)
     for ignore in ignored:
         if ignore.line in wanted and ignore.answers(code):
@@ -76,10 +90,15 @@ def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str 
 
 
 def complaint(ignore: Ignore) -> str:
-    """What is wrong with a comment: a code that nobody knows, or nothing that it answers. Empty where all is well."""
+    """What is wrong with a comment: a code that nobody knows, or nothing that it answers.
+
+    Empty where all is well.
+    """
     if ignore.unknown:
         close = nearest(ignore.unknown[0])
-        return f"there is no rule {ignore.unknown[0]}" + (f"; {close[0]} is nearest" if close else "")
+        return f"there is no rule {ignore.unknown[0]}" + (
+            f"; {close[0]} is nearest" if close else ""
+        )
     unused = [code for code in ignore.codes if code not in ignore.used]
     if ignore.used and not unused:
         return ""

@@ -1,4 +1,6 @@
-"""What an expression may stand for while a module is executed in the abstract. Values have an identity: the same object is the same thing.
+"""What an expression may stand for while a module is executed in the abstract.
+
+Values have an identity: the same object is the same thing.
 
 `name` is what a value is called through imports and calls, None where nothing is known:
 
@@ -53,7 +55,9 @@ class Value:
                 waiting.extend(value.sources)
 
     def made_by(self, *names: str) -> Call | None:
-        """The call by which it, or one of its options, was made, if that call has one of these names."""
+        """The call by which it, or one of its options, was made, if that call has one of these
+        names.
+        """
         for option in self.options():
             if isinstance(option, Made) and option.call.named(*names):
                 return option.call
@@ -90,7 +94,9 @@ class External(Value):
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function that is analysed by itself: whatever callers pass; `text` where its annotation says that it is a `str`."""
+    """A parameter of a function that is analysed by itself: whatever callers pass; `text` where its
+    annotation says that it is a `str`.
+    """
 
     parameter: str
     text: bool = False
@@ -102,9 +108,13 @@ class Made(Value):
 
     call: Call
     pending: list[Value] = field(default_factory=list)
-    """The user's functions and objects that it was given and will call later (the dataset of a loader, the target of a thread)."""
+    """The user's functions and objects that it was given and will call later (the dataset of a
+    loader, the target of a thread).
+    """
     facts: dict[str, Value] = field(default_factory=dict)
-    """Attributes that were set on it, and what is known of them otherwise (arguments of a parser with their defaults)."""
+    """Attributes that were set on it, and what is known of them otherwise (arguments of a parser
+    with their defaults).
+    """
 
     @property
     def name(self) -> str | None:
@@ -141,7 +151,10 @@ class Part(Value):
 
 @dataclass(eq=False, slots=True)
 class Items(Value):
-    """A list, tuple, set, dict or generator that the source spells out. A comprehension has one item, and what it went over in `over`."""
+    """A list, tuple, set, dict or generator that the source spells out.
+
+    A comprehension has one item, and what it went over in `over`.
+    """
 
     kind: str
     items: list[Value]
@@ -163,7 +176,11 @@ class Items(Value):
     def get(self, key: object) -> Value | None:
         """The item at a constant index or key."""
         if self.kind == "dict":
-            found = [item for own, item in zip(self.keys, self.items, strict=False) if isinstance(own, Constant) and own.value == key]
+            found = [
+                item
+                for own, item in zip(self.keys, self.items, strict=False)
+                if isinstance(own, Constant) and own.value == key
+            ]
             return found[-1] if found else None
         if self.whole and isinstance(key, int) and -len(self.items) <= key < len(self.items):
             return self.items[key]
@@ -206,7 +223,10 @@ class Either(Value):
 
 @dataclass(eq=False, slots=True)
 class Function(Value):
-    """A function, method or lambda of the user. `owner` is what it is bound to; `first` are arguments given beforehand."""
+    """A function, method or lambda of the user.
+
+    `owner` is what it is bound to; `first` are arguments given beforehand.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     module: Module
@@ -243,7 +263,9 @@ class Class(Value):
         return self.qualified
 
     def line_of_bases(self) -> Iterator[Value]:
-        """Itself and its bases, those of the user as classes and others as names, in the order of lookup."""
+        """Itself and its bases, those of the user as classes and others as names, in the order of
+        lookup.
+        """
         seen: set[int] = set()
         waiting: list[Value] = [self]
         while waiting:
@@ -257,14 +279,20 @@ class Class(Value):
 
     def external_bases(self) -> tuple[str, ...]:
         """The names of the library classes that it descends from."""
-        return tuple(base.name for base in self.line_of_bases() if not isinstance(base, Class) and base.name)
+        return tuple(
+            base.name for base in self.line_of_bases() if not isinstance(base, Class) and base.name
+        )
 
     def find(self, attribute: str, *, after: Class | None = None) -> Value | None:
-        """What the class or a base of the user's defines under a name; with `after`, what comes after that class (`super()`)."""
+        """What the class or a base of the user's defines under a name; with `after`, what comes
+        after that class (`super()`).
+        """
         line = [base for base in self.line_of_bases() if isinstance(base, Class)]
         if after in line:
             line = line[line.index(after) + 1 :]
-        return next((base.attributes[attribute] for base in line if attribute in base.attributes), None)
+        return next(
+            (base.attributes[attribute] for base in line if attribute in base.attributes), None
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -284,7 +312,9 @@ class Instance(Value):
 
     @property
     def library_name(self) -> str:
-        """What a method is called that its class does not define: that of the first library class which it descends from."""
+        """What a method is called that its class does not define: that of the first library class
+        which it descends from.
+        """
         bases = self.of.external_bases()
         return f"{bases[0]}()" if bases else self.name
 
@@ -333,4 +363,9 @@ def either(values: list[Value]) -> Value:
 def _same_constant(one: Value, other: Value) -> bool:
     if isinstance(one, External) and isinstance(other, External):
         return one.dotted == other.dotted
-    return isinstance(one, Constant) and isinstance(other, Constant) and type(one.value) is type(other.value) and one.value == other.value
+    return (
+        isinstance(one, Constant)
+        and isinstance(other, Constant)
+        and type(one.value) is type(other.value)
+        and one.value == other.value
+    )

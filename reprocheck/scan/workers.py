@@ -1,4 +1,7 @@
-"""Checks in several processes. They are forked once everything is parsed, so that nothing but findings is sent."""
+"""Checks in several processes.
+
+They are forked once everything is parsed, so that nothing but findings is sent.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> lis
         gc.unfreeze()
 
 
-def _one_by_one(project: Project, modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
+def _one_by_one(
+    project: Project, modules: Sequence[Module], progress: Callable[[int], None]
+) -> Judged:
     _, problems = reached(project, modules)
     found: list[Finding] = []
     for module in modules:
@@ -53,12 +58,14 @@ def _one_by_one(project: Project, modules: Sequence[Module], progress: Callable[
     return found, problems
 
 
-# -------------------------------------------------------------------------------------------------------------------- processes
+# ---------------------------------------------------------------------------------------- processes
 
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A process, the pipe to it, and what it has still to answer: (project, module) by their numbers."""
+    """A process, the pipe to it, and what it has still to answer: (project, module) by their
+    numbers.
+    """
 
     process: BaseProcess
     pipe: Connection
@@ -67,14 +74,18 @@ class Worker:
 
 
 def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """First every process says which functions its programs reach; once that is known of all, the checks are made."""
+    """First every process says which functions its programs reach; once that is known of all, the
+    checks are made.
+    """
     context = multiprocessing.get_context("fork")
     results: list[Judged] = [([], []) for _ in projects]
     executed: list[set[int]] = [set() for _ in projects]
     workers: dict[Connection, Worker] = {}
     for share in _shares(projects, jobs):
         here, there = context.Pipe()
-        process: BaseProcess = context.Process(target=_work, args=(projects, share, there, [here, *workers]), daemon=True)
+        process: BaseProcess = context.Process(
+            target=_work, args=(projects, share, there, [here, *workers]), daemon=True
+        )
         process.start()
         there.close()
         workers[here] = Worker(process=process, pipe=here, missing=list(share))
@@ -99,15 +110,26 @@ def _go_on(workers: Iterable[Worker], executed: list[set[int]]) -> None:
             worker.pipe.send(executed)
 
 
-def _received(worker: Worker, projects: Projects, executed: list[set[int]], results: list[Judged], progress: Callable[[int], None]) -> bool:
-    """Takes one answer of a process. False where it was the last one; where it ended too early, what is missing is said."""
+def _received(
+    worker: Worker,
+    projects: Projects,
+    executed: list[set[int]],
+    results: list[Judged],
+    progress: Callable[[int], None],
+) -> bool:
+    """Takes one answer of a process.
+
+    False where it was the last one; where it ended too early, what is missing is said.
+    """
     try:
         answer: Any = worker.pipe.recv()
     except (EOFError, OSError):
         worker.process.join()
         for index, number in worker.missing:
             reason = f"the process that scanned it ended (exit status {worker.process.exitcode})"
-            results[index][1].append(Unreadable(path=projects[index][1][number].shown, reason=reason))
+            results[index][1].append(
+                Unreadable(path=projects[index][1][number].shown, reason=reason)
+            )
         return False
     if isinstance(answer, Reached):
         for index, functions in answer.functions.items():
@@ -126,13 +148,17 @@ def _received(worker: Worker, projects: Projects, executed: list[set[int]], resu
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a process says first, by the number of the project: the functions that its programs reach, and what went wrong."""
+    """What a process says first, by the number of the project: the functions that its programs
+    reach, and what went wrong.
+    """
 
     functions: dict[int, set[int]]
     problems: dict[int, list[Unreadable]]
 
 
-def _work(projects: Projects, share: Sequence[Place], pipe: Connection, others: Sequence[Connection]) -> None:
+def _work(
+    projects: Projects, share: Sequence[Place], pipe: Connection, others: Sequence[Connection]
+) -> None:
     for other in others:
         other.close()
     first = Reached({}, {})
@@ -151,7 +177,10 @@ def _work(projects: Projects, share: Sequence[Place], pipe: Connection, others: 
 
 
 def _shares(projects: Projects, jobs: int) -> list[list[Place]]:
-    """The modules for each process, about as many lines for each. A small group of files stays together."""
+    """The modules for each process, about as many lines for each.
+
+    A small group of files stays together.
+    """
     total = sum(len(module.source.lines) for _, modules in projects for module in modules)
     units: list[tuple[int, list[tuple[int, int]]]] = []
     for index, (_, modules) in enumerate(projects):

@@ -1,4 +1,7 @@
-"""Which controls acted on something in the runs under them. What acted on nothing did not make them agree: luck did."""
+"""Which controls acted on something in the runs under them.
+
+What acted on nothing did not make them agree: luck did.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ class Acting:
     def of(self, names: Iterable[str], runs: Iterable[Run]) -> frozenset[str]:
         """The controls that acted on something in each of these runs."""
         each = tuple(runs)
-        return frozenset(name for name in names if each and all(self._acted(name, run) for run in each))
+        return frozenset(
+            name for name in names if each and all(self._acted(name, run) for run in each)
+        )
 
     def _acted(self, name: str, run: Run) -> bool:
         shown_by = likely.shown_by(name)
@@ -42,9 +47,14 @@ class Acting:
         return self._on_line(name, shown_by, run)
 
     def _touched(self, name: str, run: Run) -> bool:
-        """It intercepted or set something of the script's. That a variable was set does not say that anything reads it."""
+        """It intercepted or set something of the script's.
+
+        That a variable was set does not say that anything reads it.
+        """
         variables = controls.control(name).environment
-        touches = [touch for touch in run.controls.touches if touch.control == name and not touch.setting]
+        touches = [
+            touch for touch in run.controls.touches if touch.control == name and not touch.setting
+        ]
         return any(touch.what not in variables for touch in touches)
 
     def _on_line(self, name: str, kinds: Iterable[str], run: Run) -> bool:
@@ -54,17 +64,33 @@ class Acting:
 
     def _found_by_scan(self, name: str) -> bool:
         findings = self._check.scan.findings if self._check.scan else ()
-        return any(likely.removes(name, one.code) and one.executed in ("executed", "entered") for one in findings)
+        return any(
+            likely.removes(name, one.code) and one.executed in ("executed", "entered")
+            for one in findings
+        )
 
     def _had_threads(self) -> bool:
-        """Some process of the runs as they are could compute with several threads, as far as frameworks said how many."""
-        facts = [facts for run in self._check.runs for facts in (run.environment, *(trace.environment for trace in run.traces))]
+        """Some process of the runs as they are could compute with several threads, as far as
+        frameworks said how many.
+        """
+        facts = [
+            facts
+            for run in self._check.runs
+            for facts in (run.environment, *(trace.environment for trace in run.traces))
+        ]
         threads = [value for one in facts for key, value in one.items() if key.endswith(_THREADS)]
         return not threads or any(value != 1 for value in threads)
 
     def _in_files(self) -> bool:
-        """A run left files in the working directory, or compiled code, that another could find. Files elsewhere are in no copy."""
+        """A run left files in the working directory, or compiled code, that another could find.
+
+        Files elsewhere are in no copy.
+        """
         changes = [one.files for one in self._check.record.runs]
-        paths = [path for one in changes for path in (*one.created, *one.changed, *one.deleted, *one.folders)]
+        paths = [
+            path
+            for one in changes
+            for path in (*one.created, *one.changed, *one.deleted, *one.folders)
+        ]
         inside = any(not path.startswith(_ELSEWHERE) for path in (*paths, *self._check.state_left))
         return inside or "compile" in self._kinds

@@ -1,4 +1,6 @@
-"""The causes that the smallest set of controls confirms, each with the line on which its control acted and a fix that fits."""
+"""The causes that the smallest set of controls confirms, each with the line on which its control
+acted and a fix that fits.
+"""
 
 from __future__ import annotations
 
@@ -26,31 +28,48 @@ def confirmed(
     frameworks: Sequence[str] = (),
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
 ) -> tuple[Cause, ...]:
-    """The causes of a check, with those first, as confirmed, that the smallest set removes. `places`: where its controls acted."""
+    """The causes of a check, with those first, as confirmed, that the smallest set removes.
+
+    `places`: where its controls acted.
+    """
     left = list(check.causes)
     first: list[Cause] = []
     for name in smallest:
         acted = places.get(name, ())
-        removed = _removed([one for one in left if not _acted_elsewhere(check, name, one, acted)], name)
-        cause = removed or _found_by_scan(check, name) or _implied(check, name, frameworks, len(first))
+        removed = _removed(
+            [one for one in left if not _acted_elsewhere(check, name, one, acted)], name
+        )
+        cause = (
+            removed or _found_by_scan(check, name) or _implied(check, name, frameworks, len(first))
+        )
         if acted:
             cause = _at(check, _drawn_there(check, name, cause, frameworks), name, acted)
         cause = replace(cause, fix=after_control(check, cause, name, frameworks))
         if all(cause.code != one.code for one in first):
-            first.append(replace(cause, confidence="confirmed", evidence=(evidence, *cause.evidence)))
+            first.append(
+                replace(cause, confidence="confirmed", evidence=(evidence, *cause.evidence))
+            )
         explained = {cause.code} if removed is None else {cause.code, removed.code}
         left = [one for one in left if one.code not in explained]
     return (*first, *left)
 
 
 def _acted_elsewhere(check: Check, control: str, cause: Cause, acted: Sequence[Place]) -> bool:
-    """Whether a cause that the scan alone speaks for has another control of its own, and this one acted on other lines."""
+    """Whether a cause that the scan alone speaks for has another control of its own, and this one
+    acted on other lines.
+    """
     if not acted or likely.removes(control, cause.code) or not found_by_scan(cause, check.scan):
         return False
     if _acted_on(cause.source, acted) is not None:
         return False
-    findings = [one for one in (check.scan.possible if check.scan else ()) if one.code == cause.code]
-    origins = [one.origin for one in findings if cause.source is not None and is_at(one.source, cause.source)]
+    findings = [
+        one for one in (check.scan.possible if check.scan else ()) if one.code == cause.code
+    ]
+    origins = [
+        one.origin
+        for one in findings
+        if cause.source is not None and is_at(one.source, cause.source)
+    ]
     return not any(_acted_on(origin, acted) for origin in origins)
 
 
@@ -60,15 +79,21 @@ def _acted_on(line: SourceLine | None, acted: Sequence[Place]) -> Place | None:
 
 
 def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:
-    """A generator without a seed is known by the line that it acted on: a cause that says no more than that something differs gives way."""
+    """A generator without a seed is known by the line that it acted on: a cause that says no more
+    than that something differs gives way.
+    """
     if control != PRIVATE or cause.code not in VAGUE:
         return cause
     why = _implied(check, control, frameworks)
-    return replace(why, evidence=tuple(dict.fromkeys((*why.evidence, *cause.evidence))), source=None)
+    return replace(
+        why, evidence=tuple(dict.fromkeys((*why.evidence, *cause.evidence))), source=None
+    )
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
-    """A cause with the line on which its control first acted, where it has none that says why, and the fix that fits the line."""
+    """A cause with the line on which its control first acted, where it has none that says why, and
+    the fix that fits the line.
+    """
     own = _acted_on(cause.source, acted)
     place = own or acted[0]
     first = "acted" if own is not None and own is not acted[0] else "first acted"
@@ -82,7 +107,9 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
 
 
 def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
-    """The cause that the control is nearest to; one that says why before one that says what, what was recorded before what fits."""
+    """The cause that the control is nearest to; one that says why before one that says what, what
+    was recorded before what fits.
+    """
     fits = [cause for cause in causes if likely.confirms(control, cause.code)]
     return min(fits, key=lambda cause: _preference(cause, control), default=None)
 
@@ -94,15 +121,21 @@ def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
 
 
 def _found_by_scan(check: Check, control: str) -> Cause | None:
-    """What the scan finds that the control removes, and that ran before the first difference: the line that is named alone."""
+    """What the scan finds that the control removes, and that ran before the first difference: the
+    line that is named alone.
+    """
     preceding = check.scan.preceding if check.scan else ()
-    found = [one for one in preceding if one.severity != "note" and likely.removes(control, one.code)]
+    found = [
+        one for one in preceding if one.severity != "note" and likely.removes(control, one.code)
+    ]
     lines = {(one.source.file, one.source.line) for one in found}
     return cause_of(check, found[0]) if len(lines) == 1 else None
 
 
 def _implied(check: Check, control: str, frameworks: Sequence[str], explained: int = 0) -> Cause:
-    """The cause that a control confirms where none was named; `explained`: of how many rungs the causes are known."""
+    """The cause that a control confirms where none was named; `explained`: of how many rungs the
+    causes are known.
+    """
     rung = _where(check, control, explained)
     known = rules.entry(likely.implied(control, rung.rung if rung else ""))
     detail = (rung.detail,) if rung and rung.detail else ()
@@ -117,22 +150,33 @@ def _implied(check: Check, control: str, frameworks: Sequence[str], explained: i
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
-    """The first rung that differs; for a control of what the script draws or computes the first of the training.
+    """The first rung that differs; for a control of what the script draws or computes the first of
+    the training.
 
     Where the causes of some are known, the next.
     """
     if check.ladder is None:
         return None
     given = control in ("fresh-workdir", "file-order", "single-thread", "no-compile")
-    first = check.ladder.first_rung if given else check.ladder.first_of_training or check.ladder.first_rung
+    first = (
+        check.ladder.first_rung
+        if given
+        else check.ladder.first_of_training or check.ladder.first_rung
+    )
     if first is None or not explained:
         return first
     rungs = check.ladder.rungs
-    below = [rung for rung in rungs[rungs.index(first) + 1 :] if rung.status == "differs" and rung.rung != _LATER]
+    below = [
+        rung
+        for rung in rungs[rungs.index(first) + 1 :]
+        if rung.status == "differs" and rung.rung != _LATER
+    ]
     return below[explained - 1] if explained <= len(below) else first
 
 
-def fixes(device: str, frameworks: Sequence[str], causes: Sequence[Cause], smallest: Sequence[str]) -> Iterator[str]:
+def fixes(
+    device: str, frameworks: Sequence[str], causes: Sequence[Cause], smallest: Sequence[str]
+) -> Iterator[str]:
     """The fix of each confirmed cause, else that of the control."""
     for cause in causes:
         if cause.confidence == "confirmed" and cause.fix:

@@ -1,4 +1,6 @@
-"""What a fix costs in time: said only where enough runs were timed with it and without, and they differ by more than among themselves."""
+"""What a fix costs in time: said only where enough runs were timed with it and without, and they
+differ by more than among themselves.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ LEAST = 3
 
 
 def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
-    """How much longer it takes with the fix, or under the controls, than as it is: of a step where that was measured, else of a run."""
+    """How much longer it takes with the fix, or under the controls, than as it is: of a step where
+    that was measured, else of a run.
+    """
     patched = book.of((), patched=True)
     fixed = under if patched is None or patched.untried else patched
     as_is = book.of(())
@@ -30,7 +34,9 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
 
 
 def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | None:
-    """The median of one side against the other; None where there are too few, or where the two sides overlap."""
+    """The median of one side against the other; None where there are too few, or where the two
+    sides overlap.
+    """
     if min(len(before), len(after)) < LEAST or min(before) <= 0:
         return None
     apart = max(before) < min(after) or max(after) < min(before)

@@ -1,4 +1,6 @@
-"""How many runs a search still takes at most, as far as that is known: played through with each control as the cause, and with none."""
+"""How many runs a search still takes at most, as far as that is known: played through with each
+control as the cause, and with none.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ MOST_TIMES = 8
 
 
 def most_runs(check: Check, folder: Path) -> int:
-    """Runs from here on, those with a patch included, if one control alone removes the difference or none does."""
+    """Runs from here on, those with a patch included, if one control alone removes the difference
+    or none does.
+    """
     recorded = Book(check, folder)
     candidates = order.candidates(check, folder)
     causes = ("", *candidates.harmless, *candidates.altering)
@@ -37,7 +41,9 @@ def _played(recorded: Book, candidates: Candidates, cause: str) -> int:
 
 
 class _Imagined(Book):
-    """What is recorded of a search, and answers made up for what is not; `further` counts the runs that those would take."""
+    """What is recorded of a search, and answers made up for what is not; `further` counts the runs
+    that those would take.
+    """
 
     def __init__(self, recorded: Book, cause: str) -> None:
         super().__init__(recorded.check, recorded.folder)
@@ -47,7 +53,9 @@ class _Imagined(Book):
         self._made: dict[frozenset[str], int] = {}
 
     def ask(self, question: Question) -> Answer:
-        """What is recorded, where that answers; else that the runs agree with the cause among the controls."""
+        """What is recorded, where that answers; else that the runs agree with the cause among the
+        controls.
+        """
         found, names = self.of(question.controls), frozenset(question.controls)
         if found is not None and (found.agrees is False or found.failed is not None):
             return found.answer

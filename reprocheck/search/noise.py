@@ -1,4 +1,6 @@
-"""What remains where no control makes the runs agree: by name, as far as the ladder and the lists of operators know it."""
+"""What remains where no control makes the runs agree: by name, as far as the ladder and the lists
+of operators know it.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,22 @@ def given(check: Check) -> str:
     """Why no control is tried where the start gives the numbers that differ."""
     rung = check.ladder.first_rung if check.ladder else None
     said = f" {rung.detail}" if rung is not None else ""
-    return f"No control is tried: the numbers that differ first in the training are as far apart as those that the start gave.{said}"
+    return (
+        "No control is tried: the numbers that differ first in the training are as far apart as"
+        f" those that the start gave.{said}"
+    )
 
 
 def _out_of_reach(check: Check, book: Book) -> list[str]:
     """Clocks that a cause names and no control reaches."""
     lines = {(cause.source.file, cause.source.line) for cause in check.causes if cause.source}
     return [
-        f"{hint.source.file}:{hint.source.line} reads `{hint.name}`: the controls leave monotonic clocks alone, so none can confirm it."
+        f"{hint.source.file}:{hint.source.line} reads `{hint.name}`: the controls leave monotonic"
+        " clocks alone, so none can confirm it."
         for hint in UserCode(check, book.folder).hints
-        if (hint.source.file, hint.source.line) in lines and hint.kind in ("clock", ELAPSED) and beyond_reach("clock", hint.name)
+        if (hint.source.file, hint.source.line) in lines
+        and hint.kind in ("clock", ELAPSED)
+        and beyond_reach("clock", hint.name)
     ]
 
 
@@ -50,30 +58,44 @@ def _remaining(check: Check, found: Found) -> str:
     left_out = f" ({crashing} left out, since the script fails under it)" if crashing else ""
     if not found.complete:
         return (
-            f"No control was seen to make the runs agree{left_out}. The difference is intermittent, so few were tried: --runs N tries more."
+            f"No control was seen to make the runs agree{left_out}. The difference is intermittent,"
+            " so few were tried: --runs N tries more."
         )
     if rung is None:
-        return f"{tried}{left_out}. Nothing recorded differs, so what makes the difference cannot be recorded."
+        return (
+            f"{tried}{left_out}. Nothing recorded differs, so what makes the difference cannot be"
+            " recorded."
+        )
     if rung.facts.get("kind") in GIVEN:
         return f"{tried}{left_out}, since the runs were not given the same. {rung.detail}"
     if rung.size == "rounding" or _operators(check, rung):
-        return f"{tried}{left_out}: what remains is noise of an operator or of the hardware. {_noise(check, rung)}"
+        return (
+            f"{tried}{left_out}: what remains is noise of an operator or of the hardware."
+            f" {_noise(check, rung)}"
+        )
     reason = _suspected(check) or (
-        ": the difference is made by something that no control reaches, such as a service, a native library that draws by itself, "
-        "a race of threads, or the hardware."
+        ": the difference is made by something that no control reaches, such as a service, a native"
+        " library that draws by itself, a race of threads, or the hardware."
     )
-    where = f" It first shows on the rung `{rung.rung}`" + (f" at `{rung.place}`." if rung.place else ".")
+    where = f" It first shows on the rung `{rung.rung}`" + (
+        f" at `{rung.place}`." if rung.place else "."
+    )
     made = f" It is made by {rung.culprit}." if rung.culprit else ""
     return f"{tried}{left_out}{reason}{where}{made}{_also(check)}"
 
 
 def _suspected(check: Check) -> str:
-    """The line of the first cause, where it has one: then there is more to say than that no control reaches it."""
+    """The line of the first cause, where it has one: then there is more to say than that no control
+    reaches it.
+    """
     suspect = next((cause for cause in check.causes[:1] if cause.code not in VAGUE), None)
     if suspect is None or suspect.source is None:
         return ""
     place = f"{suspect.source.file}:{suspect.source.line}"
-    return f". The {suspect.confidence} cause is {suspect.code} at {place}, and no control confirms it."
+    return (
+        f". The {suspect.confidence} cause is {suspect.code} at {place}, and no control"
+        " confirms it."
+    )
 
 
 def _also(check: Check) -> str:
@@ -115,4 +137,8 @@ def _operators(check: Check, rung: Rung) -> list[str]:
     device = kind(facts.get("device"))
     frameworks = [name for run in check.runs[:1] for name in run.frameworks]
     backward = rung.rung in ("gradient", "reduced gradient")
-    return [one.sentence for name in names for one in known(name, device=device, backward=backward, frameworks=frameworks)]
+    return [
+        one.sentence
+        for name in names
+        for one in known(name, device=device, backward=backward, frameworks=frameworks)
+    ]

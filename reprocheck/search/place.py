@@ -18,9 +18,23 @@ PRIVATE = "private-rng"
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
 """Controls that act as a framework is imported, and not where the script draws or computes."""
 _TAKE_A_SEED = frozenset(
-    {"default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "Random", "SeedGenerator"}
+    {
+        "default_rng",
+        "RandomState",
+        "SeedSequence",
+        "PCG64",
+        "PCG64DXSM",
+        "MT19937",
+        "Philox",
+        "SFC64",
+        "Random",
+        "SeedGenerator",
+    }
 )
-"""What makes a generator, and takes its seed as the first argument. One that is given None starts from the operating system."""
+"""What makes a generator, and takes its seed as the first argument.
+
+One that is given None starts from the operating system.
+"""
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
@@ -31,7 +45,8 @@ _KERNEL = "aten::"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """A line of the user's at which a control acted, on what, and code to paste that fits it; "" where the cause's own does.
+    """A line of the user's at which a control acted, on what, and code to paste that fits it; ""
+    where the cause's own does.
 
     hint: what to look for, where nothing shows how a library takes a seed there.
     """
@@ -43,18 +58,27 @@ class Place:
 
 
 def acted_at(check: Check, folder: Path, under: Judged) -> dict[str, tuple[Place, ...]]:
-    """Control -> where it acted in the runs that agree, the first place first. Controls of which no line is known are left out."""
+    """Control -> where it acted in the runs that agree, the first place first.
+
+    Controls of which no line is known are left out.
+    """
     sources = Sources(check, folder)
     found: dict[str, tuple[Place, ...]] = {}
     for name in under.names:
-        places = () if name in _SET_AT_IMPORT else tuple(_places(under.runs[0].controls.touches, name, sources))
+        places = (
+            ()
+            if name in _SET_AT_IMPORT
+            else tuple(_places(under.runs[0].controls.touches, name, sources))
+        )
         if places:
             found[name] = places
     return found
 
 
 def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[Place]:
-    """The lines that are no imports: that a library draws as it is imported is seldom what differs."""
+    """The lines that are no imports: that a library draws as it is imported is seldom what
+    differs.
+    """
     for touch in touches:
         if touch.control != name or touch.what.startswith(_KERNEL):
             continue
@@ -77,7 +101,8 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
 
 
 def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
-    """How the generator gets a seed that is made on a line; "" where that is not known, or the cause's own fix says it.
+    """How the generator gets a seed that is made on a line; "" where that is not known, or the
+    cause's own fix says it.
 
     `tree`: that of the line's file. `takes`: how a call of the line was seen to take a seed.
     """
@@ -91,13 +116,17 @@ def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
 
 
 def _made_by_script(name: str, text: str) -> bool:
-    """Whether a line itself makes its generator without a seed, or it is another control that acted: the cause's own fix says it."""
+    """Whether a line itself makes its generator without a seed, or it is another control that
+    acted: the cause's own fix says it.
+    """
     own = likely.table().lines.get(name)
     return name != PRIVATE or (own is not None and own.search(text) is not None)
 
 
 def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
-    """`env.reset(seed=0)` where `reset(seed)` was seen to be called, `space.seed(0)` where `sample.seed` was; else ""."""
+    """`env.reset(seed=0)` where `reset(seed)` was seen to be called, `space.seed(0)` where
+    `sample.seed` was; else "".
+    """
     function = takes.partition("(")[0].partition(".")[0]
     seen = next((call for call in calls if function and _last(call.func) == function), None)
     if seen is None:
@@ -111,7 +140,9 @@ def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
 
 
 def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
-    """A call of a library whose word for a seed is known, or that which made the object, with a seed; "" where none is."""
+    """A call of a library whose word for a seed is known, or that which made the object, with a
+    seed; "" where none is.
+    """
     bound = bound_to(tree)
     methods = _methods(calls, bound)
     if methods:
@@ -122,39 +153,63 @@ def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
     """The methods of objects that are called, not the functions of imported modules."""
-    return [call.func for call in calls if isinstance(call.func, ast.Attribute) and root_of(call.func) not in {*bound, ""}]
+    return [
+        call.func
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and root_of(call.func) not in {*bound, ""}
+    ]
 
 
 def hint_of(name: str, text: str, tree: ast.AST) -> str:
-    """What is left to do where nothing shows how a library takes a seed. `tree`: that of the line's file."""
+    """What is left to do where nothing shows how a library takes a seed.
+
+    `tree`: that of the line's file.
+    """
     if _made_by_script(name, text):
         return ""
     calls = _calls(text)
     methods = _methods(calls, bound_to(tree))
     if methods:
         owner = ast.unparse(methods[-1].value)
-        return f"Give `{owner}` a seed where it is made: `{ast.unparse(methods[-1])}()` draws from a generator without one."
+        return (
+            f"Give `{owner}` a seed where it is made: `{ast.unparse(methods[-1])}()` draws from a"
+            " generator without one."
+        )
     if calls:
-        return f"Inside `{ast.unparse(calls[0].func)}()` a generator is made without a seed: give it one by the argument that takes it."
+        return (
+            f"Inside `{ast.unparse(calls[0].func)}()` a generator is made without a seed: give it"
+            " one by the argument that takes it."
+        )
     return ""
 
 
 def _seeded_here(text: str) -> str:
-    """A statement that makes a generator without a seed, with one; "" where it does something else."""
+    """A statement that makes a generator without a seed, with one; "" where it does something
+    else.
+    """
     tree = _parsed(text.strip())
-    bare = [call for call in _calls_in(tree) if _last(call.func) in _TAKE_A_SEED and not call.args and not call.keywords]
+    bare = [
+        call
+        for call in _calls_in(tree)
+        if _last(call.func) in _TAKE_A_SEED and not call.args and not call.keywords
+    ]
     for call in bare:
         call.args = [ast.Constant(0)]
     return ast.unparse(tree) if bare else ""
 
 
 def _with_a_seed(call: ast.Call) -> str:
-    """The making of a generator with a number for a seed, where a name stands for it now, which is None; "" for other calls."""
+    """The making of a generator with a number for a seed, where a name stands for it now, which is
+    None; "" for other calls.
+    """
     words = [word for word in call.keywords if word.arg in _SEED_WORDS]
     given = next(iter([*call.args, *(word.value for word in words)]), None)
     if _last(call.func) not in _TAKE_A_SEED or not isinstance(given, ast.Name | ast.Attribute):
         return ""
-    return f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or make one its default"
+    return (
+        f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or"
+        " make one its default"
+    )
 
 
 def _last(node: ast.expr) -> str:

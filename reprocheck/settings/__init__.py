@@ -1,7 +1,7 @@
 """The settings of a check, and where the value of each came from.
 
-A later source wins: default, `[tool.reprocheck]` in pyproject.toml, reprocheck.toml, `REPROCHECK_*`, flags. Imports errors,
-model, the table of options and that of controls.
+A later source wins: default, `[tool.reprocheck]` in pyproject.toml, reprocheck.toml,
+`REPROCHECK_*`, flags. Imports errors, model, the table of options and that of controls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,18 @@ from reprocheck.errors import SettingsError
 from reprocheck.settings import controls
 from reprocheck.settings.options import OPTIONS, PREFIX, SEED_LIMIT, Option, nearest
 
-__all__ = ["ASKING", "NOT_SETTINGS", "OPTIONS", "PREFIX", "SEED_LIMIT", "Option", "Settings", "load", "nearest", "plain"]
+__all__ = [
+    "ASKING",
+    "NOT_SETTINGS",
+    "OPTIONS",
+    "PREFIX",
+    "SEED_LIMIT",
+    "Option",
+    "Settings",
+    "load",
+    "nearest",
+    "plain",
+]
 
 NOT_SETTINGS = ("REPROCHECK_CHILD",)
 """Variables that reprocheck sets itself in the processes that it starts."""
@@ -38,7 +49,8 @@ class Settings:
     steps    None: the whole training          timeout  seconds a run, None: no limit
     output   relative to the working directory  keep     None: remove nothing
     python   None: the `python` of the command, or the interpreter that runs reprocheck
-    controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and `all_controls` ask for, in the order of the table
+    controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and
+    `all_controls` ask for, in the order of the table
     seed     what fixed seeds are derived from
     """
 
@@ -71,12 +83,15 @@ class Settings:
         return model.Tolerance(rtol=self.rtol, atol=self.atol)
 
 
-# ---------------------------------------------------------------------------------------------------------------- sources
+# ------------------------------------------------------------------------------------------ sources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Given:
-    """A value that a source gives. `place` is how an error names it: `reprocheck.toml: runs = 1`."""
+    """A value that a source gives.
+
+    `place` is how an error names it: `reprocheck.toml: runs = 1`.
+    """
 
     option: Option
     value: object
@@ -85,13 +100,24 @@ class _Given:
     folder: Path | None = None
 
 
-def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | None = None, *, files: bool = True) -> Settings:
+def load(
+    flags: Mapping[str, object],
+    cwd: Path,
+    environ: Mapping[str, str] | None = None,
+    *,
+    files: bool = True,
+) -> Settings:
     """The settings that hold in `cwd`.
 
-    flags: option name -> value; None means not given. environ: `os.environ` unless given. files: whether settings files are read.
-    Raises SettingsError: an unknown key, a value that is not allowed, a settings file that cannot be read.
+    flags: option name -> value; None means not given. environ: `os.environ` unless given. files:
+    whether settings files are read. Raises SettingsError: an unknown key, a value that is not
+    allowed, a settings file that cannot be read.
     """
-    given = [*(_from_files(cwd) if files else ()), *_from_environment(os.environ if environ is None else environ), *_from_flags(flags)]
+    given = [
+        *(_from_files(cwd) if files else ()),
+        *_from_environment(os.environ if environ is None else environ),
+        *_from_flags(flags),
+    ]
     values: dict[str, object] = {option.name: option.default for option in OPTIONS}
     origins = dict.fromkeys(values, "default")
     for item in given:
@@ -99,11 +125,16 @@ def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | No
         origins[item.option.name] = item.origin
     if values["jobs"] != 1 and values["workdir"] != "copy":
         raise SettingsError(
-            f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one working directory.",
-            "Add --workdir copy, so that each run works in a copy of its own, or leave --jobs at 1.",
+            f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one"
+            " working directory.",
+            "Add --workdir copy, so that each run works in a copy of its own, or leave --jobs"
+            " at 1.",
         )
     provenance = tuple(
-        model.Setting(name=option.name, value=plain(option, values[option.name]), origin=origins[option.name]) for option in OPTIONS
+        model.Setting(
+            name=option.name, value=plain(option, values[option.name]), origin=origins[option.name]
+        )
+        for option in OPTIONS
     )
     return Settings(**_with_controls(values), provenance=provenance)  # type: ignore[arg-type]
 
@@ -111,7 +142,9 @@ def load(flags: Mapping[str, object], cwd: Path, environ: Mapping[str, str] | No
 def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
     """The values of all options, those that ask for controls folded into `controls` and `seed`."""
     left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
-    given_options = [option for option in ASKING if values[option] is not None and values[option] is not False]
+    given_options = [
+        option for option in ASKING if values[option] is not None and values[option] is not False
+    ]
     asked = [name for option in given_options for name in ASKING[option]()]
     given = values["control"]
     assert isinstance(given, tuple)
@@ -128,7 +161,9 @@ ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
 
 
 def plain(option: Option, value: object) -> object:
-    """A setting's value as a settings file would say it: paths as text, None as the option's word where it has one."""
+    """A setting's value as a settings file would say it: paths as text, None as the option's word
+    where it has one.
+    """
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if value is None:
@@ -140,7 +175,9 @@ def _parsed(item: _Given, cwd: Path) -> object:
     try:
         value = item.option.parse(item.value)
     except (ValueError, OverflowError):
-        raise SettingsError(f"{item.place} is not allowed.", f"{item.option.key} takes {item.option.allowed}.") from None
+        raise SettingsError(
+            f"{item.place} is not allowed.", f"{item.option.key} takes {item.option.allowed}."
+        ) from None
     if item.folder is None or item.folder == cwd:
         return value
     if item.option.type == "path":
@@ -154,10 +191,16 @@ def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
     given = []
     for name, value in flags.items():
         if name not in _BY_NAME:
-            raise SettingsError(f"There is no option {name!r}.", _did_you_mean(nearest(name, _BY_NAME)))
+            raise SettingsError(
+                f"There is no option {name!r}.", _did_you_mean(nearest(name, _BY_NAME))
+            )
         option = _BY_NAME[name]
         if value is not None:
-            given.append(_Given(option=option, value=value, origin=option.flag, place=f"{option.flag} {value}"))
+            given.append(
+                _Given(
+                    option=option, value=value, origin=option.flag, place=f"{option.flag} {value}"
+                )
+            )
     return given
 
 
@@ -165,14 +208,26 @@ def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
     by_env = {option.env: option for option in OPTIONS}
     given = []
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or name in NOT_SETTINGS or name.startswith(NOT_SETTINGS_PREFIX):
+        if (
+            not name.startswith(PREFIX)
+            or name in NOT_SETTINGS
+            or name.startswith(NOT_SETTINGS_PREFIX)
+        ):
             continue
         if name not in by_env:
             raise SettingsError(
-                f"The environment variable {name} is not a setting of reprocheck.", _did_you_mean(nearest(name, by_env), f"unset {name}")
+                f"The environment variable {name} is not a setting of reprocheck.",
+                _did_you_mean(nearest(name, by_env), f"unset {name}"),
             )
         if environ[name]:
-            given.append(_Given(option=by_env[name], value=environ[name], origin=name, place=f"{name}={environ[name]}"))
+            given.append(
+                _Given(
+                    option=by_env[name],
+                    value=environ[name],
+                    origin=name,
+                    place=f"{name}={environ[name]}",
+                )
+            )
     return given
 
 
@@ -192,7 +247,9 @@ def _from_files(cwd: Path) -> list[_Given]:
 
 
 def _pyproject_table(path: Path) -> dict[str, object] | None:
-    """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention it is not even parsed."""
+    """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention
+    it is not even parsed.
+    """
     try:
         if b"reprocheck" not in path.read_bytes():
             return None
@@ -211,7 +268,9 @@ def _toml(path: Path) -> dict[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}.", "Correct that line.") from None
     except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.", "Make it readable, or remove it.") from None
+        raise SettingsError(
+            f"{path} cannot be read: {error.strerror}.", "Make it readable, or remove it."
+        ) from None
 
 
 def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Given]:
@@ -221,11 +280,18 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
     for key, value in table.items():
         option = by_key.get(key.replace("_", "-"))
         if option is None:
-            raise SettingsError(f"{shown}: there is no setting {key!r}.", _did_you_mean(nearest(key, by_key)))
+            raise SettingsError(
+                f"{shown}: there is no setting {key!r}.", _did_you_mean(nearest(key, by_key))
+            )
         if option.name in given:
-            raise SettingsError(f"{shown}: {option.key} stands there twice, as {option.key} and {option.name}.", "Remove one.")
+            raise SettingsError(
+                f"{shown}: {option.key} stands there twice, as {option.key} and {option.name}.",
+                "Remove one.",
+            )
         place = f"{shown}: {key} = {_as_toml(value)}"
-        given[option.name] = _Given(option=option, value=value, origin=shown, place=place, folder=path.parent)
+        given[option.name] = _Given(
+            option=option, value=value, origin=shown, place=place, folder=path.parent
+        )
     return list(given.values())
 
 

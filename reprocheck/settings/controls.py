@@ -1,4 +1,5 @@
-"""The table of controls, which the recorder reads, too, and the environment that controls need before a process starts.
+"""The table of controls, which the recorder reads, too, and the environment that controls need
+before a process starts.
 
 Imports model and errors only. `docs/reference/controls.md` is checked against the table.
 """
@@ -23,11 +24,14 @@ class Control:
     """What removes one source of difference from outside.
 
     does         one sentence                  frameworks   what it does in each, by name
-    environment  variables set before start: `{seed}` stands for the seed, `{tmp}` for the run's own TMPDIR
+    environment  variables set before start: `{seed}` stands for the seed, `{tmp}` for the run's own
+                 TMPDIR
     accepts      other values of such a variable that serve as well
-    launch       what the launcher does: "" nothing, `copy` a fresh working directory for each run, `addresses` no randomised addresses
-    cost, limits        what is known of its cost; what it does not reach
-    source, fix         where it is documented; code to paste, by framework (`torch`), or by framework and device (`torch cuda`)
+    launch       what the launcher does: "" nothing, `copy` a fresh working directory for each run,
+                 `addresses` no randomised addresses cost, limits        what is known of its cost;
+                 what it does not reach
+    source, fix         where it is documented; code to paste, by framework (`torch`), or by
+    framework and device (`torch cuda`)
     """
 
     name: str
@@ -77,11 +81,17 @@ def control(name: str) -> Control:
     for found in table():
         if found.name == name:
             return found
-    raise ControlError(f"There is no control {name!r}.", f"The controls are {', '.join(found.name for found in table())}.")
+    raise ControlError(
+        f"There is no control {name!r}.",
+        f"The controls are {', '.join(found.name for found in table())}.",
+    )
 
 
 def ordered(names: Iterable[str]) -> tuple[str, ...]:
-    """The names, each once, in the order of the table. Raises ControlError for one that it does not hold."""
+    """The names, each once, in the order of the table.
+
+    Raises ControlError for one that it does not hold.
+    """
     wanted = {control(name).name for name in names}
     return tuple(found.name for found in table() if found.name in wanted)
 
@@ -101,7 +111,8 @@ def environment(
 ) -> tuple[dict[str, str], tuple[Contradiction, ...]]:
     """The variables that the controls set, and what stands against them in the user's environment.
 
-    A value of the user's that serves as well stays, and is not among the variables. `tmp` is the run's own TMPDIR.
+    A value of the user's that serves as well stays, and is not among the variables. `tmp` is the
+    run's own TMPDIR.
     """
     added: dict[str, str] = {}
     against: list[Contradiction] = []
@@ -112,20 +123,34 @@ def environment(
             if theirs and theirs.lower() in _serving(found, variable, wanted):
                 continue
             if theirs and added.get(variable) != wanted:
-                against.append(Contradiction(control=found.name, variable=variable, value=theirs, wanted=wanted))
+                against.append(
+                    Contradiction(
+                        control=found.name, variable=variable, value=theirs, wanted=wanted
+                    )
+                )
             added[variable] = wanted
     return added, tuple(against)
 
 
 def refuse(against: Iterable[Contradiction]) -> None:
-    """Raises ControlError where there is anything that stands against a control: what the user set is not overwritten silently."""
+    """Raises ControlError where there is anything that stands against a control: what the user set
+    is not overwritten silently.
+    """
     found = list(against)
     if not found:
         return
-    said = " ".join(f"{one.variable}={one.value} contradicts the control {one.control}, which sets {one.wanted}." for one in found)
+    said = " ".join(
+        f"{one.variable}={one.value} contradicts the control {one.control}, which sets"
+        f" {one.wanted}."
+        for one in found
+    )
     variables = " ".join(dict.fromkeys(one.variable for one in found))
     names = " and ".join(dict.fromkeys(one.control for one in found))
-    raise ControlError(said, f"Take your value out of the environment (unset {variables}), or leave out the control {names}.")
+    raise ControlError(
+        said,
+        f"Take your value out of the environment (unset {variables}), or leave out the control"
+        f" {names}.",
+    )
 
 
 def _serving(found: Control, variable: str, wanted: str) -> tuple[str, ...]:

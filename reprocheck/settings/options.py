@@ -1,4 +1,6 @@
-"""The options of a check in one table, with what each takes. Imports errors, model and the table of controls.
+"""The options of a check in one table, with what each takes.
+
+Imports errors, model and the table of controls.
 
 `docs/reference/settings.md` is checked against `OPTIONS`.
 """
@@ -19,12 +21,16 @@ SEED_LIMIT = 1 << 32
 """Seeds are below it: neither Python's hash seed nor NumPy takes larger ones."""
 
 Parser = Callable[[object], object]
-"""Turns what a source says (text, or a TOML value) into the setting's value; raises ValueError where it cannot."""
+"""Turns what a source says (text, or a TOML value) into the setting's value; raises ValueError
+where it cannot.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """One setting. Flag, environment variable and settings file key follow from `name`; `allowed` says what `parse` takes."""
+    """One setting. Flag, environment variable and settings file key follow from `name`; `allowed`
+    says what `parse` takes.
+    """
 
     name: str
     default: object
@@ -52,7 +58,7 @@ class Option:
         return f"{PREFIX}{self.name.upper()}"
 
 
-# ---------------------------------------------------------------------------------------------------------------- parsers
+# ------------------------------------------------------------------------------------------ parsers
 
 
 def _whole(minimum: int, *, word: str = "") -> Parser:
@@ -100,7 +106,16 @@ def _switch(value: object) -> object:
     """TOML true/false, or the usual words in the environment."""
     if isinstance(value, bool):
         return value
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
     if not isinstance(value, str) or value.lower() not in words:
         raise ValueError
     return words[value.lower()]
@@ -113,7 +128,9 @@ def _text(value: object) -> object:
 
 
 def _names(value: object) -> object:
-    """Names of controls: a list, or text with commas between them; "none" or an empty list for none."""
+    """Names of controls: a list, or text with commas between them; "none" or an empty list for
+    none.
+    """
     words = value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(word, str) for word in words):
         raise ValueError
@@ -123,7 +140,8 @@ def _names(value: object) -> object:
         if name not in known and name != "none":
             meant = nearest(name, known)
             raise SettingsError(
-                f"There is no control {name!r}.", f"{f'Did you mean {meant}? ' if meant else ''}The controls are {', '.join(known)}."
+                f"There is no control {name!r}.",
+                f"{f'Did you mean {meant}? ' if meant else ''}The controls are {', '.join(known)}.",
             )
     return controls.ordered(name for name in names if name != "none")
 
@@ -139,16 +157,28 @@ def _folder(value: object) -> object:
     return Path(str(_text(value))).expanduser()
 
 
-# ---------------------------------------------------------------------------------------------------------------- the table
+# ---------------------------------------------------------------------------------------- the table
 
 
-def _option(name: str, default: object, type: str, metavar: str, parse: Parser, allowed: str, help: str) -> Option:
-    return Option(name=name, default=default, type=type, metavar=metavar, parse=parse, allowed=allowed, help=help)
+def _option(
+    name: str, default: object, type: str, metavar: str, parse: Parser, allowed: str, help: str
+) -> Option:
+    return Option(
+        name=name,
+        default=default,
+        type=type,
+        metavar=metavar,
+        parse=parse,
+        allowed=allowed,
+        help=help,
+    )
 
 
 def _one_of(name: str, choices: tuple[str, ...], help: str) -> Option:
     allowed = "one of " + ", ".join(choices) if len(choices) > 1 else choices[0]
-    plain_option = _option(name, choices[0], "choice", "|".join(choices), _choice(*choices), allowed, help)
+    plain_option = _option(
+        name, choices[0], "choice", "|".join(choices), _choice(*choices), allowed, help
+    )
     return replace(plain_option, choices=choices)
 
 
@@ -164,7 +194,15 @@ _TOLERANCE = "a finite number, 0 or more"
 _FROM_ONE = "a whole number, 1 or more"
 
 OPTIONS: tuple[Option, ...] = (
-    _option("runs", 2, "integer", "N", _whole(2), "a whole number, 2 or more", "How often the script is run. Run 1 is the reference."),
+    _option(
+        "runs",
+        2,
+        "integer",
+        "N",
+        _whole(2),
+        "a whole number, 2 or more",
+        "How often the script is run. Run 1 is the reference.",
+    ),
     _option(
         *("steps", 10, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
         help="Stop each run after N iterations; all: the whole training.",
@@ -173,34 +211,85 @@ OPTIONS: tuple[Option, ...] = (
         *("rtol", model.Tolerance().rtol, "number", "X", _number(zero=True), _TOLERANCE),
         help="Relative tolerance: |a - b| <= atol + rtol*|b|, b of run 1.",
     ),
-    _option("atol", model.Tolerance().atol, "number", "X", _number(zero=True), _TOLERANCE, "Absolute tolerance."),
     _option(
-        *("timeout", None, "number", "SECONDS|none", _number(zero=False, word="none"), "a number of seconds above 0, or none"),
+        "atol",
+        model.Tolerance().atol,
+        "number",
+        "X",
+        _number(zero=True),
+        _TOLERANCE,
+        "Absolute tolerance.",
+    ),
+    _option(
+        *(
+            "timeout",
+            None,
+            "number",
+            "SECONDS|none",
+            _number(zero=False, word="none"),
+            "a number of seconds above 0, or none",
+        ),
         help="End a run that takes longer.",
     ),
-    _one_of("workdir", ("inplace", "copy"), "Where runs work: the working directory itself, or a copy of it for each run."),
-    _option("output", Path("reports"), "path", "FOLDER", _folder, "the path of a folder", "Folder for the report folders."),
+    _one_of(
+        "workdir",
+        ("inplace", "copy"),
+        "Where runs work: the working directory itself, or a copy of it for each run.",
+    ),
+    _option(
+        "output",
+        Path("reports"),
+        "path",
+        "FOLDER",
+        _folder,
+        "the path of a folder",
+        "Folder for the report folders.",
+    ),
     _option(
         *("keep", None, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
         help="Keep the newest N report folders of this entry point, remove older ones.",
     ),
     _one_of(
         *("fail_on", ("checks", "any-iteration", "bitwise")),
-        help="What else counts as a failure: a difference in any recorded iteration, or in any bit.",
+        help=(
+            "What else counts as a failure: a difference in any recorded iteration, or in any bit."
+        ),
     ),
     _option(
         *("python", None, "text", "PATH", _text, "the path or name of a Python interpreter"),
         help="Interpreter that runs the script; reprocheck need not be installed in it.",
     ),
     _off("show_output", "Show what the script prints while it runs."),
-    _option("jobs", 1, "integer", "N", _whole(1), _FROM_ONE, "Runs side by side; more than 1 needs --workdir copy."),
-    _off("jobs_on_accelerator", "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other results."),
+    _option(
+        "jobs",
+        1,
+        "integer",
+        "N",
+        _whole(1),
+        _FROM_ONE,
+        "Runs side by side; more than 1 needs --workdir copy.",
+    ),
+    _off(
+        "jobs_on_accelerator",
+        "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other"
+        " results.",
+    ),
     _one_of(
         *("level", ("loss", "module", "op")),
-        help="Record two more runs at this level even when the check passes: modules and gradients, or every operator.",
+        help=(
+            "Record two more runs at this level even when the check passes: modules and gradients,"
+            " or every operator."
+        ),
     ),
-    _on("draw", "Draw the page, the charts and the tables; report.json is written in any case, `reprocheck report` draws the rest later."),
-    _on("explain", "Record a failed check again at deeper levels, to say where the runs first part and why."),
+    _on(
+        "draw",
+        "Draw the page, the charts and the tables; report.json is written in any case, `reprocheck"
+        " report` draws the rest later.",
+    ),
+    _on(
+        "explain",
+        "Record a failed check again at deeper levels, to say where the runs first part and why.",
+    ),
     replace(
         _option(
             *("control", (), "list", "NAME", _names, "names of controls, or none"),
@@ -208,7 +297,15 @@ OPTIONS: tuple[Option, ...] = (
         ),
         choices=tuple(found.name for found in controls.table()),
     ),
-    _option("seed", None, "integer", "N|none", _seed, f"a whole number from 0 to {SEED_LIMIT - 1}", "Run under the control seed, with N."),
+    _option(
+        "seed",
+        None,
+        "integer",
+        "N|none",
+        _seed,
+        f"a whole number from 0 to {SEED_LIMIT - 1}",
+        "Run under the control seed, with N.",
+    ),
     _off("deterministic", "Run under the control deterministic."),
     _off("no_dropout", "Run under the control dropout-off."),
     _off("all_controls", "Run under every control that does not alter the training."),

@@ -1,4 +1,7 @@
-"""Traces back into runs: `read_run(folder, record)`. Imports the model, and the grouping that it shares with the recorder."""
+"""Traces back into runs: `read_run(folder, record)`.
+
+Imports the model, and the grouping that it shares with the recorder.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,26 @@ _TAIL_BYTES, _TAIL_LINES = 8192, 40
 
 
 def read_run(folder: Path, record: RunRecord) -> Run:
-    """Read one run of the report folder. What is missing or damaged is left out, and said in `problems`; nothing is raised for it."""
+    """Read one run of the report folder.
+
+    What is missing or damaged is left out, and said in `problems`; nothing is raised for it.
+    """
     from reprocheck.trace import controls, ranks
     from reprocheck.trace.inputs import first_reads, inputs
     from reprocheck.trace.process import read_process
 
     found = [read_process(path) for path in _files(folder / record.trace)]
-    order = sorted(range(len(found)), key=lambda index: (found[index].node or 0, found[index].process.time, index))
+    order = sorted(
+        range(len(found)),
+        key=lambda index: (found[index].node or 0, found[index].process.time, index),
+    )
     recorded = [found[index] for index in order]
     ranks.inherit(recorded)
     by_rank = ranks.assign([one for one in recorded if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
-    traces = tuple(_trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items())
+    traces = tuple(
+        _trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items()
+    )
     rank_of = {id(one): rank for rank, one in by_rank.items()}
     first = [*by_rank.values(), *recorded]
     return Run(
@@ -46,15 +57,25 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
-        frameworks={name: version for one in reversed(first) for name, version in one.frameworks.items()},
+        frameworks={
+            name: version for one in reversed(first) for name, version in one.frameworks.items()
+        },
         changed_to_observe=_once(note for one in first for note in one.notes),
-        caveats=_once([*(text for one in first for text in one.caveats), *ranks.numbered(by_rank), *ranks.missing(by_rank, recorded)]),
+        caveats=_once(
+            [
+                *(text for one in first for text in one.caveats),
+                *ranks.numbered(by_rank),
+                *ranks.missing(by_rank, recorded),
+            ]
+        ),
         problems=_once(problem for one in first for problem in one.problems),
     )
 
 
 def _workdir(folder: Path) -> str:
-    """The working directory, as the settings of the recorder have it; empty where they cannot be read."""
+    """The working directory, as the settings of the recorder have it; empty where they cannot be
+    read.
+    """
     import json
 
     try:
@@ -66,11 +87,16 @@ def _workdir(folder: Path) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Trace files in order of the nanoseconds in their names, so that equal start times still have an order."""
+    """Trace files in order of the nanoseconds in their names, so that equal start times still have
+    an order.
+    """
 
     def started(path: Path) -> tuple[int, str]:
         digits = path.stem.rpartition("-")[2]
-        return (int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 30 else 0, path.name)
+        return (
+            int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 30 else 0,
+            path.name,
+        )
 
     try:
         return sorted(folder.glob("*.jsonl"), key=started)
@@ -97,7 +123,9 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         weights_seen=grouping.weights_seen,
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
-        stopped_at=recorded.stopped_at if recorded.stopped_at is not None or not shortened else own_stop,
+        stopped_at=recorded.stopped_at
+        if recorded.stopped_at is not None or not shortened
+        else own_stop,
         frameworks=dict(recorded.frameworks),
         environment=dict(recorded.environment),
         changed_to_observe=_once(recorded.notes),
@@ -131,11 +159,17 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Files that were read before the run wrote them. What another machine wrote is none of them: two clocks tell no order."""
+    """Files that were read before the run wrote them.
+
+    What another machine wrote is none of them: two clocks tell no order.
+    """
     nodes: dict[int | None, list[Recorded]] = {}
     for one in recorded:
         nodes.setdefault(one.node, []).append(one)
-    written = {node: {event.p for one in found for event in one.opened if event.m == "w"} for node, found in nodes.items()}
+    written = {
+        node: {event.p for one in found for event in one.opened if event.m == "w"}
+        for node, found in nodes.items()
+    }
     read: set[str] = set()
     for node, found in nodes.items():
         elsewhere = set().union(*(paths for other, paths in written.items() if other != node))

@@ -1,4 +1,6 @@
-"""The garbage collector, out of the way while many facts are read and compared: they form no cycles, and it visits them again and again."""
+"""The garbage collector, out of the way while many facts are read and compared: they form no
+cycles, and it visits them again and again.
+"""
 
 from __future__ import annotations
 

@@ -8,11 +8,15 @@ from dataclasses import replace
 from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch, TouchedLine
 from reprocheck.trace import events
 
-AnyControlEvent = events.Control | events.Override | events.Conflict | events.Unavailable | events.Patched
+AnyControlEvent = (
+    events.Control | events.Override | events.Conflict | events.Unavailable | events.Patched
+)
 
 
 def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
-    """The events of each process as one account: of a touch the largest count a process, added up over processes; the rest once each."""
+    """The events of each process as one account: of a touch the largest count a process, added up
+    over processes; the rest once each.
+    """
     touches: dict[tuple[str, str], Touch] = {}
     patched: dict[str, None] = {}
     said: dict[object, Override | Conflict | tuple[str, str]] = {}
@@ -44,23 +48,45 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
             key = (event.c, event.w)
             here = _source(event.l)
             lines = (TouchedLine(source=here, takes=event.s),) if here is not None else ()
-            touch = Touch(control=event.c, what=event.w, count=event.n, value=event.v, setting=event.set, source=here, lines=lines)
+            touch = Touch(
+                control=event.c,
+                what=event.w,
+                count=event.n,
+                value=event.v,
+                setting=event.set,
+                source=here,
+                lines=lines,
+            )
             before = touches.get(key)
-            touches[key] = touch if before is None else replace(_added(before, touch), count=max(before.count, event.n))
+            touches[key] = (
+                touch
+                if before is None
+                else replace(_added(before, touch), count=max(before.count, event.n))
+            )
     return list(touches.values())
 
 
 def _added(one: Touch, other: Touch) -> Touch:
     """Two accounts of the same touch as one, the first of them first."""
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
-    return replace(one, count=one.count + other.count, source=one.source or other.source, lines=lines)
+    return replace(
+        one, count=one.count + other.count, source=one.source or other.source, lines=lines
+    )
 
 
 def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | None:
     if type(event) is events.Override:
-        return Override(control=event.c, what=event.w, old=event.old, new=event.new, source=_source(event.l))
+        return Override(
+            control=event.c, what=event.w, old=event.old, new=event.new, source=_source(event.l)
+        )
     if type(event) is events.Conflict:
-        return Conflict(control=event.c, what=event.w, value=event.v, wanted=event.wanted, source=_source(event.l))
+        return Conflict(
+            control=event.c,
+            what=event.w,
+            value=event.v,
+            wanted=event.wanted,
+            source=_source(event.l),
+        )
     return (event.c, event.why) if type(event) is events.Unavailable else None
 
 

@@ -1,6 +1,7 @@
 """The facts of the deeper levels, read back rank by rank: `read_deep(folder, run)`.
 
-Sketches take most of the room in a trace and are asked for at a few places only. They stay in the file; `sketched` fetches them.
+Sketches take most of the room in a trace and are asked for at a few places only. They stay in the
+file; `sketched` fetches them.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ from reprocheck.trace.process import Recorded, number, unknown
 MOST_FACTS = 500_000
 """Facts kept of one rank. What comes after is left out, and said."""
 FACT_BYTES, FREE_FACTS = 100, 20_000
-"""Beyond so many facts one is kept for each so many bytes of the trace: real ones are longer, and take less room here than there."""
+"""Beyond so many facts one is kept for each so many bytes of the trace: real ones are longer, and
+take less room here than there.
+"""
 
 
 class Leaf(
-    msgspec.Struct, frozen=True, gc=False, rename={"hash": "h", "dtype": "d", "shape": "s", "norm": "z", "value": "v", "device": "dev"}
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename={"hash": "h", "dtype": "d", "shape": "s", "norm": "z", "value": "v", "device": "dev"},
 ):
     """A tensor by its fingerprint, or a plain value: one leaf of what a module took or returned."""
 
@@ -40,7 +46,9 @@ class Leaf(
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to compare: a tensor without elements is equal to every other one."""
+        """Whether there is anything to compare: a tensor without elements is equal to every other
+        one.
+        """
         return 0 not in (self.shape or ()) and (bool(self.hash) or self.value is not msgspec.UNSET)
 
 
@@ -104,9 +112,13 @@ class Seen(
     subset: str = ""
     held: str = ""
     bag: str = ""
-    """Of a data set: hash of the indices that a subset takes, of the samples in memory in their order, and whatever their order."""
+    """Of a data set: hash of the indices that a subset takes, of the samples in memory in their
+    order, and whatever their order.
+    """
     seeds: int | None = None
-    """Number of a seed among those of its process, from 0; of a weight, how many seeds had been set when it was made."""
+    """Number of a seed among those of its process, from 0; of a weight, how many seeds had been set
+    when it was made.
+    """
     filled: str = ""
     """Of a weight: the line that wrote to it last after it was made."""
     write: int | None = None
@@ -116,7 +128,9 @@ class Seen(
     by_system: bool = False
     """Whether a generator was given no number, and took one from the operating system."""
     private: dict[str, str] | str = ""
-    """States of the generators that a loader has of its own, by where they hang; of an operator, that of the one it was given."""
+    """States of the generators that a loader has of its own, by where they hang; of an operator,
+    that of the one it was given.
+    """
     at: int = -1
     """Offset of its line in the trace file."""
     written: int = -1
@@ -162,7 +176,10 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeepTrace:
-    """What one rank of a run recorded at a deeper level, in the order of execution. Losses are facts of the kind `loss`."""
+    """What one rank of a run recorded at a deeper level, in the order of execution.
+
+    Losses are facts of the kind `loss`.
+    """
 
     rank: int
     path: Path
@@ -177,7 +194,9 @@ class DeepTrace:
     ended: bool = False
     """True if the process reached its interpreter's exit and was not stopped early."""
     has_rank: bool = True
-    """False where it trained without a rank of its own, and `rank` is the number that it was given."""
+    """False where it trained without a rank of its own, and `rank` is the number that it was
+    given.
+    """
 
 
 _Line: TypeAlias = (
@@ -236,21 +255,28 @@ class _File:
 
 
 def read_deep(folder: Path, run: RunRecord) -> dict[int, DeepTrace]:
-    """Rank -> what it recorded, in rank order. What is missing or damaged is left out, and said in `problems`."""
+    """Rank -> what it recorded, in rank order.
+
+    What is missing or damaged is left out, and said in `problems`.
+    """
     try:
         paths = sorted((folder / run.trace).glob("*.jsonl"))
     except OSError:
         return {}
     files = [_read(path) for path in paths]
     trained = [file for file in files if file.trained] or [file for file in files if file.seen]
-    trained.sort(key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name))
+    trained.sort(
+        key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name)
+    )
     file_of = {id(file.recorded): file for file in trained}
     by_rank = ranks.assign([file.recorded for file in trained], [file.recorded for file in files])
     return {rank: _trace(rank, file_of[id(recorded)], files) for rank, recorded in by_rank.items()}
 
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
-    """The leaves of a fact with their sketches: those that went in and those that came out, by path. Empty where the file is gone."""
+    """The leaves of a fact with their sketches: those that went in and those that came out, by
+    path. Empty where the file is gone.
+    """
     at = seen.at if seen.written < 0 else seen.written
     if at < 0:
         return {}, {}
@@ -264,10 +290,17 @@ def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[st
 
 
 def _worker_seeds(file: _File, files: Sequence[_File]) -> tuple[Seen, ...]:
-    """What the workers that a process started for its loaders say of the seeds that they set, worker by worker."""
+    """What the workers that a process started for its loaders say of the seeds that they set,
+    worker by worker.
+    """
     pid = file.recorded.process.pid
     workers = [one for one in files if one is not file and one.recorded.process.ppid == pid]
-    seeds = [seen for worker in workers for seen in worker.seen if seen.kind == "seed" and seen.worker is not None]
+    seeds = [
+        seen
+        for worker in workers
+        for seen in worker.seen
+        if seen.kind == "seed" and seen.worker is not None
+    ]
     return tuple(sorted(seeds, key=lambda seen: seen.worker or 0))
 
 
@@ -292,7 +325,7 @@ def _trace(rank: int, file: _File, files: Sequence[_File]) -> DeepTrace:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- one file
+# ----------------------------------------------------------------------------------------- one file
 
 
 def _read(path: Path) -> _File:
@@ -318,7 +351,10 @@ def _read(path: Path) -> _File:
 
 
 def _lines(file: _File) -> Iterator[tuple[int, bytes]]:
-    """Offset and text of each whole line. A last one that lacks its end is left out: it may lack more than that."""
+    """Offset and text of each whole line.
+
+    A last one that lacks its end is left out: it may lack more than that.
+    """
     at = 0
     with open_limited(file.path) as stream:
         while line := stream.readline(events.LONGEST_LINE):
@@ -360,7 +396,13 @@ def _keep_again(file: _File, event: Again, at: int) -> None:
         if known is None:
             file.garbage += 1
             continue
-        fact = Seen(kind=event.kind, iteration=event.iteration, place=place, optimizer=event.optimizer, outputs=known.outputs)
+        fact = Seen(
+            kind=event.kind,
+            iteration=event.iteration,
+            place=place,
+            optimizer=event.optimizer,
+            outputs=known.outputs,
+        )
         fact.written = known.at
         _keep(file, fact, at)
 
@@ -372,7 +414,10 @@ def _take_loss(file: _File, event: events.Loss) -> None:
     dtypes = event.d if isinstance(event.d, list) else [event.d] * len(event.v)
     if len(file.seen) < file.most:
         file.recorded.values.extend(number(value) for value in event.v)
-    leaves = [(str(place), Leaf(dtype=dtype, value=value)) for place, (value, dtype) in enumerate(zip(event.v, dtypes, strict=False))]
+    leaves = [
+        (str(place), Leaf(dtype=dtype, value=value))
+        for place, (value, dtype) in enumerate(zip(event.v, dtypes, strict=False))
+    ]
     _keep(file, Seen(kind="loss", iteration=iteration, place="loss", outputs=leaves), -1)
 
 
@@ -391,7 +436,11 @@ def _take_rank(file: _File, event: events.Rank) -> None:
 
 
 def _take_origin(file: _File, event: events.Origin) -> None:
-    file.recorded.identity, file.recorded.task, file.recorded.executor = tuple(event.identity), event.task, event.executor
+    file.recorded.identity, file.recorded.task, file.recorded.executor = (
+        tuple(event.identity),
+        event.task,
+        event.executor,
+    )
 
 
 def _take_enough(file: _File, event: events.Enough) -> None:
@@ -418,16 +467,22 @@ _HANDLERS: dict[type, Callable[[_File, Any], object]] = {
     events.Origin: _take_origin,
     events.Enough: _take_enough,
     events.Rank: _take_rank,
-    events.Framework: lambda file, event: file.recorded.frameworks.update({event.name: event.version}),
+    events.Framework: lambda file, event: file.recorded.frameworks.update(
+        {event.name: event.version}
+    ),
     events.Optimizer: lambda file, event: file.grouping.optimizer(event.o),
     events.Loss: _take_loss,
     events.Update: _take_update,
     events.Moved: lambda file, _: file.grouping.moved(),
     events.Still: lambda file, _: file.grouping.still(),
     events.Skip: lambda file, _: file.grouping.skip(),
-    events.Open: lambda file, event: file.opened.append(Opened(path=event.p, mode=event.m, position=len(file.seen))),
+    events.Open: lambda file, event: file.opened.append(
+        Opened(path=event.p, mode=event.m, position=len(file.seen))
+    ),
     events.Wrote: lambda file, event: None,
     events.Exit: _take_exit,
     events.Stop: _take_stop,
-    events.Problem: lambda file, event: file.recorded.problems.append(f"{event.where}: {event.error}" if event.where else event.error),
+    events.Problem: lambda file, event: file.recorded.problems.append(
+        f"{event.where}: {event.error}" if event.where else event.error
+    ),
 }

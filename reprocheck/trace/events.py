@@ -1,4 +1,7 @@
-"""The events of a trace file as typed structs, read in chunks. See `docs/reference/trace-format.md`."""
+"""The events of a trace file as typed structs, read in chunks.
+
+See `docs/reference/trace-format.md`.
+"""
 
 from __future__ import annotations
 
@@ -228,7 +231,9 @@ _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a file once it has been read: `cut` in mid-line, how many lines were no events, unknown events by name."""
+    """What is known of a file once it has been read: `cut` in mid-line, how many lines were no
+    events, unknown events by name.
+    """
 
     cut: bool = False
     garbage: int = 0
@@ -236,12 +241,16 @@ class Reading:
 
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
-    """The events of a file in order, a chunk at a time. Lines that are no known events are left out. Raises OSError."""
+    """The events of a file in order, a chunk at a time.
+
+    Lines that are no known events are left out. Raises OSError.
+    """
     rest: list[bytes] = []
     waiting = 0  # bytes of the line under way
     with open_limited(path) as file:
         while chunk := file.read(CHUNK):
-            chunk = chunk.rstrip(b"\0")  # zero bytes: allocated by a process that was killed, and not written
+            # zero bytes: allocated by a process that was killed, and not written
+            chunk = chunk.rstrip(b"\0")
             end = chunk.rfind(b"\n") + 1
             if not end:
                 waiting += len(chunk)
@@ -262,7 +271,10 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
 
 
 def _whole(rest: list[bytes], waiting: int, lines: bytes, reading: Reading) -> bytes:
-    """Whole lines: what waits for its end, and what has come with it. A line that is too long is left out."""
+    """Whole lines: what waits for its end, and what has come with it.
+
+    A line that is too long is left out.
+    """
     if waiting <= LONGEST_LINE:
         return b"".join((*rest, lines))
     reading.garbage += 1

@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from reprocheck.trace.process import Recorded
 
 _BY_MULTIPROCESSING = ("--multiprocessing-fork", "from multiprocessing.")
-"""Stands among the arguments of a Python that `multiprocessing` starts, beside numbers of descriptors."""
+"""Stands among the arguments of a Python that `multiprocessing` starts, beside numbers of
+descriptors.
+"""
 _BY_MULTIPROCESSING_ITSELF = "multiprocessing"
 
 
 class Origins:
-    """The origins of the processes of one run. Two that were started alike, by the same process, have the same."""
+    """The origins of the processes of one run.
+
+    Two that were started alike, by the same process, have the same.
+    """
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
         self._by_pid: dict[tuple[int | None, int], list[Recorded]] = {}
@@ -32,7 +37,9 @@ class Origins:
         if recorded.name in below:  # process ids were used again
             return ()
         interpreter = self._interpreter(recorded)
-        parent = self._latest(recorded.node, interpreter.process.ppid, before=interpreter.process.time)
+        parent = self._latest(
+            recorded.node, interpreter.process.ppid, before=interpreter.process.time
+        )
         above = self._of(parent, below | {recorded.name}) if parent is not None else ()
         return (*above, _arguments(interpreter), *self._own_words(recorded))
 
@@ -44,27 +51,43 @@ class Origins:
         return self._latest(recorded.node, said.root, before=said.time, how="start") or recorded
 
     def _own_words(self, recorded: Recorded) -> tuple[str, ...]:
-        """Behind the interpreter: the task, else the number that `multiprocessing` gave it, else the forks that led to it."""
+        """Behind the interpreter: the task, else the number that `multiprocessing` gave it, else
+        the forks that led to it.
+        """
         if recorded.task:
-            number = self._executors.get((recorded.node, recorded.process.ppid, recorded.executor), 1)
+            number = self._executors.get(
+                (recorded.node, recorded.process.ppid, recorded.executor), 1
+            )
             return (f"task {recorded.task}", *([f"of executor {number}"] if number > 1 else []))
         if recorded.identity:
             return (f"process {'.'.join(map(str, recorded.identity))}",)
         return tuple(f"fork {number}" for number in recorded.process.forks)
 
-    def _latest(self, node: int | None, pid: int, *, before: float, how: str = "") -> Recorded | None:
+    def _latest(
+        self, node: int | None, pid: int, *, before: float, how: str = ""
+    ) -> Recorded | None:
         """What recorded last under a process id, of those that began before."""
-        found = [one for one in self._by_pid.get((node, pid), ()) if one.process.time <= before and how in ("", one.process.how)]
+        found = [
+            one
+            for one in self._by_pid.get((node, pid), ())
+            if one.process.time <= before and how in ("", one.process.how)
+        ]
         return found[-1] if found else None
 
 
 def _arguments(interpreter: Recorded) -> str:
     arguments = " ".join(interpreter.process.argv)
-    return _BY_MULTIPROCESSING_ITSELF if any(mark in arguments for mark in _BY_MULTIPROCESSING) else arguments
+    return (
+        _BY_MULTIPROCESSING_ITSELF
+        if any(mark in arguments for mark in _BY_MULTIPROCESSING)
+        else arguments
+    )
 
 
 def _numbered(processes: Sequence[Recorded]) -> dict[tuple[int | None, int, str], int]:
-    """Machine, parent and executor of workers -> the number of that executor among those of its parent, by which had a worker first."""
+    """Machine, parent and executor of workers -> the number of that executor among those of its
+    parent, by which had a worker first.
+    """
     first: dict[tuple[int | None, int, str], tuple[int, ...]] = {}
     for one in processes:
         if one.executor:

@@ -1,4 +1,6 @@
-"""One trace file -> what its process recorded: losses in columns, iterations, and everything else that it said of itself."""
+"""One trace file -> what its process recorded: losses in columns, iterations, and everything else
+that it said of itself.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.shared.iterations import COUNTED, COUNTED_FROM_HERE, IGNORED, Grouping
+from reprocheck.child.reprocheck_child.shared.iterations import (
+    COUNTED,
+    COUNTED_FROM_HERE,
+    IGNORED,
+    Grouping,
+)
 from reprocheck.child.reprocheck_child.shared.regular import stored
 from reprocheck.files.limits import MOST_RANKS, too_large
 from reprocheck.model import Checked, LossSeries
@@ -24,13 +31,18 @@ _MOST_DTYPES = 255
 _LONGEST_EXACT = 20_000
 """Characters of a number that a double does not hold; the longest of a `longdouble` takes 8,300."""
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
-"""Facts of the environment, files opened, what controls did, and sentences that are kept of one process. What comes after is left
-out, and counted: a recording that somebody else made must not take more memory than its size explains."""
+"""Facts of the environment, files opened, what controls did, and sentences that are kept of one
+process. What comes after is left out, and counted: a recording that somebody else made must not
+take more memory than its size explains.
+"""
 
 
 @dataclass(slots=True)
 class Recorded:
-    """The content of one trace file. `values` and `dtype_of` are columns, one entry a loss that counts."""
+    """The content of one trace file.
+
+    `values` and `dtype_of` are columns, one entry a loss that counts.
+    """
 
     process: events.Process
     name: str = ""
@@ -85,7 +97,9 @@ class Recorded:
 
     @property
     def node(self) -> int | None:
-        """The machine that it ran on, where the run was put together from those of several: `nodeN-PID-NANOSECONDS`."""
+        """The machine that it ran on, where the run was put together from those of several:
+        `nodeN-PID-NANOSECONDS`.
+        """
         first = self.name.partition("-")[0].removeprefix(NODE)
         return int(first) if self.name.startswith(NODE) and first.isdecimal() else None
 
@@ -114,9 +128,14 @@ def read_process(path: Path) -> Recorded:
         recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
     recorded.cut = reading.cut
     if reading.garbage:
-        recorded.problems.append(f"lines of a trace that are no events were left out: {reading.garbage}")
+        recorded.problems.append(
+            f"lines of a trace that are no events were left out: {reading.garbage}"
+        )
     if recorded.left_out:
-        recorded.problems.append(f"events of a trace beyond what is kept of one process were left out: {recorded.left_out}")
+        recorded.problems.append(
+            "events of a trace beyond what is kept of one process were left out:"
+            f" {recorded.left_out}"
+        )
     recorded.problems += unknown(recorded.process.v, reading.unknown)
     recorded.grouping.finish()
     return recorded
@@ -127,18 +146,23 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
     said = []
     if version > events.FORMAT_VERSION:
         said.append(
-            f"a trace was written by a newer reprocheck (format {version}; this one reads {events.FORMAT_VERSION}), so parts of it may be "
-            "missing here; upgrade reprocheck"
+            f"a trace was written by a newer reprocheck (format {version}; this one reads"
+            f" {events.FORMAT_VERSION}), so parts of it may be missing here; upgrade reprocheck"
         )
     names = sorted(set(kinds) - events.OF_DEEPER_LEVELS)
     if names:
         count = sum(kinds[name] for name in names)
-        said.append(f"events of a trace that are of unknown kinds were left out ({count}): {', '.join(names[:5])[:200]}")
+        said.append(
+            f"events of a trace that are of unknown kinds were left out ({count}):"
+            f" {', '.join(names[:5])[:200]}"
+        )
     return said
 
 
 def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
-    """The losses of the recorded iterations, up to the early stop; those of several threads in one iteration are sorted."""
+    """The losses of the recorded iterations, up to the early stop; those of several threads in one
+    iteration are sorted.
+    """
     grouping = recorded.grouping
     ends = grouping.ends
     if stopped_at is not None and stopped_at < len(ends):
@@ -149,18 +173,29 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
     for iteration in grouping.unordered:
         if iteration <= len(ends):
             _sort(values, dtype_of, exact, *_bounds(grouping, ends, iteration))
-    return LossSeries(values=values, dtype_of=dtype_of, dtypes=tuple(recorded.dtypes), ends=ends, exact=exact)
+    return LossSeries(
+        values=values, dtype_of=dtype_of, dtypes=tuple(recorded.dtypes), ends=ends, exact=exact
+    )
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
-    """The ranges of the forward and of the backward check within the iterations that `ends` delimits."""
+    """The ranges of the forward and of the backward check within the iterations that `ends`
+    delimits.
+    """
     forward = backward = None
     if ends:
         end = ends[0] if grouping.first_end is None else min(grouping.first_end, ends[0])
         forward = Checked(kind="forward", iteration=1, start=0, end=end) if end else None
     moved_at, moved_in = grouping.moved_at, grouping.moved_in
-    if moved_at is not None and moved_in is not None and moved_in < len(ends) and moved_at < ends[moved_in]:
-        backward = Checked(kind="backward", iteration=moved_in + 1, start=moved_at, end=ends[moved_in])
+    if (
+        moved_at is not None
+        and moved_in is not None
+        and moved_in < len(ends)
+        and moved_at < ends[moved_in]
+    ):
+        backward = Checked(
+            kind="backward", iteration=moved_in + 1, start=moved_at, end=ends[moved_in]
+        )
     return forward, backward
 
 
@@ -194,7 +229,9 @@ def _begin_stretch(recorded: Recorded, event: events.Regular) -> None:
 
 
 def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
-    """Feed the losses of a regular stretch; between two of them stands an update that is not written."""
+    """Feed the losses of a regular stretch; between two of them stands an update that is not
+    written.
+    """
     stretch, recorded.stretch = recorded.stretch, None
     if stretch is None:
         return
@@ -214,9 +251,17 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
 
 def _append(recorded: Recorded, event: Loss) -> None:
     losses, dtype = event.v, event.d
-    names = [dtype] * len(losses) if isinstance(dtype, str) else [*dtype, *["unknown"] * len(losses)]
+    names = (
+        [dtype] * len(losses) if isinstance(dtype, str) else [*dtype, *["unknown"] * len(losses)]
+    )
     first = len(recorded.values)
-    recorded.exact.update({first + place: text for place, text in enumerate(event.x[: len(losses)]) if 0 < len(text) <= _LONGEST_EXACT})
+    recorded.exact.update(
+        {
+            first + place: text
+            for place, text in enumerate(event.x[: len(losses)])
+            if 0 < len(text) <= _LONGEST_EXACT
+        }
+    )
     for value, name in zip(losses, names, strict=False):
         recorded.values.append(number(value))
         recorded.dtype_of.append(_code(recorded.dtypes, name))
@@ -237,16 +282,25 @@ def number(value: float | str) -> float:
 
 
 def _bounds(grouping: Grouping, ends: array[int], iteration: int) -> list[int]:
-    """Where the losses of an iteration may be sorted: not across its updates that delimit a check."""
+    """Where the losses of an iteration may be sorted: not across its updates that delimit a
+    check.
+    """
     start, end = ends[iteration - 2] if iteration > 1 else 0, ends[iteration - 1]
-    cuts = {cut for cut in (grouping.first_end, grouping.moved_at) if cut is not None and start < cut < end}
+    cuts = {
+        cut
+        for cut in (grouping.first_end, grouping.moved_at)
+        if cut is not None and start < cut < end
+    }
     return [start, *sorted(cuts), end]
 
 
 def _sort(values: array[float], dtype_of: array[int], exact: dict[int, str], *bounds: int) -> None:
     for start, end in pairwise(bounds):
         texts = [exact.pop(place, "") for place in range(start, end)]
-        found = sorted(zip(values[start:end], dtype_of[start:end], texts, strict=True), key=lambda one: (isnan(one[0]), one))
+        found = sorted(
+            zip(values[start:end], dtype_of[start:end], texts, strict=True),
+            key=lambda one: (isnan(one[0]), one),
+        )
         values[start:end] = array("d", (value for value, _, _ in found))
         dtype_of[start:end] = array("B", (code for _, code, _ in found))
         exact.update({start + place: text for place, (_, _, text) in enumerate(found) if text})
@@ -262,7 +316,11 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
         recorded.left_out += 1
         return
     recorded.frameworks[event.name] = event.version
-    recorded.problems += [f"{event.name} {event.version}: {hook}: {state}" for hook, state in event.hooks.items() if state != "ok"]
+    recorded.problems += [
+        f"{event.name} {event.version}: {hook}: {state}"
+        for hook, state in event.hooks.items()
+        if state != "ok"
+    ]
 
 
 def _take_rank(recorded: Recorded, event: events.Rank) -> None:
@@ -273,7 +331,9 @@ def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None
     """Rank and world, unless no machine has so many."""
     world = recorded.world if event.world is None else event.world
     if max(world or 0, event.rank or 0) > MOST_RANKS or min(world or 0, event.rank or 0) < 0:
-        recorded.problems.append(f"a trace says that it is rank {event.rank} of {event.world}, which is not believed")
+        recorded.problems.append(
+            f"a trace says that it is rank {event.rank} of {event.world}, which is not believed"
+        )
         return
     recorded.rank, recorded.world = event.rank, world
 
@@ -329,8 +389,12 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Open: lambda recorded, event: recorded.keep(recorded.opened, event, MOST_FILES),
     events.Wrote: lambda recorded, event: recorded.keep(recorded.wrote, event.p, MOST_FILES),
     events.Input: lambda recorded, event: recorded.keep(recorded.inputs, event, MOST_FILES),
-    events.Note: lambda recorded, event: recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES),
-    events.Caveat: lambda recorded, event: recorded.keep(recorded.caveats, event.text or event.code, MOST_SENTENCES),
+    events.Note: lambda recorded, event: recorded.keep(
+        recorded.notes, event.text or event.code, MOST_SENTENCES
+    ),
+    events.Caveat: lambda recorded, event: recorded.keep(
+        recorded.caveats, event.text or event.code, MOST_SENTENCES
+    ),
     events.Problem: _take_problem,
     **dict.fromkeys(
         (events.Control, events.Override, events.Conflict, events.Unavailable, events.Patched),

@@ -1,4 +1,7 @@
-"""Which rank a training process is. The answer never depends on process ids, which differ from run to run."""
+"""Which rank a training process is.
+
+The answer never depends on process ids, which differ from run to run.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,13 @@ from reprocheck.trace.process import Recorded
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
-    """Rank -> process, in rank order. `trainers` are in order of their start; `processes`: all of the run.
+    """Rank -> process, in rank order.
+
+    `trainers` are in order of their start; `processes`: all of the run.
 
     A process keeps the rank that it said it had. Where two say the same, or none was said, further
-    ranks are given in the order of what does not race: where they come from, then what they recorded.
+    ranks are given in the order of what does not race: where they come from, then what they
+    recorded.
     """
     ranks: dict[int, Recorded] = {}
     left: list[Recorded] = []
@@ -35,12 +41,16 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
 
 
 def _count_starts(trainers: Sequence[Recorded]) -> None:
-    """Where one began when the one before had ended, their order is no race and tells them apart."""
+    """Where one began when the one before had ended, their order is no race and tells them
+    apart.
+    """
     groups: dict[tuple[str, ...], list[Recorded]] = {}
     for recorded in trainers:
         groups.setdefault(recorded.origin, []).append(recorded)
     for group in groups.values():
-        one_by_one = all(a.over is not None and a.over <= b.process.time for a, b in pairwise(group))
+        one_by_one = all(
+            a.over is not None and a.over <= b.process.time for a, b in pairwise(group)
+        )
         if len(group) < 2 or not one_by_one:
             continue
         for number, recorded in enumerate(group, start=1):
@@ -59,8 +69,17 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
     if len(by_rank) < 2 or not unsaid:
         return second
     if len(unsaid) == 1:
-        return [*second, f"A process trained without saying its rank; it is reported as {named(unsaid)}."]
-    return [*second, f"Several processes trained without saying their ranks; they are reported as {named(unsaid)}."]
+        return [
+            *second,
+            f"A process trained without saying its rank; it is reported as {named(unsaid)}.",
+        ]
+    return [
+        *second,
+        (
+            "Several processes trained without saying their ranks; they are reported as"
+            f" {named(unsaid)}."
+        ),
+    ]
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:
@@ -70,7 +89,9 @@ def _order(recorded: Recorded) -> tuple[object, ...]:
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """A fork has its frameworks from the process that it was forked from, which alone saw them being imported."""
+    """A fork has its frameworks from the process that it was forked from, which alone saw them
+    being imported.
+    """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
         parent = by_pid.get((one.node, one.process.ppid)) if one.process.how == "fork" else None
@@ -86,24 +107,37 @@ def world(by_rank: Mapping[int, Recorded]) -> int:
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
     """The ranks of the world that recorded nothing."""
     said = world(by_rank)
-    return () if said <= len(by_rank) else tuple(rank for rank in range(said) if rank not in by_rank)
+    return (
+        () if said <= len(by_rank) else tuple(rank for rank in range(said) if rank not in by_rank)
+    )
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
-    """What is known of the ranks that recorded nothing: those of which no process was seen, and those of which one was."""
+    """What is known of the ranks that recorded nothing: those of which no process was seen, and
+    those of which one was.
+    """
     lost = absent(by_rank)
     if not lost:
         return []
     started = {one.rank for one in processes if not one.trained and one.rank is not None}
-    quiet, unseen = [rank for rank in lost if rank in started], [rank for rank in lost if rank not in started]
+    quiet, unseen = (
+        [rank for rank in lost if rank in started],
+        [rank for rank in lost if rank not in started],
+    )
     parts = []
     if unseen:
         parts.append(f"no process of {named(unseen)} loaded the recorder")
     if quiet:
         parts.append(f"{named(quiet)} started and recorded none")
-    return [f"{len(by_rank)} of {world(by_rank)} ranks reported a loss or an update: {', and '.join(parts)}."]
+    return [
+        f"{len(by_rank)} of {world(by_rank)} ranks reported a loss or an update:"
+        f" {', and '.join(parts)}."
+    ]
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
     """`fork 10` after `fork 9`."""
-    return [(text, int(digits) if digits else -1) for text, digits in re.findall(r"(\D*)(\d{0,18})", name)]
+    return [
+        (text, int(digits) if digits else -1)
+        for text, digits in re.findall(r"(\D*)(\d{0,18})", name)
+    ]

@@ -15,7 +15,8 @@ _MARK = b'{"e":"ran"'
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ran:
-    """What one event says. `at` is the offset of its line in the trace file: facts of that file with a larger one came later.
+    """What one event says. `at` is the offset of its line in the trace file: facts of that file
+    with a larger one came later.
 
     files   names of files that were imported       lines   (file, line) under way
     done    (file, first line) of functions that were entered and left
@@ -39,7 +40,10 @@ _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 
 
 def read_reached(path: Path) -> tuple[Ran, ...]:
-    """What a trace file says of it, in order; nothing where it cannot be read. Lines that are damaged are left out."""
+    """What a trace file says of it, in order; nothing where it cannot be read.
+
+    Lines that are damaged are left out.
+    """
     found: list[Ran] = []
     at = 0
     try:
@@ -59,7 +63,11 @@ def _ran(line: bytes, at: int) -> Ran | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return Ran(
-        at=at, iteration=one.iteration, files=tuple(one.files), lines=tuple(map(_place, one.lines)), done=tuple(map(_place, one.done))
+        at=at,
+        iteration=one.iteration,
+        files=tuple(one.files),
+        lines=tuple(map(_place, one.lines)),
+        done=tuple(map(_place, one.done)),
     )
 
 

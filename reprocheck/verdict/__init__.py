@@ -1,11 +1,25 @@
-"""The criterion: `judge(runs, tolerance)` says whether the runs agree. Pure; imports the model, and numpy inside functions."""
+"""The criterion: `judge(runs, tolerance)` says whether the runs agree.
+
+Pure; imports the model, and numpy inside functions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reprocheck.model import EXIT_CODE, Bitwise, CheckKind, Comparison, Divergence, Run, Tolerance, Trace, Verdict, VerdictName
+from reprocheck.model import (
+    EXIT_CODE,
+    Bitwise,
+    CheckKind,
+    Comparison,
+    Divergence,
+    Run,
+    Tolerance,
+    Trace,
+    Verdict,
+    VerdictName,
+)
 from reprocheck.model.letters import capital
 from reprocheck.verdict import words
 from reprocheck.verdict.apart import apart, silent
@@ -52,16 +66,25 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     )
 
 
-def _decide(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None) -> _Decision:
-    """The order of the documentation: a difference that was seen, then a failure, then inconclusive, then agreement."""
+def _decide(
+    runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
+) -> _Decision:
+    """The order of the documentation: a difference that was seen, then a failure, then
+    inconclusive, then agreement.
+    """
     ranks = max((len(run.traces) for run in runs), default=0)
     if row := _worst(rows, "forward"):
-        reason = f"before the first update of the weights the losses differ: {words.difference(row, ranks)}"
+        reason = (
+            "before the first update of the weights the losses differ:"
+            f" {words.difference(row, ranks)}"
+        )
         return _Decision(verdict="not_reproducible", failed_check="forward", reason=reason)
     if row := _worst(rows, "backward"):
         agrees = all(row.passed for row in rows if row.kind == "forward")
         before = "the forward check agrees and after" if agrees else "after"
-        reason = f"{before} an update of the weights the losses differ: {words.difference(row, ranks)}"
+        reason = (
+            f"{before} an update of the weights the losses differ: {words.difference(row, ranks)}"
+        )
         return _Decision(verdict="not_reproducible", failed_check="backward", reason=reason)
     if bad := ended_badly(runs):
         reason = failure_reason(bad, runs, rows, bitwise.equal, divergence)
@@ -72,21 +95,33 @@ def _decide(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, d
 
 
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
-    """The failed row of a check with the largest difference against what is allowed; finite in one run only comes first."""
+    """The failed row of a check with the largest difference against what is allowed; finite in one
+    run only comes first.
+    """
 
     def excess(row: Comparison) -> float:
-        return float("inf") if row.max_difference is None else row.max_difference - (row.allowed or 0.0)
+        return (
+            float("inf")
+            if row.max_difference is None
+            else row.max_difference - (row.allowed or 0.0)
+        )
 
-    return max((row for row in rows if row.kind == kind and row.passed is False), key=excess, default=None)
+    return max(
+        (row for row in rows if row.kind == kind and row.passed is False), key=excess, default=None
+    )
 
 
 def ended_before_checks(run: Run) -> bool:
-    """Whether a run failed or timed out before its own checks could be made: nothing can be compared with it."""
+    """Whether a run failed or timed out before its own checks could be made: nothing can be
+    compared with it.
+    """
     return run.record.ended in ("failed", "timed_out") and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
-    """Whether a check is missing in the run, or rests on an iteration that the run did not finish."""
+    """Whether a check is missing in the run, or rests on an iteration that the run did not
+    finish.
+    """
     own, references = traces(run), traces(reference)
     if not references or references.keys() - own.keys():
         return True
@@ -95,13 +130,17 @@ def _too_early(run: Run, reference: Run) -> bool:
             pairs = [pair_up(own[rank], ruling, kind, run.number) for kind in KINDS]
         except CannotCompare:
             return _lacks(own[rank], ruling)
-        if own[rank].unfinished and any(pair.checked.iteration >= len(own[rank].losses) for pair in pairs):
+        if own[rank].unfinished and any(
+            pair.checked.iteration >= len(own[rank].losses) for pair in pairs
+        ):
             return True
     return False
 
 
 def _lacks(trace: Trace, ruling: Trace) -> bool:
-    """Whether the iterations that the checks need are missing or unfinished in a trace; not, where they are there and do not fit."""
+    """Whether the iterations that the checks need are missing or unfinished in a trace; not, where
+    they are there and do not fit.
+    """
     needed = 2 if ruling.backward is None else ruling.backward.iteration
     missing = trace.forward is None or ruling.backward is None
     return missing or len(trace.losses) < needed + (1 if trace.unfinished else 0)
@@ -116,7 +155,10 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
         if not any(len(trace.losses.values) for trace in run.traces):
             return _no_loss(run)
     if len(runs) < 2:
-        return "only one run was recorded, and a check needs two; `reprocheck compare` takes it and another recording"
+        return (
+            "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
+            " another recording"
+        )
     for kind in KINDS:
         for row in rows:
             if row.kind == kind and row.passed is None:
@@ -127,31 +169,51 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
 def _no_loss(run: Run) -> str:
     if not run.processes:
         return (
-            f"no process of run {run.number} reported, so the recorder was not loaded; start the interpreter without -I, -E and -S, "
-            "and extend PYTHONPATH rather than replace it"
+            f"no process of run {run.number} reported, so the recorder was not loaded; start the"
+            " interpreter without -I, -E and -S, and extend PYTHONPATH rather than replace it"
         )
     if not run.frameworks:
-        return f"no loss was seen in run {run.number}, which imported no supported framework; {CALL_LOG_LOSS}"
+        return (
+            f"no loss was seen in run {run.number}, which imported no supported framework;"
+            f" {CALL_LOG_LOSS}"
+        )
     names = " and ".join(sorted(run.frameworks))
-    return f"no loss was seen in run {run.number}, which imported {names}; train the model, or {CALL_LOG_LOSS}"
+    return (
+        f"no loss was seen in run {run.number}, which imported {names}; train the model, or"
+        f" {CALL_LOG_LOSS}"
+    )
 
 
-def _agreement(runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None) -> str:
+def _agreement(
+    runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
+) -> str:
     ranks = max(len(run.traces) for run in runs)
-    iterations = words.count(min(len(trace.losses) for run in runs for trace in run.traces), "iteration")
+    iterations = words.count(
+        min(len(trace.losses) for run in runs for trace in run.traces), "iteration"
+    )
     seen = f"{len(runs)} runs of {iterations}" + (f" on {ranks} ranks" if ranks > 1 else "")
     if divergence is not None:
         if divergence.value is None:
             return f"both checks pass in {seen}, and then the runs diverge: {divergence.detail}"
-        return f"both checks pass in {seen}, and from iteration {divergence.iteration} on the runs diverge: {words.later(divergence)}"
+        return (
+            f"both checks pass in {seen}, and from iteration {divergence.iteration} on the runs"
+            f" diverge: {words.later(divergence)}"
+        )
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
     largest = max(rows, key=lambda row: row.weight)
     numbers = largest.max_difference or 0.0, largest.iteration, largest.allowed or 0.0
-    size = "the largest difference is {:.3g} in iteration {} where {:.3g} is allowed".format(*numbers)
-    later = f", and from iteration {bitwise.first_iteration} on the losses are not equal in every bit"
-    return f"the losses of iterations 1 and {backward} agree within the tolerance in {seen}; {size}{later}"
+    size = "the largest difference is {:.3g} in iteration {} where {:.3g} is allowed".format(
+        *numbers
+    )
+    later = (
+        f", and from iteration {bitwise.first_iteration} on the losses are not equal in every bit"
+    )
+    return (
+        f"the losses of iterations 1 and {backward} agree within the tolerance in {seen};"
+        f" {size}{later}"
+    )
 
 
 def _bitwise(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
@@ -176,9 +238,14 @@ def _bitwise(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     first = min(unequal.iteration for unequal in found)
     there = [unequal for unequal in found if unequal.iteration == first]
     ends = all(unequal.ends for unequal in there)
-    if len({unequal.dtype for unequal in there}) > 1 or any(unequal.ulp is None for unequal in there):
+    if len({unequal.dtype for unequal in there}) > 1 or any(
+        unequal.ulp is None for unequal in there
+    ):
         return Bitwise(equal=False, first_iteration=first, one_is_longer=ends), None
-    return Bitwise(equal=False, first_iteration=first, ulp=max(unequal.ulp or 0 for unequal in there)), there[0].dtype
+    return (
+        Bitwise(equal=False, first_iteration=first, ulp=max(unequal.ulp or 0 for unequal in there)),
+        there[0].dtype,
+    )
 
 
 def _divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
@@ -191,36 +258,76 @@ def _divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
             if rank not in own or rank not in references:
                 where = run.number if rank in own else 1
                 detail = f"rank {rank} was recorded in run {where} only"
-                found.append(Divergence(iteration=1, run=run.number, rank=rank, reference=None, value=None, detail=detail))
-            elif first := first_outside(own[rank].losses, references[rank].losses, tolerance):
-                if first.value is None and cut_short(first.iteration, own[rank], references[rank], run, runs[0]):
-                    continue
-                detail = "" if first.value is not None else _lengths(own[rank], references[rank], first.iteration, run.number)
                 found.append(
                     Divergence(
-                        iteration=first.iteration, run=run.number, rank=rank, reference=first.reference, value=first.value, detail=detail
+                        iteration=1,
+                        run=run.number,
+                        rank=rank,
+                        reference=None,
+                        value=None,
+                        detail=detail,
                     )
                 )
-    return min(found, key=lambda divergence: (divergence.iteration, divergence.run, divergence.rank), default=None)
+            elif first := first_outside(own[rank].losses, references[rank].losses, tolerance):
+                if first.value is None and cut_short(
+                    first.iteration, own[rank], references[rank], run, runs[0]
+                ):
+                    continue
+                detail = (
+                    ""
+                    if first.value is not None
+                    else _lengths(own[rank], references[rank], first.iteration, run.number)
+                )
+                found.append(
+                    Divergence(
+                        iteration=first.iteration,
+                        run=run.number,
+                        rank=rank,
+                        reference=first.reference,
+                        value=first.value,
+                        detail=detail,
+                    )
+                )
+    return min(
+        found,
+        key=lambda divergence: (divergence.iteration, divergence.run, divergence.rank),
+        default=None,
+    )
 
 
 def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
     lengths = len(trace.losses), len(reference.losses)
     if iteration > min(lengths):
         which = f" of run {run}" if run > 2 else ""
-        return f"one run is longer: {lengths[1]} against {words.count(lengths[0], 'iteration')}{which}"
-    counts = [end - start for start, end in (trace.losses.span(iteration), reference.losses.span(iteration))]
-    return f"iteration {iteration} holds {words.count(counts[0], 'loss')} in run {run} and {counts[1]} in run 1"
+        return (
+            f"one run is longer: {lengths[1]} against {words.count(lengths[0], 'iteration')}{which}"
+        )
+    counts = [
+        end - start
+        for start, end in (trace.losses.span(iteration), reference.losses.span(iteration))
+    ]
+    return (
+        f"iteration {iteration} holds {words.count(counts[0], 'loss')} in run {run} and {counts[1]}"
+        " in run 1"
+    )
 
 
-def _stricter(decision: _Decision, fail_on: str, bitwise: Bitwise, divergence: Divergence | None) -> str:
+def _stricter(
+    decision: _Decision, fail_on: str, bitwise: Bitwise, divergence: Divergence | None
+) -> str:
     """What to add to the reason where `--fail-on` makes the exit code 1, else nothing."""
     if decision.verdict != "reproducible":
         return ""
     if fail_on == "any-iteration" and divergence is not None:
-        return f"; exit code 1 by --fail-on any-iteration: the runs differ in iteration {divergence.iteration}"
+        return (
+            "; exit code 1 by --fail-on any-iteration: the runs differ in iteration"
+            f" {divergence.iteration}"
+        )
     if fail_on == "bitwise" and bitwise.equal is not True:
-        return f"; exit code 1 by --fail-on bitwise: the runs differ in iteration {bitwise.first_iteration}"
+        return (
+            "; exit code 1 by --fail-on bitwise: the runs differ in iteration"
+            f" {bitwise.first_iteration}"
+        )
     return ""
 
 

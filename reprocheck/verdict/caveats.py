@@ -32,7 +32,11 @@ def caveats(
     references = traces(runs[0]) if runs else {}
     several = words.several_ranks(runs)
     for run in runs:
-        said = ((trace.rank, text) for trace in run.traces for text in _weights(run, trace, references.get(trace.rank)))
+        said = (
+            (trace.rank, text)
+            for trace in run.traces
+            for text in _weights(run, trace, references.get(trace.rank))
+        )
         found += (words.of_ranks(text, ranks, several=several) for ranks, text in together(said))
     found += _lengths(runs)
     return tuple(dict.fromkeys(found))
@@ -40,15 +44,26 @@ def caveats(
 
 def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None) -> Iterator[str]:
     if bitwise.equal is False and not bitwise.one_is_longer:
-        size = f", by up to {bitwise.ulp} ULP of {dtype}" if bitwise.ulp is not None and dtype else ""
+        size = (
+            f", by up to {bitwise.ulp} ULP of {dtype}" if bitwise.ulp is not None and dtype else ""
+        )
         where = f"the first difference is in iteration {bitwise.first_iteration}{size}"
-        yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
+        yield (
+            "The checks pass within the tolerance, but the runs are not equal in every bit:"
+            f" {where}."
+        )
     if bitwise.equal is False and not bitwise.one_is_longer:
         for row in rows:
-            if row.passed and row.allowed is not None and row.reference is not None and row.allowed >= _WIDE * abs(row.reference):
+            if (
+                row.passed
+                and row.allowed is not None
+                and row.reference is not None
+                and row.allowed >= _WIDE * abs(row.reference)
+            ):
                 yield (
-                    f"The tolerance is wide for a loss of {words.number(row.reference)}: {row.allowed:.3g} is allowed "
-                    f"({row.kind} check, run {row.run}); a smaller --atol sees more."
+                    f"The tolerance is wide for a loss of {words.number(row.reference)}:"
+                    f" {row.allowed:.3g} is allowed ({row.kind} check, run {row.run}); a smaller"
+                    " --atol sees more."
                 )
                 break
 
@@ -58,19 +73,36 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
         if run.record.ended in ("failed", "timed_out", "interrupted"):
             iterations = max((len(trace.losses) for trace in run.traces), default=0)
             who = lost(run)
-            yield f"Run {run.number} {words.ending(run)}, after {words.count(iterations, 'recorded iteration')}{f'; {who}' if who else ''}."
+            yield (
+                f"Run {run.number} {words.ending(run)}, after"
+                f" {words.count(iterations, 'recorded iteration')}{f'; {who}' if who else ''}."
+            )
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     who = f"run {run.number}, {words.RANKS}"
     checked, ruling = trace.backward, None if reference is None else reference.backward
     if checked is not None and not trace.weights_seen:
-        yield f"Whether updates change the weights could not be seen ({words.RANKS}); the first update is taken to be a real one."
+        yield (
+            f"Whether updates change the weights could not be seen ({words.RANKS}); the first"
+            " update is taken to be a real one."
+        )
     if reference is trace and checked is not None and checked.iteration > 2:
         before = f"{_before_the_first_change(trace)} ({words.RANKS})"
-        yield f"{before}, so the second check is made on iteration {checked.iteration} instead of iteration 2."
-    if reference is not trace and ruling is not None and (checked is None or checked.iteration != ruling.iteration):
-        own = "do not change in the recorded iterations" if checked is None else f"first change in iteration {checked.iteration - 1}"
+        yield (
+            f"{before}, so the second check is made on iteration {checked.iteration} instead of"
+            " iteration 2."
+        )
+    if (
+        reference is not trace
+        and ruling is not None
+        and (checked is None or checked.iteration != ruling.iteration)
+    ):
+        own = (
+            "do not change in the recorded iterations"
+            if checked is None
+            else f"first change in iteration {checked.iteration - 1}"
+        )
         if len(trace.losses) >= ruling.iteration:
             first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
             yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
@@ -85,7 +117,10 @@ def _before_the_first_change(trace: Trace) -> str:
         return f"{_first_updates(trace.unchanged_updates)} did not change the weights"
     if trace.unchanged_passes:
         passes = trace.unchanged_passes + 1
-        return f"The first {passes} losses come from the same weights, as in gradient accumulation or with a step of size 0"
+        return (
+            f"The first {passes} losses come from the same weights, as in gradient accumulation or"
+            " with a step of size 0"
+        )
     return "No earlier change was seen"
 
 
@@ -107,8 +142,10 @@ def _lengths(runs: Sequence[Run]) -> Iterator[str]:
         said = (
             (
                 trace.rank,
-                f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of {words.RANKS}, "
-                f"run 1 recorded {len(reference.losses)}.",
+                (
+                    f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of"
+                    f" {words.RANKS}, run 1 recorded {len(reference.losses)}."
+                ),
             )
             for trace, reference in others
         )

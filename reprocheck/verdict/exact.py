@@ -12,8 +12,12 @@ from fractions import Fraction
 from reprocheck.model import LossSeries, Tolerance
 
 
-def places(series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0) -> Iterator[int]:
-    """Of `count` losses of both from their starts on, the places where either is none that a double holds."""
+def places(
+    series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0
+) -> Iterator[int]:
+    """Of `count` losses of both from their starts on, the places where either is none that a double
+    holds.
+    """
     if not series.exact and not reference.exact:
         return
     own = {place - start for place in series.exact}
@@ -32,15 +36,26 @@ def value(series: LossSeries, index: int) -> Fraction | None:
         return None
 
 
-def difference(series: LossSeries, index: int, reference: LossSeries, reference_index: int) -> Fraction | None:
+def difference(
+    series: LossSeries, index: int, reference: LossSeries, reference_index: int
+) -> Fraction | None:
     """How far two losses are apart; None where that cannot be said."""
     a, b = value(series, index), value(reference, reference_index)
     return None if a is None or b is None else abs(a - b)
 
 
-def outside(series: LossSeries, index: int, reference: LossSeries, reference_index: int, tolerance: Tolerance) -> bool:
+def outside(
+    series: LossSeries,
+    index: int,
+    reference: LossSeries,
+    reference_index: int,
+    tolerance: Tolerance,
+) -> bool:
     """Whether two losses are further apart than is allowed."""
-    apart, b = difference(series, index, reference, reference_index), value(reference, reference_index)
+    apart, b = (
+        difference(series, index, reference, reference_index),
+        value(reference, reference_index),
+    )
     if apart is None or b is None:
         return False
     return apart > Fraction(tolerance.atol) + Fraction(tolerance.rtol) * abs(b)

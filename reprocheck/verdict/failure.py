@@ -1,4 +1,6 @@
-"""Runs that did not come to their own end: which, where and how, and what could be compared until then."""
+"""Runs that did not come to their own end: which, where and how, and what could be compared until
+then.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ NOT_ITS_OWN_END = ("failed", "timed_out", "interrupted")
 
 
 def ended_badly(runs: Sequence[Run]) -> list[Run]:
-    """The runs that failed or took too long. One that was stopped by us, or reached its end with status 0, is none."""
+    """The runs that failed or took too long.
+
+    One that was stopped by us, or reached its end with status 0, is none.
+    """
     return [run for run in runs if run.record.ended in ("failed", "timed_out")]
 
 
@@ -21,7 +26,13 @@ def verdict_of(run: Run) -> VerdictName:
     return "timed_out" if run.record.ended == "timed_out" else "script_failed"
 
 
-def reason(bad: Sequence[Run], runs: Sequence[Run], rows: Sequence[Comparison], bits: bool | None, later: Divergence | None) -> str:
+def reason(
+    bad: Sequence[Run],
+    runs: Sequence[Run],
+    rows: Sequence[Comparison],
+    bits: bool | None,
+    later: Divergence | None,
+) -> str:
     """How the runs ended, and what both checks say of the iterations before.
 
     bits   whether all losses that could be compared are equal in every bit
@@ -30,7 +41,10 @@ def reason(bad: Sequence[Run], runs: Sequence[Run], rows: Sequence[Comparison], 
     first, *others = bad
     said = f"run {first.number} {_ending(first)}"
     if others and len(bad) == len(runs) and len({_ending(run) for run in bad}) == 1:
-        said = f"{'both' if len(runs) == 2 else f'all {len(runs)}'} runs {words.ending(first, where(first), several=True)}"
+        said = (
+            f"{'both' if len(runs) == 2 else f'all {len(runs)}'} runs"
+            f" {words.ending(first, where(first), several=True)}"
+        )
     elif others:
         said += "".join(f", run {run.number} {_ending(run)}" for run in others)
     made = bool(rows) and all(row.passed is not None for row in rows)
@@ -54,7 +68,9 @@ def _ending(run: Run) -> str:
 
 
 def where(run: Run) -> str:
-    """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty where none was recorded."""
+    """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty
+    where none was recorded.
+    """
     furthest = max(run.traces, key=lambda trace: len(trace.losses), default=None)
     if furthest is None or not len(furthest.losses):
         return ""
@@ -62,9 +78,14 @@ def where(run: Run) -> str:
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
-    """Whether a series lacks an iteration because its run was ended before: that says nothing about its losses.
+    """Whether a series lacks an iteration because its run was ended before: that says nothing about
+    its losses.
 
     The last iteration of a run that was ended may lack some of its losses.
     """
     sides = ((trace, run), (reference, first))
-    return any(side.record.ended in NOT_ITS_OWN_END and iteration >= len(own.losses) + (0 if own.unfinished else 1) for own, side in sides)
+    return any(
+        side.record.ended in NOT_ITS_OWN_END
+        and iteration >= len(own.losses) + (0 if own.unfinished else 1)
+        for own, side in sides
+    )

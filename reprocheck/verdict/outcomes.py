@@ -1,4 +1,6 @@
-"""N runs as a sample: which gave the same losses bit for bit, how far they spread, and what so many runs can exclude."""
+"""N runs as a sample: which gave the same losses bit for bit, how far they spread, and what so many
+runs can exclude.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ _RISK = 0.05
 def outcomes(runs: Sequence[Run]) -> Outcomes:
     """Group runs whose losses are equal in every bit, and say what the sample excludes."""
     if not any(run.traces for run in runs):
-        return Outcomes(groups=(), bound=None, statement="No run recorded a loss, so there are no outcomes to count.")
+        return Outcomes(
+            groups=(),
+            bound=None,
+            statement="No run recorded a loss, so there are no outcomes to count.",
+        )
     groups = _groups(runs)
     others = len(runs) - 1
     different = others + 1 - len(groups[0])
@@ -32,7 +38,9 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
 
 
 def upper_bound(different: int, others: int) -> float:
-    """Exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from run 1, `different` of `others` having done so."""
+    """Exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from run 1,
+    `different` of `others` having done so.
+    """
     if different >= others:
         return 1.0
     if different == 0:
@@ -50,12 +58,16 @@ def upper_bound(different: int, others: int) -> float:
 def same_bits(run: Run, other: Run) -> bool:
     """Whether two runs have the same ranks and each rank the same losses, bit for bit."""
     own, others = traces(run), traces(other)
-    return own.keys() == others.keys() and all(first_unequal(own[rank].losses, others[rank].losses) is None for rank in own)
+    return own.keys() == others.keys() and all(
+        first_unequal(own[rank].losses, others[rank].losses) is None for rank in own
+    )
 
 
 def _at_most(different: int, others: int, share: float) -> float:
     """Probability of at most so many differing runs."""
-    return math.fsum(math.comb(others, k) * share**k * (1 - share) ** (others - k) for k in range(different + 1))
+    return math.fsum(
+        math.comb(others, k) * share**k * (1 - share) ** (others - k) for k in range(different + 1)
+    )
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
@@ -83,7 +95,11 @@ def _longer(runs: Sequence[Run]) -> str:
         return ""
     lengths = [max(len(trace.losses) for trace in one.values()) for one in (first, second)]
     equal = "As far as both runs go, their losses are equal, bit for bit"
-    said = [f"run {run.number} was ended in between" for run in runs if run.record.ended in NOT_ITS_OWN_END]
+    said = [
+        f"run {run.number} was ended in between"
+        for run in runs
+        if run.record.ended in NOT_ITS_OWN_END
+    ]
     if said:
         return f"{equal}; {said[0]} ({lengths[0]} against {count(lengths[1], 'iteration')})."
     return f"{equal}. One run is longer: {lengths[0]} against {count(lengths[1], 'iteration')}."
@@ -94,19 +110,28 @@ def _statement(others: int, different: int, groups: int, bound: float | None) ->
         return "One run says nothing about the others."
     if others == 1 and not different:
         return (
-            "Both runs gave the same losses, bit for bit. Two runs exclude almost nothing: "
-            f"up to {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
+            "Both runs gave the same losses, bit for bit. Two runs exclude almost nothing: up to"
+            f" {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
         )
     if others == 1:
-        return "The two runs gave different losses. Two runs exclude almost nothing: any share of further runs could differ from run 1."
+        return (
+            "The two runs gave different losses. Two runs exclude almost nothing: any share of"
+            " further runs could differ from run 1."
+        )
     if not different:
         return (
-            f"All {others + 1} runs gave the same losses, bit for bit. With 95 % confidence at most {bound:.1%} of runs differ from run 1."
+            f"All {others + 1} runs gave the same losses, bit for bit. With 95 % confidence at most"
+            f" {bound:.1%} of runs differ from run 1."
         )
     share = (
-        f"With 95 % confidence at most {bound:.1%} of runs differ from run 1." if bound < 1 else "This excludes no share of differing runs."
+        f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
+        if bound < 1
+        else "This excludes no share of differing runs."
     )
-    return f"{different} of the {others} other runs differ from run 1; {groups} different outcomes were seen. {share}"
+    return (
+        f"{different} of the {others} other runs differ from run 1; {groups} different outcomes"
+        f" were seen. {share}"
+    )
 
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
@@ -117,7 +142,9 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
     found = []
     for rank in sorted(set.intersection(*(set(one) for one in by_rank))):
         series = [one[rank] for one in by_rank]
-        for iteration in range(1, min(MOST_ITERATIONS, *(len(trace.losses) for trace in series)) + 1):
+        for iteration in range(
+            1, min(MOST_ITERATIONS, *(len(trace.losses) for trace in series)) + 1
+        ):
             found.append(_spread([_sum(trace, iteration) for trace in series], iteration, rank))
     return tuple(found)
 
@@ -126,7 +153,9 @@ def _spread(sums: list[float], iteration: int, rank: int) -> LossStatistics:
     mean = deviation = math.nan
     if all(map(math.isfinite, sums)):
         mean = math.fsum(value / len(sums) for value in sums)
-        deviation = math.sqrt(math.fsum((value - mean) * (value - mean) for value in sums) / (len(sums) - 1))
+        deviation = math.sqrt(
+            math.fsum((value - mean) * (value - mean) for value in sums) / (len(sums) - 1)
+        )
         if all(value == sums[0] for value in sums):
             mean, deviation = sums[0], 0.0
     return LossStatistics(iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation)

@@ -1,7 +1,9 @@
-"""Which process of a run is which process of run 1, where processes train without ranks: `paired(runs, tolerance)`.
+"""Which process of a run is which process of run 1, where processes train without ranks:
+`paired(runs, tolerance)`.
 
-Where a process comes from tells it apart, if it is the only one from there and its losses are those of its namesake. What is left, which
-may have got its work in a race, is compared as a set: each with one of run 1 that has the same losses, as far as there is one.
+Where a process comes from tells it apart, if it is the only one from there and its losses are those
+of its namesake. What is left, which may have got its work in a race, is compared as a set: each
+with one of run 1 that has the same losses, as far as there is one.
 """
 
 from __future__ import annotations
@@ -18,12 +20,20 @@ _Pairs = dict[int, int]
 
 
 def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
-    """The runs, each process of a later one under the rank of its partner in run 1. What was compared as a set is said in the caveats."""
-    return tuple(run if number == 0 else _renumbered(run, runs[0], tolerance) for number, run in enumerate(runs))
+    """The runs, each process of a later one under the rank of its partner in run 1.
+
+    What was compared as a set is said in the caveats.
+    """
+    return tuple(
+        run if number == 0 else _renumbered(run, runs[0], tolerance)
+        for number, run in enumerate(runs)
+    )
 
 
 def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, int], str]:
-    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and what to say of those that were compared as a set."""
+    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and what to say of
+    those that were compared as a set.
+    """
     own, others = _without_rank(run), _without_rank(reference)
     if not own or not others:
         return {}, ""
@@ -65,11 +75,21 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
 
 def _shares_its_origin(rank: int, own: Mapping[int, Trace], others: Mapping[int, Trace]) -> bool:
     origin = own[rank].process.origin
-    return any(sum(trace.process.origin == origin for trace in side.values()) > 1 for side in (own, others))
+    return any(
+        sum(trace.process.origin == origin for trace in side.values()) > 1 for side in (own, others)
+    )
 
 
-def _as_sets(own: Mapping[int, Trace], others: Mapping[int, Trace], ranks: set[int], pairs: _Pairs, tolerance: Tolerance) -> _Pairs:
-    """Partners for these ranks: first of equal losses, then of losses within the tolerance, then by where they come from, then in order."""
+def _as_sets(
+    own: Mapping[int, Trace],
+    others: Mapping[int, Trace],
+    ranks: set[int],
+    pairs: _Pairs,
+    tolerance: Tolerance,
+) -> _Pairs:
+    """Partners for these ranks: first of equal losses, then of losses within the tolerance, then by
+    where they come from, then in order.
+    """
     left = sorted(ranks)
     taken = {other for rank, other in pairs.items() if rank not in ranks}
     free = [other for other in sorted(others) if other not in taken]
@@ -83,21 +103,39 @@ def _as_sets(own: Mapping[int, Trace], others: Mapping[int, Trace], ranks: set[i
                 free.remove(other)
 
     settle(_equal(own, others, left, free, pairs))
-    close = {rank: [other for other in free if first_outside(own[rank].losses, others[other].losses, tolerance) is None] for rank in left}
-    settle(_matched({rank: _first(others_of, pairs.get(rank)) for rank, others_of in close.items()}))
+    close = {
+        rank: [
+            other
+            for other in free
+            if first_outside(own[rank].losses, others[other].losses, tolerance) is None
+        ]
+        for rank in left
+    }
+    settle(
+        _matched({rank: _first(others_of, pairs.get(rank)) for rank, others_of in close.items()})
+    )
     settle([(rank, pairs[rank]) for rank in list(left) if rank in pairs])
     settle(list(zip(list(left), list(free), strict=False)))
     return found
 
 
 def _equal(
-    own: Mapping[int, Trace], others: Mapping[int, Trace], left: Sequence[int], free: Sequence[int], pairs: _Pairs
+    own: Mapping[int, Trace],
+    others: Mapping[int, Trace],
+    left: Sequence[int],
+    free: Sequence[int],
+    pairs: _Pairs,
 ) -> list[tuple[int, int]]:
-    """Ranks with the same losses in every bit; each with the one that it has by its origin, if that is among them."""
+    """Ranks with the same losses in every bit; each with the one that it has by its origin, if that
+    is among them.
+    """
     there: dict[bytes, list[int]] = {}
     for other in free:
         there.setdefault(_bits(others[other]), []).append(other)
-    same = {rank: [o for o in there.get(_bits(own[rank]), ()) if not _unequal(own[rank], others[o])] for rank in left}
+    same = {
+        rank: [o for o in there.get(_bits(own[rank]), ()) if not _unequal(own[rank], others[o])]
+        for rank in left
+    }
     return [
         *((rank, pairs[rank]) for rank in left if pairs.get(rank) in same[rank]),
         *((rank, other) for rank in left for other in same[rank]),
@@ -117,7 +155,9 @@ def _first(others: list[int], preferred: int | None) -> list[int]:
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
-    """As many pairs as there can be, each of a rank and one of its candidates (augmenting paths)."""
+    """As many pairs as there can be, each of a rank and one of its candidates (augmenting
+    paths).
+    """
     partner: dict[int, int] = {}
 
     def place(rank: int, tried: set[int]) -> bool:
@@ -148,8 +188,9 @@ def _said(ranks: Sequence[int]) -> str:
     if not ranks:
         return ""
     return (
-        f"Which process of one run is which of another is not known of {named(ranks)}: their losses were compared as a set, "
-        "each process with one of run 1 that has the same losses, as far as there was one."
+        f"Which process of one run is which of another is not known of {named(ranks)}: their losses"
+        " were compared as a set, each process with one of run 1 that has the same losses, as far"
+        " as there was one."
     )
 
 
@@ -158,10 +199,17 @@ def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
         rank = numbers.get(trace.rank, trace.rank)
         return replace(trace, rank=rank, process=replace(trace.process, rank=rank))
 
-    of_process = {(trace.process.pid, trace.process.started): numbers[trace.rank] for trace in run.traces if trace.rank in numbers}
+    of_process = {
+        (trace.process.pid, trace.process.started): numbers[trace.rank]
+        for trace in run.traces
+        if trace.rank in numbers
+    }
     return replace(
         run,
         traces=tuple(sorted(map(moved, run.traces), key=lambda trace: trace.rank)),
-        processes=tuple(replace(one, rank=of_process.get((one.pid, one.started), one.rank)) for one in run.processes),
+        processes=tuple(
+            replace(one, rank=of_process.get((one.pid, one.started), one.rank))
+            for one in run.processes
+        ),
         caveats=(*run.caveats, *([said] if said else [])),
     )

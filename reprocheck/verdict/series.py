@@ -1,4 +1,6 @@
-"""Whole loss series side by side: the first iteration that differs, bitwise and at the tolerance. Vectorised."""
+"""Whole loss series side by side: the first iteration that differs, bitwise and at the tolerance.
+Vectorised.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aligned:
-    """The losses of a rank in a run (`values`) and in run 1 (`reference`), up to where the numbers of losses are the same.
+    """The losses of a rank in a run (`values`) and in run 1 (`reference`), up to where the numbers
+    of losses are the same.
 
     values, reference  float64, one a loss
     same_dtype         bool, one a loss
@@ -37,7 +40,9 @@ class Aligned:
 
     def span(self, iteration: int) -> slice:
         """The losses of an iteration (from 1)."""
-        return slice(int(self.ends[iteration - 2]) if iteration > 1 else 0, int(self.ends[iteration - 1]))
+        return slice(
+            int(self.ends[iteration - 2]) if iteration > 1 else 0, int(self.ends[iteration - 1])
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,11 +94,16 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
 
 
 def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
-    """The first iteration that is not equal in every bit: value, sign of zero and dtype. All NaN are one value."""
+    """The first iteration that is not equal in every bit: value, sign of zero and dtype.
+
+    All NaN are one value.
+    """
     import numpy as np
 
     pair = align(series, reference)
-    equal = (pair.values.view(np.int64) == pair.reference.view(np.int64)) | (np.isnan(pair.values) & np.isnan(pair.reference))
+    equal = (pair.values.view(np.int64) == pair.reference.view(np.int64)) | (
+        np.isnan(pair.values) & np.isnan(pair.reference)
+    )
     equal &= pair.same_dtype
     for place in exact.places(series, reference, len(equal)):
         equal[place] &= series.exact.get(place) == reference.exact.get(place)
@@ -110,11 +120,17 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
         return Unequal(iteration=iteration, ulp=None, dtype=None)
     dtype = dtypes.pop()
     distances = ulp_distances(pair.values[indexes], pair.reference[indexes], dtype)
-    return Unequal(iteration=iteration, ulp=None if distances is None else int(distances.max()), dtype=dtype)
+    return Unequal(
+        iteration=iteration, ulp=None if distances is None else int(distances.max()), dtype=dtype
+    )
 
 
-def first_outside(series: LossSeries, reference: LossSeries, tolerance: Tolerance) -> Outside | None:
-    """The first loss that is outside the tolerance, or finite in one run only, or without a partner."""
+def first_outside(
+    series: LossSeries, reference: LossSeries, tolerance: Tolerance
+) -> Outside | None:
+    """The first loss that is outside the tolerance, or finite in one run only, or without a
+    partner.
+    """
     import numpy as np
 
     pair = align(series, reference)
@@ -123,12 +139,25 @@ def first_outside(series: LossSeries, reference: LossSeries, tolerance: Toleranc
         outside[place] |= exact.outside(series, place, reference, place, tolerance)
     if outside.any():
         index = int(np.argmax(outside))
-        return Outside(iteration=pair.iteration(index), reference=float(pair.reference[index]), value=float(pair.values[index]))
-    return None if pair.breaks_at is None else Outside(iteration=pair.breaks_at, reference=None, value=None)
+        return Outside(
+            iteration=pair.iteration(index),
+            reference=float(pair.reference[index]),
+            value=float(pair.values[index]),
+        )
+    return (
+        None
+        if pair.breaks_at is None
+        else Outside(iteration=pair.breaks_at, reference=None, value=None)
+    )
 
 
-def differs(values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance) -> NDArray[np.bool_]:
-    """|a - b| > atol + rtol * |b|, or finite on one side only. Where both are not finite, nothing is said: False."""
+def differs(
+    values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
+) -> NDArray[np.bool_]:
+    """|a - b| > atol + rtol * |b|, or finite on one side only.
+
+    Where both are not finite, nothing is said: False.
+    """
     import numpy as np
 
     finite, reference_finite = np.isfinite(values), np.isfinite(reference)
@@ -140,7 +169,10 @@ def differs(values: NDArray[np.float64], reference: NDArray[np.float64], toleran
 def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArray[np.bool_]:
     import numpy as np
 
-    codes, reference_codes = column(series.dtype_of, "uint8")[:count], column(reference.dtype_of, "uint8")[:count]
+    codes, reference_codes = (
+        column(series.dtype_of, "uint8")[:count],
+        column(reference.dtype_of, "uint8")[:count],
+    )
     if series.dtypes != reference.dtypes:
         names = {name: code for code, name in enumerate(reference.dtypes)}
         table = np.array([names.get(name, -1) for name in series.dtypes] or [-1], dtype=np.int16)

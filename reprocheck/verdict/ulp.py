@@ -12,9 +12,11 @@ KNOWN = ("float64", "float32", "float16", "bfloat16", "float8_e5m2", "float8_e4m
 
 
 def ulp_distance(a: float, b: float, dtype: str) -> int | None:
-    """How many values of `dtype` lie from `a` to `b`; 0 where they are equal, and between -0.0 and 0.0.
+    """How many values of `dtype` lie from `a` to `b`; 0 where they are equal, and between -0.0 and
+    0.0.
 
-    `a` and `b` are values of that dtype, held in doubles. None for a dtype that is not in `KNOWN`, and for NaN and infinity.
+    `a` and `b` are values of that dtype, held in doubles. None for a dtype that is not in `KNOWN`,
+    and for NaN and infinity.
     """
     import numpy as np
 
@@ -22,8 +24,12 @@ def ulp_distance(a: float, b: float, dtype: str) -> int | None:
     return None if distances is None else int(distances[0])
 
 
-def ulp_distances(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str) -> NDArray[np.uint64] | None:
-    """The same for two arrays of one shape; None where a pair is not finite or the dtype is unknown."""
+def ulp_distances(
+    a: NDArray[np.float64], b: NDArray[np.float64], dtype: str
+) -> NDArray[np.uint64] | None:
+    """The same for two arrays of one shape; None where a pair is not finite or the dtype is
+    unknown.
+    """
     import numpy as np
 
     dtype = dtype.rpartition(".")[2].lower()
@@ -57,7 +63,9 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
 
 
 def _place_e4m3(size: NDArray[np.float64]) -> NDArray[Any]:
-    """Four bits of exponent (bias 7), three of fraction: steps of 2^-9 up to 2^-6, then eight steps for each power of two."""
+    """Four bits of exponent (bias 7), three of fraction: steps of 2^-9 up to 2^-6, then eight steps
+    for each power of two.
+    """
     import numpy as np
 
     _, exponent = np.frexp(size)

@@ -29,7 +29,10 @@ _PHRASES = (f" ({RANKS})", f", {RANKS}", f" of {RANKS}")
 
 
 def of_ranks(text: str, ranks: str, *, several: bool) -> str:
-    """A sentence with the ranks of which it is said. Where all runs have one rank alone, it names none."""
+    """A sentence with the ranks of which it is said.
+
+    Where all runs have one rank alone, it names none.
+    """
     if several:
         return text.replace(RANKS, ranks)
     for phrase in _PHRASES:
@@ -58,8 +61,14 @@ def difference(row: Comparison, ranks: int) -> str:
         sizes = row.detail
     if row.max_difference is None:
         both = isfinite(row.value) and isfinite(row.reference)
-        return f"in {place(row, ranks)}, {sizes}: {'too far apart for a number' if both else 'finite in one run only'}"
-    return f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where {row.allowed or 0.0:.3g} is allowed"
+        return (
+            f"in {place(row, ranks)}, {sizes}:"
+            f" {'too far apart for a number' if both else 'finite in one run only'}"
+        )
+    return (
+        f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where"
+        f" {row.allowed or 0.0:.3g} is allowed"
+    )
 
 
 def count(number: int, noun: str) -> str:
@@ -76,7 +85,9 @@ def later(divergence: Divergence) -> str:
 
 
 def ending(run: Run, where: str = "", *, several: bool = False) -> str:
-    """How a run ended, such as `ended in iteration 5 with ValueError: …`; `several`: of several runs."""
+    """How a run ended, such as `ended in iteration 5 with ValueError: …`; `several`: of several
+    runs.
+    """
     record = run.record
     place = f" {where}" if where else ""
     was = "were" if several else "was"

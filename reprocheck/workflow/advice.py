@@ -1,7 +1,9 @@
-"""What to type after a script failed in a way that another command line mends, worked out once, while the script's surroundings are there.
+"""What to type after a script failed in a way that another command line mends, worked out once,
+while the script's surroundings are there.
 
-Each kind of failure is recognised by what Python recorded of the exception, or by the last line of the script's own log. What was found
-is kept in the record, so that every later drawing of the report says the same.
+Each kind of failure is recognised by what Python recorded of the exception, or by the last line of
+the script's own log. What was found is kept in the record, so that every later drawing of the
+report says the same.
 """
 
 from __future__ import annotations
@@ -26,12 +28,16 @@ _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _END_OF_INPUT = "EOFError: EOF when reading a line"
 _NO_LIBRARY = "ModuleNotFoundError: No module named 'encodings'"
-_UNKNOWN_OPTION = re.compile(r"unrecognized|unrecognised|unknown|unexpected|no such option", re.IGNORECASE)
+_UNKNOWN_OPTION = re.compile(
+    r"unrecognized|unrecognised|unknown|unexpected|no such option", re.IGNORECASE
+)
 _HAS = "import sys; from importlib.util import find_spec; sys.exit(find_spec(sys.argv[1]) is None)"
 
 
 def note(check: Check, folder: Path) -> None:
-    """Keeps the advice for a check whose script failed, where there is any, in the record of its folder."""
+    """Keeps the advice for a check whose script failed, where there is any, in the record of its
+    folder.
+    """
     if check.verdict.verdict != "script_failed" or check.record.compared:
         return
     found = advice(check)
@@ -44,7 +50,9 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """What mends the failure of the first run that failed; None where no command line is known to."""
+    """What mends the failure of the first run that failed; None where no command line is known
+    to.
+    """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:
         return None
@@ -56,7 +64,10 @@ def _wrong_home(check: Check, run: Run) -> Advice | None:
     home = os.environ.get("PYTHONHOME")
     if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
         return None
-    why = f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Take it out of the environment:"
+    why = (
+        f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Take it"
+        " out of the environment:"
+    )
     return Advice(why=why, before="env -u PYTHONHOME")
 
 
@@ -64,7 +75,10 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
     """The script asked for a line of standard input, which is empty in a run."""
     if not _ended_by(run, _END_OF_INPUT):
         return None
-    why = "The script reads standard input, which is empty in a run. Write what it asks for into answers.txt:"
+    why = (
+        "The script reads standard input, which is empty in a run. Write what it asks for into"
+        " answers.txt:"
+    )
     command = " ".join(_quoted(word) for word in _started(check))
     return Advice(why=why, words=("--", "sh", "-c", f"{command} < answers.txt"))
 
@@ -79,8 +93,14 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
     lacks = f"{own}, which ran the script, has no module {module}."
     other = interpreter_with(module, besides=_absolute(own))
     if other is not None:
-        return Advice(why=f"{lacks} The interpreter of the active environment has it:", options=("--python", _masked(other)))
-    return Advice(why=f"{lacks} Install it there, or name the interpreter that has it:", options=("--python", "PATH/TO/python"))
+        return Advice(
+            why=f"{lacks} The interpreter of the active environment has it:",
+            options=("--python", _masked(other)),
+        )
+    return Advice(
+        why=f"{lacks} Install it there, or name the interpreter that has it:",
+        options=("--python", "PATH/TO/python"),
+    )
 
 
 def _is_in_package(check: Check, run: Run) -> Advice | None:
@@ -105,7 +125,11 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
     if not ours:
         return None
     named = " ".join(ours)
-    return Advice(why=f"`{named}` is meant for reprocheck, and belongs before {_first_word(words)}:", options=ours, words=theirs)
+    return Advice(
+        why=f"`{named}` is meant for reprocheck, and belongs before {_first_word(words)}:",
+        options=ours,
+        words=theirs,
+    )
 
 
 def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -137,8 +161,14 @@ def _found_leftovers(check: Check, run: Run) -> Advice | None:
     if named:
         found = f"Run {number} failed on {max(named, key=len)}, which run 1 had made."
     else:
-        found = f"Run {number} failed where run 1 did not. It found what run 1 had left: {summary(left)}."
-    return Advice(why=f"{found} In a copy of its own each run starts as run 1 did, which worked:", options=("--workdir", "copy"))
+        found = (
+            f"Run {number} failed where run 1 did not. It found what run 1 had left:"
+            f" {summary(left)}."
+        )
+    return Advice(
+        why=f"{found} In a copy of its own each run starts as run 1 did, which worked:",
+        options=("--workdir", "copy"),
+    )
 
 
 KINDS: tuple[Callable[[Check, Run], Advice | None], ...] = (
@@ -167,7 +197,8 @@ def interpreter_with(module: str, *, besides: str) -> str | None:
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
-    """The folder above the outermost package that a script lies in, and the script's name as a module from there.
+    """The folder above the outermost package that a script lies in, and the script's name as a
+    module from there.
 
     A folder without `__init__.py` is a package of the working directory, where it lies in that.
     """
@@ -181,7 +212,7 @@ def dotted_name(script: Path) -> tuple[Path, str]:
     return root, ".".join(script.relative_to(root).with_suffix("").parts)
 
 
-# ---------------------------------------------------------------------------------------------------------------- parts
+# -------------------------------------------------------------------------------------------- parts
 
 
 def _active_interpreters() -> Iterator[str]:
@@ -195,7 +226,12 @@ def _active_interpreters() -> Iterator[str]:
 
 def _has(python: str, module: str) -> bool:
     try:
-        asked = subprocess.run([python, "-c", _HAS, module], stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWER_SECONDS)
+        asked = subprocess.run(
+            [python, "-c", _HAS, module],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_SECONDS,
+        )
     except (OSError, subprocess.SubprocessError):
         return False
     return asked.returncode == 0
@@ -216,7 +252,9 @@ def _last_line(run: Run) -> str:
 
 
 def _started(check: Check) -> tuple[str, ...]:
-    """The command that was started; a script's interpreter by the name that it has on PATH, where that is the same."""
+    """The command that was started; a script's interpreter by the name that it has on PATH, where
+    that is the same.
+    """
     interpreter, *rest = check.record.entry_point.command
     usual = shutil.which("python")
     if usual is not None and _absolute(interpreter) == usual:

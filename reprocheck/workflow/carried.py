@@ -1,4 +1,6 @@
-"""What run 1 left for the runs after it: files that they read, and files that they could see. A pure function of what was recorded."""
+"""What run 1 left for the runs after it: files that they read, and files that they could see. A
+pure function of what was recorded.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,19 @@ from reprocheck.model import CheckRecord, Run, is_elsewhere
 
 FIRST_NAMED = 5
 OWN_FOLDER = "`--workdir copy` gives each run its own folder."
-OUTSIDE = "What lies outside of the working directory is there for every run, whatever `--workdir` says."
+OUTSIDE = (
+    "What lies outside of the working directory is there for every run, whatever `--workdir` says."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Carried:
     """Paths, those of the working directory first; whole and masked for files elsewhere.
 
-    read      files that changed while run 1 was under way and that a later run opened for reading before it wrote them itself
-    alike     those of them from which run 1 itself, once it had made them, read the same as each later run, and no later
+    read      files that changed while run 1 was under way and that a later run opened for reading
+              before it wrote them itself
+    alike     those of them from which run 1 itself, once it had made them, read the same as each
+              later run, and no later
     visible   the others of them that some later run found: whether it looked at them is not known
     made      those of the visible ones elsewhere where nothing stood before run 1
     """
@@ -55,7 +61,9 @@ def _read_alike(path: str, first: Run, later: Run) -> bool:
 
 
 def _gone_before(later: Sequence[Run]) -> set[str]:
-    """Files outside of the working directory that each of these runs made where nothing stood: what run 1 had left was gone."""
+    """Files outside of the working directory that each of these runs made where nothing stood: what
+    run 1 had left was gone.
+    """
     return set.intersection(*(set(run.record.files.made) for run in later))
 
 
@@ -64,7 +72,10 @@ def state_caveat(found: Carried) -> str:
     if not found.read:
         return ""
     same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
-    return f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run 1. {same}{advice(found.read)}"
+    return (
+        f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run"
+        f" 1. {same}{advice(found.read)}"
+    )
 
 
 def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
@@ -73,13 +84,16 @@ def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
         yield state_caveat(found)
     if found.visible and passed:
         yield (
-            f"The runs after run 1 could see what was written while it ran: {summary(found.visible)}. "
-            f"None of them was seen to read it, which proves little: {_what_rules_it_out(found)}"
+            "The runs after run 1 could see what was written while it ran:"
+            f" {summary(found.visible)}. None of them was seen to read it, which proves little:"
+            f" {_what_rules_it_out(found)}"
         )
 
 
 def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
-    """That all runs read what the runs of an earlier check had left: in a copy of the working directory as well."""
+    """That all runs read what the runs of an earlier check had left: in a copy of the working
+    directory as well.
+    """
     read = [path for path in record.earlier if runs and all(path in run.opened for run in runs)]
     if not read:
         return
@@ -87,15 +101,18 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
     others = [path for path in record.earlier if path not in read]
     also = f", and what else such checks left ({summary(others)})" if others else ""
     yield (
-        f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made ({when:%Y-%m-%d %H:%M} UTC): "
-        f"nothing is said of a start without it. Remove it{also}, and check again, to see that."
+        f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made"
+        f" ({when:%Y-%m-%d %H:%M} UTC): nothing is said of a start without it. Remove it{also}, and"
+        " check again, to see that."
     )
 
 
 def advice(paths: Sequence[str]) -> str:
     """How to keep later runs from these files."""
     places = {is_elsewhere(path) for path in paths}
-    return " ".join(sentence for place, sentence in ((False, OWN_FOLDER), (True, OUTSIDE)) if place in places)
+    return " ".join(
+        sentence for place, sentence in ((False, OWN_FOLDER), (True, OUTSIDE)) if place in places
+    )
 
 
 def _what_rules_it_out(found: Carried) -> str:

@@ -1,4 +1,7 @@
-"""The way of a check: runs, verdict, deeper runs, search, reports. Every command and the Python API go it."""
+"""The way of a check: runs, verdict, deeper runs, search, reports.
+
+Every command and the Python API go it.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,16 @@ if TYPE_CHECKING:
     from reprocheck.workflow.teller import Teller
 
 
-def checked(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, search: bool = False) -> Check:
-    """Runs the command in `folder`, judges the runs, and explains the difference as far as the settings ask for it.
+def checked(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, search: bool = False
+) -> Check:
+    """Runs the command in `folder`, judges the runs, and explains the difference as far as the
+    settings ask for it.
 
     search  whether controls are tried until the cause is confirmed
 
-    Nothing more is recorded into `folder` afterwards. KeyboardInterrupt leaves there what was recorded by then.
+    Nothing more is recorded into `folder` afterwards. KeyboardInterrupt leaves there what was
+    recorded by then.
     """
     from reprocheck import launch
     from reprocheck.workflow import replay
@@ -42,7 +49,9 @@ def checked(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller,
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
-    """Records one side of a comparison in `folder`: the runs, one more at each deeper level that is wanted, and the user's files."""
+    """Records one side of a comparison in `folder`: the runs, one more at each deeper level that is
+    wanted, and the user's files.
+    """
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
     from reprocheck.recording import record
@@ -56,7 +65,16 @@ def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller
         teller.half(level)
         count = up_to_checks(check, settings)
         try:
-            launch.record_deeper(entry, settings, folder, teller, level=level, iterations=count, runs=1, output=teller.output)
+            launch.record_deeper(
+                entry,
+                settings,
+                folder,
+                teller,
+                level=level,
+                iterations=count,
+                runs=1,
+                output=teller.output,
+            )
         except ReprocheckError as error:
             keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
         finally:
@@ -78,7 +96,10 @@ def losses_of(check: Check) -> int:
 
 
 def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
-    """Writes the reports into `folder`, report.json alone unless `draw`. Returns what kept one from being written: the verdict stands."""
+    """Writes the reports into `folder`, report.json alone unless `draw`.
+
+    Returns what kept one from being written: the verdict stands.
+    """
     from reprocheck import report
 
     try:

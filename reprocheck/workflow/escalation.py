@@ -1,4 +1,7 @@
-"""After a check: two more runs at deeper levels where they can say why the runs differ. The verdict never depends on them."""
+"""After a check: two more runs at deeper levels where they can say why the runs differ.
+
+The verdict never depends on them.
+"""
 
 from __future__ import annotations
 
@@ -24,36 +27,55 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
 
-def escalate(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller) -> Check:
-    """The check with what deeper runs say of it, made where they are wanted. Never raises but for an interrupt."""
+def escalate(
+    check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
+) -> Check:
+    """The check with what deeper runs say of it, made where they are wanted.
+
+    Never raises but for an interrupt.
+    """
     advice.note(check, folder)
     if not wanted(check, held):
         return _explained(check, folder)
     by_module = _recorded(check, entry, held, folder, teller, level="module")
     rung = by_module.ladder.first_rung if by_module.ladder else None
     if held.level == "op" or (held.explain and rung is not None and operators_say_more(rung)):
-        return _recorded(check, entry, held, folder, teller, level="op", inside=module_of(rung) if rung else "")
+        return _recorded(
+            check, entry, held, folder, teller, level="op", inside=module_of(rung) if rung else ""
+        )
     return by_module
 
 
 def wanted(check: Check, held: Settings) -> bool:
-    """Whether two runs at level `module` are to follow: the level was asked for, or the check failed and is to be explained."""
-    if check.verdict.verdict in ("script_failed", "timed_out") or not any(run.traces for run in check.runs):
+    """Whether two runs at level `module` are to follow: the level was asked for, or the check
+    failed and is to be explained.
+    """
+    if check.verdict.verdict in ("script_failed", "timed_out") or not any(
+        run.traces for run in check.runs
+    ):
         return False
     if held.level != "loss":
         return True
-    differs = check.verdict.exit_code == 1 or diverges_later(check) or differs_beside_not_finite(check)
+    differs = (
+        check.verdict.exit_code == 1 or diverges_later(check) or differs_beside_not_finite(check)
+    )
     return held.explain and differs
 
 
 def diverges_later(check: Check) -> bool:
     """Whether both checks pass and a loss of a later iteration is outside the tolerance."""
     divergence = check.verdict.first_divergence
-    return check.verdict.verdict == "reproducible" and divergence is not None and divergence.value is not None
+    return (
+        check.verdict.verdict == "reproducible"
+        and divergence is not None
+        and divergence.value is not None
+    )
 
 
 def differs_beside_not_finite(check: Check) -> bool:
-    """Whether the check is inconclusive because of a loss that is not finite while losses differ: so does memory that nobody filled."""
+    """Whether the check is inconclusive because of a loss that is not finite while losses differ:
+    so does memory that nobody filled.
+    """
     if check.verdict.verdict != "inconclusive" or not check.not_finite:
         return False
     first = check.verdict.bitwise.first_iteration
@@ -62,18 +84,27 @@ def differs_beside_not_finite(check: Check) -> bool:
 
 def last_checked(check: Check) -> int:
     """The last iteration that one of the two checks took."""
-    parts = (part for run in check.runs for trace in run.traces for part in (trace.forward, trace.backward) if part)
+    parts = (
+        part
+        for run in check.runs
+        for trace in run.traces
+        for part in (trace.forward, trace.backward)
+        if part
+    )
     return max((part.iteration for part in parts), default=0)
 
 
 def iterations(check: Check, held: Settings) -> int:
-    """How many iterations are worth recording: up to the one that decided, within what the user lets run."""
+    """How many iterations are worth recording: up to the one that decided, within what the user
+    lets run.
+    """
     verdict, needed = check.verdict, 0
     if verdict.verdict == "reproducible" and verdict.exit_code == 1:
         needed = verdict.bitwise.first_iteration or 0
     if held.fail_on != "bitwise" and diverges_later(check) and verdict.first_divergence is not None:
         needed = max(needed, verdict.first_divergence.iteration)
-    if check.state_left:  # run 1 wrote it somewhere on its way: a shorter run might never come there
+    # run 1 wrote it somewhere on its way: a shorter run might never come there
+    if check.state_left:
         needed = max(needed, min(recorded(check), MOST_FOR_STATE))
     return up_to_checks(check, held, needed)
 
@@ -84,13 +115,21 @@ def recorded(check: Check) -> int:
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
-    """The iterations that the two checks take, more where they are `needed`, within what the user lets run."""
+    """The iterations that the two checks take, more where they are `needed`, within what the user
+    lets run.
+    """
     return min(max(LEAST, last_checked(check), needed), MOST, held.steps or MOST)
 
 
 def operators_say_more(rung: Rung) -> bool:
-    """Whether an operation made the difference and it is not known which: neither a draw nor another control flow explains it."""
-    return rung.rung in OF_OPERATORS and not rung.facts.get("generators") and not rung.facts.get("structural")
+    """Whether an operation made the difference and it is not known which: neither a draw nor
+    another control flow explains it.
+    """
+    return (
+        rung.rung in OF_OPERATORS
+        and not rung.facts.get("generators")
+        and not rung.facts.get("structural")
+    )
 
 
 def module_of(rung: Rung) -> str:
@@ -99,16 +138,41 @@ def module_of(rung: Rung) -> str:
     return inside if isinstance(inside, str) else ""
 
 
-def _recorded(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller, *, level: Level, inside: str = "") -> Check:
-    """The check with one more pair. What goes wrong becomes a line of its coverage, here and in the record."""
+def _recorded(
+    check: Check,
+    entry: EntryPoint,
+    held: Settings,
+    folder: Path,
+    teller: Teller,
+    *,
+    level: Level,
+    inside: str = "",
+) -> Check:
+    """The check with one more pair.
+
+    What goes wrong becomes a line of its coverage, here and in the record.
+    """
     from reprocheck import launch
 
     teller.deeper(check.verdict.title, level, inside)
     try:
         count = iterations(check, held)
-        launch.record_deeper(entry, held, folder, teller, level=level, inside=inside, iterations=count, output=teller.output)
+        launch.record_deeper(
+            entry,
+            held,
+            folder,
+            teller,
+            level=level,
+            inside=inside,
+            iterations=count,
+            output=teller.output,
+        )
     except Exception as error:
-        said = error.message if isinstance(error, ReprocheckError) else f"{type(error).__name__}: {error}"
+        said = (
+            error.message
+            if isinstance(error, ReprocheckError)
+            else f"{type(error).__name__}: {error}"
+        )
         keep_caveat(folder, f"The runs at level {level} could not be recorded: {said}")
     finally:
         teller.clear()

@@ -1,7 +1,8 @@
 """What each machine of a run recorded, joined into one recording with all ranks.
 
-Traces keep their content and get the number of their machine in front of their names, `nodeN-PID-NANOSECONDS.jsonl`: ranks are those that
-the processes said, and no clock of one machine is held against that of another. What is read afterwards is one run like any other.
+Traces keep their content and get the number of their machine in front of their names,
+`nodeN-PID-NANOSECONDS.jsonl`: ranks are those that the processes said, and no clock of one machine
+is held against that of another. What is read afterwards is one run like any other.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from reprocheck.recording import record as records
 
 _WORST: tuple[Ended, ...] = ("failed", "timed_out", "interrupted", "stopped", "completed")
 """How a run ended, where its machines do not agree."""
-_RECORD = "Record each node with `reprocheck record -- torchrun --nnodes N --node-rank K … train.py`."
+_RECORD = (
+    "Record each node with `reprocheck record -- torchrun --nnodes N --node-rank K … train.py`."
+)
 _MOST_KEYS = 5
 _TOGETHER = 10
 """Minutes within which the nodes of a run are started, clocks that are wrong included."""
@@ -31,7 +34,9 @@ _TOGETHER = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
-    """One machine: the recording that it wrote, as a folder, and its runs read back. `name`: what the user called it.
+    """One machine: the recording that it wrote, as a folder, and its runs read back.
+
+    `name`: what the user called it.
 
     `number`: from 0, in the order of their lowest ranks.
     """
@@ -55,7 +60,9 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
-    """A run put together: how many nodes it has, its ranks, and those that none of the nodes has."""
+    """A run put together: how many nodes it has, its ranks, and those that none of the nodes
+    has.
+    """
 
     nodes: int
     ranks: tuple[int, ...]
@@ -63,20 +70,33 @@ class Merged:
 
 
 def merge(paths: Sequence[Path], target: Path) -> Merged:
-    """Join recordings (folders or zips) into `target`, a zip where it is called so, else a new folder.
+    """Join recordings (folders or zips) into `target`, a zip where it is called so, else a new
+    folder.
 
-    Raises UsageError where they are not of the same run, ReportError where one cannot be read or `target` not written.
+    Raises UsageError where they are not of the same run, ReportError where one cannot be read or
+    `target` not written.
     """
     if len(paths) < 2:
-        raise UsageError(f"merge takes the recordings of two nodes or more, not {len(paths)}.", "reprocheck merge node0 node1 -o run.zip")
+        raise UsageError(
+            f"merge takes the recordings of two nodes or more, not {len(paths)}.",
+            "reprocheck merge node0 node1 -o run.zip",
+        )
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("The same recording is named twice.", "Name each node's recording once.")
     if target.exists() and (target.suffix != ".zip" or target.is_dir()):
-        raise ReportError(f"{target} exists already.", "Name a new folder, or a file that ends in .zip, with -o.")
+        raise ReportError(
+            f"{target} exists already.", "Name a new folder, or a file that ends in .zip, with -o."
+        )
     with ExitStack() as stack:
-        nodes = [_read(number, path, stack.enter_context(bundle.opened(path))) for number, path in enumerate(paths)]
+        nodes = [
+            _read(number, path, stack.enter_context(bundle.opened(path)))
+            for number, path in enumerate(paths)
+        ]
         _refuse(nodes)
-        nodes = [replace(node, number=number) for number, node in enumerate(sorted(nodes, key=lambda node: min(node.ranks)))]
+        nodes = [
+            replace(node, number=number)
+            for number, node in enumerate(sorted(nodes, key=lambda node: min(node.ranks)))
+        ]
         ranks = sorted(rank for node in nodes for rank in node.ranks)
         world = max((size for node in nodes for size in node.worlds if size), default=len(ranks))
         missing = tuple(sorted(set(range(world)) - set(ranks)))
@@ -88,10 +108,16 @@ def _read(number: int, path: Path, folder: Path) -> Node:
     from reprocheck.trace import read_run
 
     record = bundle.read(folder)
-    return Node(number=number, name=str(path), folder=folder, record=record, runs=tuple(read_run(folder, run) for run in record.runs))
+    return Node(
+        number=number,
+        name=str(path),
+        folder=folder,
+        record=record,
+        runs=tuple(read_run(folder, run) for run in record.runs),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- what does not fit
+# -------------------------------------------------------------------------------- what does not fit
 
 
 def _refuse(nodes: Sequence[Node]) -> None:
@@ -101,66 +127,108 @@ def _refuse(nodes: Sequence[Node]) -> None:
         _refuse_one(node)
     for node in nodes[1:]:
         both = f"{first.name} and {node.name}"
-        one, other = sides.what_ran(first.record.entry_point), sides.what_ran(node.record.entry_point)
+        one, other = (
+            sides.what_ran(first.record.entry_point),
+            sides.what_ran(node.record.entry_point),
+        )
         if one != other:
-            raise UsageError(f"{first.name} is a recording of {one}, {node.name} one of {other}: these are not parts of one run.", _RECORD)
+            raise UsageError(
+                f"{first.name} is a recording of {one}, {node.name} one of {other}: these are not"
+                " parts of one run.",
+                _RECORD,
+            )
         if len(first.runs) != len(node.runs):
-            raise UsageError(f"{both} hold {len(first.runs)} and {len(node.runs)} runs.", "Record each node with the same --runs.")
+            raise UsageError(
+                f"{both} hold {len(first.runs)} and {len(node.runs)} runs.",
+                "Record each node with the same --runs.",
+            )
         if first.record.controls != node.record.controls:
-            raise UsageError(f"{both} were recorded under different controls.", "Record each node with the same controls.")
+            raise UsageError(
+                f"{both} were recorded under different controls.",
+                "Record each node with the same controls.",
+            )
         if first.worlds != node.worlds:
-            sizes = [" and ".join(str(size) for size in sorted(one.worlds, key=str)) for one in (first, node)]
-            raise UsageError(f"The ranks of {first.name} say that they are {sizes[0]}, those of {node.name} {sizes[1]}.", _RECORD)
+            sizes = [
+                " and ".join(str(size) for size in sorted(one.worlds, key=str))
+                for one in (first, node)
+            ]
+            raise UsageError(
+                f"The ranks of {first.name} say that they are {sizes[0]}, those of {node.name}"
+                f" {sizes[1]}.",
+                _RECORD,
+            )
     for number, node in enumerate(nodes):
         for other_node in nodes[:number]:
             if both_have := sorted(node.ranks & other_node.ranks):
                 raise UsageError(
                     f"{other_node.name} and {node.name} both have {named(both_have)}.",
-                    "Start each node with a --node-rank of its own, and name the recordings of one run.",
+                    "Start each node with a --node-rank of its own, and name the recordings of one"
+                    " run.",
                 )
 
 
 def _refuse_one(node: Node) -> None:
     traces = node.runs[0].traces
     if any(process.node is not None for run in node.runs for process in run.processes):
-        raise UsageError(f"{node.name} was put together from several nodes already.", "Name the recordings of all nodes at once.")
+        raise UsageError(
+            f"{node.name} was put together from several nodes already.",
+            "Name the recordings of all nodes at once.",
+        )
     if not traces:
-        raise UsageError(f"No rank of {node.name} recorded a loss.", "Leave it out to see the others, or record the run again.")
+        raise UsageError(
+            f"No rank of {node.name} recorded a loss.",
+            "Leave it out to see the others, or record the run again.",
+        )
     if not all((trace.process.world or 0) > 1 for trace in traces):
         raise UsageError(
             f"{node.name} does not say which rank it recorded.",
-            "Ranks are known from torch.distributed or MindSpore, or from the variables of the launcher (RANK and WORLD_SIZE).",
+            "Ranks are known from torch.distributed or MindSpore, or from the variables of the"
+            " launcher (RANK and WORLD_SIZE).",
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------- the new recording
+# -------------------------------------------------------------------------------- the new recording
 
 
 def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
     try:
-        with tempfile.TemporaryDirectory(prefix=".merge-", dir=target.absolute().parent, ignore_cleanup_errors=True) as temporary:
+        with tempfile.TemporaryDirectory(
+            prefix=".merge-", dir=target.absolute().parent, ignore_cleanup_errors=True
+        ) as temporary:
             folder = Path(temporary) / "run"
             folder.mkdir()
             records.write(folder, _record(nodes, missing, folder))
-            (folder / sides.SOURCES).write_text(sides.together([node.folder for node in nodes]), encoding="utf-8")
+            (folder / sides.SOURCES).write_text(
+                sides.together([node.folder for node in nodes]), encoding="utf-8"
+            )
             if target.suffix == ".zip":
                 bundle.pack(folder, target)
             else:
                 folder.rename(target)
     except OSError as error:
-        raise ReportError(f"{target} cannot be written: {error.strerror or error}.", "Name another place with -o.") from None
+        raise ReportError(
+            f"{target} cannot be written: {error.strerror or error}.", "Name another place with -o."
+        ) from None
 
 
 def _record(nodes: Sequence[Node], missing: Sequence[int], folder: Path) -> CheckRecord:
     """The record of the whole run, whose files are copied into `folder`."""
     first = nodes[0].record
-    runs = tuple(_run([node.record.runs[index] for node in nodes], nodes, folder) for index in range(len(first.runs)))
+    runs = tuple(
+        _run([node.record.runs[index] for node in nodes], nodes, folder)
+        for index in range(len(first.runs))
+    )
     return replace(
         first,
         reprocheck_version=__version__,
         runs=runs,
-        changed_to_observe=tuple(dict.fromkeys(line for node in nodes for line in node.record.changed_to_observe)),
-        caveats=(*_caveats(nodes, missing), *(f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats)),
+        changed_to_observe=tuple(
+            dict.fromkeys(line for node in nodes for line in node.record.changed_to_observe)
+        ),
+        caveats=(
+            *_caveats(nodes, missing),
+            *(f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats),
+        ),
         deeper=tuple(_deeper(nodes, folder)),
         arms=(),
     )
@@ -175,8 +243,12 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
         _copy_traces(part, node, folder / one.trace)
     ending = min(parts, key=lambda part: _WORST.index(part.ended))
     for name in ("stdout", "stderr"):
-        order = sorted(range(len(parts)), key=lambda index: -_WORST.index(parts[index].ended))  # what ended the run stands at the end
-        _join_logs([(nodes[index], getattr(parts[index], name)) for index in order], folder / home / f"{name}.log")
+        # what ended the run stands at the end
+        order = sorted(range(len(parts)), key=lambda index: -_WORST.index(parts[index].ended))
+        _join_logs(
+            [(nodes[index], getattr(parts[index], name)) for index in order],
+            folder / home / f"{name}.log",
+        )
     return replace(
         one,
         ended=ending.ended,
@@ -186,7 +258,11 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
         stderr=f"{home}/stderr.log",
         killed=sum(part.killed for part in parts),
         files=_files([part.files for part in parts]),
-        gone={_name(node, stem): at for part, node in zip(parts, nodes, strict=True) for stem, at in part.gone.items()},
+        gone={
+            _name(node, stem): at
+            for part, node in zip(parts, nodes, strict=True)
+            for stem, at in part.gone.items()
+        },
     )
 
 
@@ -236,23 +312,45 @@ def _files(changes: Sequence[FileChanges]) -> FileChanges:
 def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
     """The deeper levels that all nodes recorded."""
     for pair in nodes[0].record.deeper:
-        others = [next((other for other in node.record.deeper if other.level == pair.level), None) for node in nodes]
-        pairs = [other for other in others if other is not None and len(other.runs) == len(pair.runs)]
+        others = [
+            next((other for other in node.record.deeper if other.level == pair.level), None)
+            for node in nodes
+        ]
+        pairs = [
+            other for other in others if other is not None and len(other.runs) == len(pair.runs)
+        ]
         if len(pairs) == len(nodes):
-            runs = tuple(_run([other.runs[index] for other in pairs], nodes, folder) for index in range(len(pair.runs)))
+            runs = tuple(
+                _run([other.runs[index] for other in pairs], nodes, folder)
+                for index in range(len(pair.runs))
+            )
             inside = pair.inside if all(other.inside == pair.inside for other in pairs) else ""
-            yield replace(pair, iterations=min(other.iterations for other in pairs), runs=runs, inside=inside)
+            yield replace(
+                pair, iterations=min(other.iterations for other in pairs), runs=runs, inside=inside
+            )
 
 
 def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
     if missing:
-        yield f"No node that was merged has {named(missing)}. If a node is missing, merge again with its recording."
-    steps = [next((setting.value for setting in node.record.settings if setting.name == "steps"), None) for node in nodes]
+        yield (
+            f"No node that was merged has {named(missing)}. If a node is missing, merge again with"
+            " its recording."
+        )
+    steps = [
+        next((setting.value for setting in node.record.settings if setting.name == "steps"), None)
+        for node in nodes
+    ]
     if len(set(steps)) > 1:
-        yield f"The nodes were recorded with different --steps ({', '.join(map(str, steps))}): ranks that stop early keep others waiting."
+        yield (
+            f"The nodes were recorded with different --steps ({', '.join(map(str, steps))}): ranks"
+            " that stop early keep others waiting."
+        )
     minutes = _apart([node.record.started for node in nodes])
     if minutes > _TOGETHER:
-        yield f"By the clocks of their machines the nodes were started {minutes:.0f} minutes apart. Are they of one run?"
+        yield (
+            f"By the clocks of their machines the nodes were started {minutes:.0f} minutes apart."
+            " Are they of one run?"
+        )
     one = nodes[0].runs[0].traces[0].environment
     for node in nodes[1:]:
         keys = _different(one, node.runs[0].traces[0].environment)

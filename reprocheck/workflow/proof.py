@@ -1,4 +1,6 @@
-"""The search for the cause: runs under controls until one set of them is known to remove the difference, and a patch that is tried."""
+"""The search for the cause: runs under controls until one set of them is known to remove the
+difference, and a patch that is tried.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,17 @@ MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
 
 
-def searched(check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch) -> Check:
-    """The check with what a search over controls says of it. What goes wrong becomes a caveat; an interrupt keeps what was recorded.
+def searched(
+    check: Check,
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    watch: Stopwatch,
+) -> Check:
+    """The check with what a search over controls says of it.
+
+    What goes wrong becomes a caveat; an interrupt keeps what was recorded.
 
     watch  hears of the runs, and has the times of their iterations
     """
@@ -43,7 +54,11 @@ def searched(check: Check, entry: EntryPoint, settings: Settings, folder: Path, 
             _record(asked, number, check, entry, settings, folder, teller, watch)
         repair(_again(folder), entry, settings, folder, teller, watch)
     except Exception as error:
-        said = error.message if isinstance(error, ReprocheckError) else f"{type(error).__name__}: {error}"
+        said = (
+            error.message
+            if isinstance(error, ReprocheckError)
+            else f"{type(error).__name__}: {error}"
+        )
         keep_caveat(folder, f"The search for the cause was broken off: {said}")
     finally:
         teller.clear()
@@ -51,7 +66,14 @@ def searched(check: Check, entry: EntryPoint, settings: Settings, folder: Path, 
 
 
 def _record(
-    question: Question, number: int, check: Check, entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, watch: Stopwatch
+    question: Question,
+    number: int,
+    check: Check,
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    watch: Stopwatch,
 ) -> None:
     """The runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
@@ -59,7 +81,11 @@ def _record(
 
     enough = partial(_decided, check, folder, question.controls) if question.controls else None
     names = (*check.record.controls, *question.controls)
-    made = sum(len(arm.runs) for arm in check.record.arms if set(arm.controls) == set(names) and not arm.patched)
+    made = sum(
+        len(arm.runs)
+        for arm in check.record.arms
+        if set(arm.controls) == set(names) and not arm.patched
+    )
     teller.arm(" + ".join(question.controls) or "as it is", question.why, most_runs(check, folder))
     name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
@@ -105,9 +131,15 @@ def _nothing_to_search(check: Check) -> str:
     if check.verdict.exit_code != 0:
         return "No losses that differ were recorded, so no control can be tried."
     if found.equal is not False:
-        return "No difference was seen: there is nothing to explain. `--runs N` looks for one that comes and goes."
+        return (
+            "No difference was seen: there is nothing to explain. `--runs N` looks for one that"
+            " comes and goes."
+        )
     if found.one_is_longer:
         missing = f"iteration {found.first_iteration:,} is missing in the other"
         return f"No loss that both runs recorded differs, but one run is longer: {missing}."
     _, where = words.bitwise(check)
-    return f"The checks pass, but the losses are not equal in every bit: {where}. `{words.bitwise_search(check)}` searches for the cause."
+    return (
+        f"The checks pass, but the losses are not equal in every bit: {where}."
+        f" `{words.bitwise_search(check)}` searches for the cause."
+    )

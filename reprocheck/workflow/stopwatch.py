@@ -11,11 +11,15 @@ from reprocheck.errors import ReprocheckError
 from reprocheck.model import RunRecord
 
 LEAST = 1.0
-"""Seconds between the first and the last iteration below which nothing can be said: runs are looked at ten times a second."""
+"""Seconds between the first and the last iteration below which nothing can be said: runs are looked
+at ten times a second.
+"""
 
 
 class Stopwatch:
-    """An observer that hands everything on to another, and notes when each run came to its first and to its last iteration."""
+    """An observer that hands everything on to another, and notes when each run came to its first
+    and to its last iteration.
+    """
 
     def __init__(self, observer: Any) -> None:
         self._observer = observer
@@ -43,7 +47,9 @@ class Stopwatch:
         self._observer.run_ended(record)
 
     def step_times(self) -> tuple[float, ...]:
-        """The time of an iteration in each run since the last call, of those that took long enough."""
+        """The time of an iteration in each run since the last call, of those that took long
+        enough.
+        """
         found = []
         for number, (first, start) in self._first.items():
             last, end = self._last[number]
@@ -66,5 +72,7 @@ class Stopwatch:
         times = self.step_times()
         with suppress(ReprocheckError):
             held = record.read(folder)
-            arms = tuple(replace(arm, step_times=times) if arm.name == name else arm for arm in held.arms)
+            arms = tuple(
+                replace(arm, step_times=times) if arm.name == name else arm for arm in held.arms
+            )
             record.write(folder, replace(held, arms=arms))

@@ -11,19 +11,28 @@ if TYPE_CHECKING:
 
 
 class Teller(Observer, Protocol):
-    """An observer that also hears what comes between the runs; the console is one. `output`: where what the runs print is to go."""
+    """An observer that also hears what comes between the runs; the console is one.
+
+    `output`: where what the runs print is to go.
+    """
 
     @property
     def output(self) -> Output | None: ...
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of those before."""
+        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
+        those before.
+        """
 
     def half(self, level: str) -> None:
-        """The run that follows is recorded at a deeper level, to be compared with that of another recording."""
+        """The run that follows is recorded at a deeper level, to be compared with that of another
+        recording.
+        """
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
-        """The runs that follow are made under controls, and why; `most`: runs of the search still to come at most."""
+        """The runs that follow are made under controls, and why; `most`: runs of the search still
+        to come at most.
+        """
 
     def status(self, text: str) -> None:
         """What reprocheck itself is doing."""

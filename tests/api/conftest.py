@@ -51,7 +51,9 @@ class Model:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The working directory: `jobs.py` in it is a module, nothing is drawn and nothing explained."""
+    """The working directory: `jobs.py` in it is a module, nothing is drawn and nothing
+    explained.
+    """
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "jobs.py").write_text(JOBS)

@@ -44,7 +44,9 @@ class Heard:
         return lambda *facts: self.said.append((name, *facts))
 
 
-def test_a_search_from_python_confirms_the_cause_and_tells_of_all_its_runs(jobs: Any, here: Path) -> None:
+def test_a_search_from_python_confirms_the_cause_and_tells_of_all_its_runs(
+    jobs: Any, here: Path
+) -> None:
     heard = Heard()
     found = reprocheck.explain(jobs.unseeded, observer=heard)
     assert found.verdict.title == "NOT REPRODUCIBLE (forward)"
@@ -54,7 +56,13 @@ def test_a_search_from_python_confirms_the_cause_and_tells_of_all_its_runs(jobs:
     recorded = [pair.runs for pair in (*found.record.deeper, *found.record.arms)]
     started = [said for said in heard.said if said[0] == "run_started"]
     assert len(started) == 2 + sum(map(len, recorded)), "nothing else is said"
-    assert {said[0] for said in heard.said} <= {"run_started", "progress", "run_ended", "message", "silent"}
+    assert {said[0] for said in heard.said} <= {
+        "run_started",
+        "progress",
+        "run_ended",
+        "message",
+        "silent",
+    }
 
 
 def test_where_nothing_differs_there_is_nothing_to_search(jobs: Any, here: Path) -> None:
@@ -62,19 +70,39 @@ def test_where_nothing_differs_there_is_nothing_to_search(jobs: Any, here: Path)
     assert found.passed and found.search is None and not found.record.arms
 
 
-def test_a_function_with_its_arguments(jobs: Any, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_function_with_its_arguments(
+    jobs: Any, here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     heard = Heard()
-    check = reprocheck.check(jobs.train, [4], {"seed": 3, "scale": 2.0}, observer=heard, steps="all", output=here / "kept")
+    check = reprocheck.check(
+        jobs.train,
+        [4],
+        {"seed": 3, "scale": 2.0},
+        observer=heard,
+        steps="all",
+        output=here / "kept",
+    )
     source = random.Random(3)
     expected = [2.0 * source.random() for _ in range(4)]
     assert check.passed and check.verdict.title == "REPRODUCIBLE"
     assert losses(check) == losses(check, 2) == expected
-    assert check.folder is not None and check.folder.parent == here / "kept" and check.folder.name.startswith("train-")
+    assert (
+        check.folder is not None
+        and check.folder.parent == here / "kept"
+        and check.folder.name.startswith("train-")
+    )
     assert json.loads((check.folder / "report.json").read_text())["verdict"] == "reproducible"
     assert not (check.folder / "report.html").exists()
     origins = {setting.name: setting.origin for setting in check.record.settings}
-    assert (origins["steps"], origins["draw"], origins["runs"]) == ("--steps", "reprocheck.toml", "default")
-    assert [said[:2] for said in heard.said if said[0] == "run_started"] == [("run_started", 1), ("run_started", 2)]
+    assert (origins["steps"], origins["draw"], origins["runs"]) == (
+        "--steps",
+        "reprocheck.toml",
+        "default",
+    )
+    assert [said[:2] for said in heard.said if said[0] == "run_started"] == [
+        ("run_started", 1),
+        ("run_started", 2),
+    ]
     assert capfd.readouterr() == ("", "")
     assert reprocheck.load(check.folder) == check
     assert (here / "jobs.py").exists() and not (here / "reports").exists()
@@ -114,7 +142,11 @@ def test_a_copy_of_the_working_directory_is_what_is_imported_from(jobs: Any, her
 
 def test_a_function_that_fails(jobs: Any) -> None:
     check = reprocheck.check(jobs.breaks)
-    assert (check.verdict.title, check.verdict.exit_code, check.passed) == ("SCRIPT FAILED", 4, False)
+    assert (check.verdict.title, check.verdict.exit_code, check.passed) == (
+        "SCRIPT FAILED",
+        4,
+        False,
+    )
     assert "RuntimeError: no data here" in check.runs[0].stderr_tail
 
 
@@ -145,13 +177,23 @@ def test_a_script(here: Path) -> None:
         (lambda jobs: (jobs.outer(), ()), "inner is defined inside of outer", "module"),
         (lambda jobs: (jobs.later, ()), "later is asynchronous", "runs it"),
         (lambda jobs: (jobs.each, ()), "each is a generator function", "runs it"),
-        (lambda jobs: (functools.partial(jobs.train, lambda: 0), ()), "cannot be given to a fresh process", "module"),
-        (lambda jobs: (jobs.train, [open(jobs.__file__)]), "An argument of train cannot be given", "pickle"),  # noqa: SIM115
+        (
+            lambda jobs: (functools.partial(jobs.train, lambda: 0), ()),
+            "cannot be given to a fresh process",
+            "module",
+        ),
+        (
+            lambda jobs: (jobs.train, [open(jobs.__file__)]),  # noqa: SIM115
+            "An argument of train cannot be given",
+            "pickle",
+        ),
         (lambda jobs: (3, ()), "takes a function or the path of a script, not 3", "check(train)"),
         (lambda jobs: ("none.py", ()), "There is no script none.py", "Check"),
     ],
 )
-def test_what_cannot_be_checked_is_named_before_anything_starts(here: Path, jobs: Any, make: Any, message: str, fix: str) -> None:
+def test_what_cannot_be_checked_is_named_before_anything_starts(
+    here: Path, jobs: Any, make: Any, message: str, fix: str
+) -> None:
     target, args = make(jobs)
     with pytest.raises(UsageError) as caught:
         reprocheck.check(target, args)
@@ -169,7 +211,9 @@ def test_a_function_of_an_interactive_session(here: Path, monkeypatch: pytest.Mo
     assert "%%writefile" in caught.value.fix
 
 
-def test_a_function_that_a_fresh_process_does_not_find(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_a_fresh_process_does_not_find(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = types.ModuleType("made_up")
     exec("def train(): pass", module.__dict__)
     monkeypatch.setitem(sys.modules, "made_up", module)
@@ -179,7 +223,11 @@ def test_a_function_that_a_fresh_process_does_not_find(here: Path, monkeypatch: 
 
 
 def test_options_are_the_settings_of_a_check(jobs: Any) -> None:
-    assert set(Options.__annotations__) == {option.name for option in OPTIONS} - {"quiet", "verbose", "color"}
+    assert set(Options.__annotations__) == {option.name for option in OPTIONS} - {
+        "quiet",
+        "verbose",
+        "color",
+    }
     with pytest.raises(SettingsError, match="runz"):
         reprocheck.check(jobs.train, runz=3)  # type: ignore[call-arg]
     with pytest.raises(SettingsError, match="not allowed"):
@@ -200,18 +248,36 @@ CALL = "check = reprocheck.check(train)\nprint(check.verdict.title, (check.folde
 @pytest.mark.parametrize("words", [["package/train.py"], ["-m", "package.train"]])
 def test_a_function_of_the_main_script_behind_a_guard(here: Path, words: list[str]) -> None:
     (here / "package").mkdir()
-    guarded = "if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in CALL.splitlines())
+    guarded = "if __name__ == '__main__':\n" + "".join(
+        f"    {line}\n" for line in CALL.splitlines()
+    )
     (here / "package" / "train.py").write_text(SCRIPT + guarded)
-    done = subprocess.run([sys.executable, *words, "x"], cwd=here, env=clean_environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, *words, "x"],
+        cwd=here,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[0].startswith("imported as __main__")
-    assert said[1].startswith("REPRODUCIBLE imported as __mp_main__") and said[1].endswith("train.py', 'x']")
+    assert said[1].startswith("REPRODUCIBLE imported as __mp_main__") and said[1].endswith(
+        "train.py', 'x']"
+    )
 
 
 def test_a_main_script_without_a_guard_is_not_started_again_and_again(here: Path) -> None:
     (here / "train.py").write_text(SCRIPT + CALL)
-    done = subprocess.run([sys.executable, "train.py"], cwd=here, env=clean_environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=here,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 1
     *_, error, fix = done.stderr.strip().splitlines()
     assert "reprocheck.check was called in a process that reprocheck itself had started." in error

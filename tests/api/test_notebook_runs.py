@@ -1,4 +1,6 @@
-"""Notebooks as entry points: cells in their order, magics dealt with, places by cell, nothing left behind."""
+"""Notebooks as entry points: cells in their order, magics dealt with, places by cell, nothing left
+behind.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def notebook(*cells: str | tuple[str, list[str]], language: str = "python") -> s
         kind: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
         if source.startswith("# "):
             kind = {"cell_type": "markdown"}
-        made.append({**kind, "id": f"cell{len(made)}", "metadata": {"tags": tags}, "source": source})
+        made.append(
+            {**kind, "id": f"cell{len(made)}", "metadata": {"tags": tags}, "source": source}
+        )
     metadata = {"kernelspec": {"name": "any", "display_name": "Any", "language": language}}
     return json.dumps({"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
@@ -63,10 +67,20 @@ def test_cells_run_in_their_order_as_in_jupyter(outcome: Outcome) -> None:
     assert shell == "from the shell 2"
     assert shown == "{'words': ['a', 'b']}"
     assert printed == f"['a', 'b'] ['word', '--steps'] {project}/nb True False __main__"
-    assert 'train.ipynb:cell 7", line 1, in <module>' in outcome.log("stderr") and "expected" in outcome.log("stderr")
-    assert "skipped" not in outcome.log("stderr") and "reprocheck_child" not in outcome.log("stderr")
-    assert {path.name for path in project.rglob("*") if outcome.folder.parent not in path.parents and path.name != "__pycache__"} >= {"nb"}
-    assert sorted(path.name for path in (project / "nb").iterdir() if path.name != "__pycache__") == ["beside.py", "train.ipynb"]
+    assert 'train.ipynb:cell 7", line 1, in <module>' in outcome.log(
+        "stderr"
+    ) and "expected" in outcome.log("stderr")
+    assert "skipped" not in outcome.log("stderr") and "reprocheck_child" not in outcome.log(
+        "stderr"
+    )
+    assert {
+        path.name
+        for path in project.rglob("*")
+        if outcome.folder.parent not in path.parents and path.name != "__pycache__"
+    } >= {"nb"}
+    assert sorted(
+        path.name for path in (project / "nb").iterdir() if path.name != "__pycache__"
+    ) == ["beside.py", "train.ipynb"]
 
 
 def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
@@ -78,7 +92,9 @@ def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
 
 
 def test_a_failure_names_cell_and_line(workdir: Path) -> None:
-    (workdir / "train.ipynb").write_text(notebook("# One", "", "def step():\n    raise KeyError('lost')", "\n\nstep()"))
+    (workdir / "train.ipynb").write_text(
+        notebook("# One", "", "def step():\n    raise KeyError('lost')", "\n\nstep()")
+    )
     outcome = check("train.ipynb", cwd=workdir)
     assert outcome.exit_code == 4
     lines = [line.strip() for line in outcome.log("stderr").splitlines()]
@@ -91,20 +107,29 @@ def test_causes_and_findings_are_cited_by_their_cells(workdir: Path) -> None:
     draw = "%%time\ndef draw():\n    return uuid.uuid4().int % 1000\n"
     seed = "\nrandom.seed(time.time_ns())"
     train = "for step in range(3):\n    reprocheck.log_loss(draw() + random.random())"
-    (workdir / "train.ipynb").write_text(notebook("# Text", "import random, reprocheck, time, uuid", draw, seed, train))
+    (workdir / "train.ipynb").write_text(
+        notebook("# Text", "import random, reprocheck, time, uuid", draw, seed, train)
+    )
     outcome = check("train.ipynb", cwd=workdir, explain=True)
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
     cited = {cause["code"]: cause["source"] for cause in outcome.report["causes"]}
     assert cited["RC601"] == {"file": "train.ipynb:cell 3", "line": 3}
     assert cited["RC402"] == {"file": "train.ipynb:cell 4", "line": 2}
-    assert "train.ipynb:cell 4:2" in outcome.stdout and "random.seed(time.time_ns())" in outcome.stdout
+    assert (
+        "train.ipynb:cell 4:2" in outcome.stdout and "random.seed(time.time_ns())" in outcome.stdout
+    )
     [found] = outcome.report["scan"]["findings"]
     assert (found["code"], found["source"]) == ("RC402", {"file": "train.ipynb:cell 4", "line": 2})
 
 
 def test_what_ran_in_cells_is_what_ran_in_the_joined_text() -> None:
     text, cells = code_cells(notebook("a = 1\nb = 2", "# Text", "c = 3\n\nd = 4").encode())
-    ran = Ran(at=0, iteration=1, lines=(("nb.ipynb:cell 3", 3), ("beside.py", 9)), done=(("nb.ipynb:cell 1", 2),))
+    ran = Ran(
+        at=0,
+        iteration=1,
+        lines=(("nb.ipynb:cell 3", 3), ("beside.py", 9)),
+        done=(("nb.ipynb:cell 1", 2),),
+    )
     [found] = joined([ran], "nb.ipynb", cells)
     assert found.lines == (("nb.ipynb", 5), ("beside.py", 9)) and found.done == (("nb.ipynb", 2),)
     assert [text.split("\n")[line - 1] for line in (5, 2)] == ["d = 4", "b = 2"]
@@ -117,7 +142,11 @@ def test_what_ran_in_cells_is_what_ran_in_the_joined_text() -> None:
         ("not json", "is not a notebook", "Jupyter"),
         (notebook("x <- 1", language="R"), "is a notebook of r, not of Python", "Python kernel"),
         (notebook("# Text only"), "has no code cells", "trains"),
-        (notebook("%matplotlib inline", "\nx = 1\nif x\n"), "book.ipynb:cell 2:3: expected ':'", "Correct"),
+        (
+            notebook("%matplotlib inline", "\nx = 1\nif x\n"),
+            "book.ipynb:cell 2:3: expected ':'",
+            "Correct",
+        ),
     ],
     ids=["empty", "no-json", "language", "no-code", "syntax"],
 )
@@ -180,7 +209,18 @@ def test_magics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_which_commands_install() -> None:
     assert all(
-        map(installs, ("pip install x", " python3 -m pip install x", "sudo apt-get -y install x", "conda env create -f x", "uv sync "))
+        map(
+            installs,
+            (
+                "pip install x",
+                " python3 -m pip install x",
+                "sudo apt-get -y install x",
+                "conda env create -f x",
+                "uv sync ",
+            ),
+        )
     )
-    assert not any(map(installs, ("pip list", "python train.py install", "echo pip install", "wget x")))
+    assert not any(
+        map(installs, ("pip list", "python train.py install", "echo pip install", "wget x"))
+    )
     assert statement("-n 3 -r 2 step(x) - 1") == "step(x) - 1"

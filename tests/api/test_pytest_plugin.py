@@ -53,12 +53,36 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "empty.py").touch()
     (folder / "checks").mkdir()
     (folder / "checks" / "test_them.py").write_text(TESTS)
-    (folder / "checks" / "unseeded.py").write_text("import jobs, sys\nassert sys.argv[1:] == ['word']\njobs.unseeded()\n")
-    (folder / "close.py").write_text("import jobs, os\njobs.train(seed=1, scale=1 + 1e-9 * (os.getpid() % 100_000))\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "checks", "--reprocheck-output", "kept"]
-    done = subprocess.run(command, cwd=folder, env=clean_environment(PYTHONPATH=str(folder)), capture_output=True, text=True, timeout=300)
+    (folder / "checks" / "unseeded.py").write_text(
+        "import jobs, sys\nassert sys.argv[1:] == ['word']\njobs.unseeded()\n"
+    )
+    (folder / "close.py").write_text(
+        "import jobs, os\njobs.train(seed=1, scale=1 + 1e-9 * (os.getpid() % 100_000))\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "checks",
+        "--reprocheck-output",
+        "kept",
+    ]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=clean_environment(PYTHONPATH=str(folder)),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     parts = re.split(r"^_+ (test_\w+) _+$", done.stdout, flags=re.MULTILINE)
-    return {"all": done.stdout + done.stderr, "folder": str(folder), **dict(zip(parts[1::2], parts[2::2], strict=True))}
+    return {
+        "all": done.stdout + done.stderr,
+        "folder": str(folder),
+        **dict(zip(parts[1::2], parts[2::2], strict=True)),
+    }
 
 
 def test_two_pass_and_five_fail(said: dict[str, str]) -> None:
@@ -68,23 +92,50 @@ def test_two_pass_and_five_fail(said: dict[str, str]) -> None:
 
 def test_a_difference_names_place_cause_fix_and_report(said: dict[str, str]) -> None:
     text = said["test_differs"]
-    assert "AssertionError: NOT REPRODUCIBLE (forward): Before the first update of the weights the losses differ" in text
+    assert (
+        "AssertionError: NOT REPRODUCIBLE (forward): Before the first update of the weights the losses differ"
+        in text
+    )
     assert re.search(r"first difference: loss: loss, iteration 1, gross", text)
-    assert re.search(r"cause: RC\d+ .* \(confirmed\)", text) and "fix:" in text, "explain=True searches"
+    assert re.search(r"cause: RC\d+ .* \(confirmed\)", text) and "fix:" in text, (
+        "explain=True searches"
+    )
     page = re.search(r"report: (\S+report\.html)", text)
     assert page is not None and Path(page[1]).is_file() and "/kept/unseeded-" in page[1]
     assert "pytest_plugin.py" not in text
 
 
 def test_other_outcomes_have_words_of_their_own(said: dict[str, str]) -> None:
-    assert "REPRODUCIBLE, but the rule that fail_on asks for is broken" in said["test_differs_in_a_bit"]
-    assert "SCRIPT FAILED: " in said["test_fails"] and "RuntimeError: no data here" in said["test_fails"]
-    assert "INCONCLUSIVE: " in said["test_trains_nothing"] and "neither a pass nor a failure" in said["test_trains_nothing"]
-    assert "EntryPointError: There is no script" in said["test_is_not_there"] and "fix: Check the path." in said["test_is_not_there"]
+    assert (
+        "REPRODUCIBLE, but the rule that fail_on asks for is broken"
+        in said["test_differs_in_a_bit"]
+    )
+    assert (
+        "SCRIPT FAILED: " in said["test_fails"]
+        and "RuntimeError: no data here" in said["test_fails"]
+    )
+    assert (
+        "INCONCLUSIVE: " in said["test_trains_nothing"]
+        and "neither a pass nor a failure" in said["test_trains_nothing"]
+    )
+    assert (
+        "EntryPointError: There is no script" in said["test_is_not_there"]
+        and "fix: Check the path." in said["test_is_not_there"]
+    )
 
 
 def test_the_plugin_costs_nothing_where_it_is_not_used() -> None:
-    heavy = ["numpy", "pandas", "typer", "rich", "msgspec", "jinja2", "reprocheck.api", "reprocheck.launch", "reprocheck.report"]
+    heavy = [
+        "numpy",
+        "pandas",
+        "typer",
+        "rich",
+        "msgspec",
+        "jinja2",
+        "reprocheck.api",
+        "reprocheck.launch",
+        "reprocheck.report",
+    ]
     code = f"import sys, reprocheck.pytest_plugin; print(*[name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "\n"), done

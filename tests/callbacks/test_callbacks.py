@@ -1,4 +1,7 @@
-"""A callback says the losses that the hooks see. Those of Lightning and transformers are tested where these train."""
+"""A callback says the losses that the hooks see.
+
+Those of Lightning and transformers are tested where these train.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ def test_keras(tmp_path: Path) -> None:
     pytest.importorskip("keras")
     run = Start(SCRIPTS / "keras_fit.py", tmp_path / "keras", steps=8).end()
     assert run.status == 0, run.errors
-    seen, said = ([value for event in run.events("loss") if event["k"] == kind for value in event["v"]] for kind in ("backward", "log"))
+    seen, said = (
+        [value for event in run.events("loss") if event["k"] == kind for value in event["v"]]
+        for kind in ("backward", "log")
+    )
     assert len(said) == 8
     assert np.allclose(said, seen, rtol=1e-5)
 

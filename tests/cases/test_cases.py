@@ -1,4 +1,6 @@
-"""Every planted case gives the verdict, the rung, the place and the control that `cases.toml` asks for."""
+"""Every planted case gives the verdict, the rung, the place and the control that `cases.toml` asks
+for.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ def entry(case: dict[str, Any]) -> list[str]:
         options += ["--python", mindspore_python()]
     if "script" in case:
         return [*options, str(HERE / case["script"])]
-    return [*options, "--", *(str(HERE / word) if (HERE / word).is_file() else word for word in case["command"])]
+    return [
+        *options,
+        "--",
+        *(str(HERE / word) if (HERE / word).is_file() else word for word in case["command"]),
+    ]
 
 
 def allowed(value: Any) -> list[Any]:
@@ -49,10 +55,14 @@ def first_rung(outcome: Outcome) -> dict[str, Any]:
 def assert_place(case: dict[str, Any], rung: dict[str, Any]) -> None:
     """It is the expected place, a dotted child of it, or a hyper-parameter of that name."""
     place = rung["place"] or ""
-    assert place == case["place"] or place.startswith(f"{case['place']}.") or place.endswith(f".{case['place']}"), rung
+    assert (
+        place == case["place"]
+        or place.startswith(f"{case['place']}.")
+        or place.endswith(f".{case['place']}")
+    ), rung
 
 
-# ------------------------------------------------------------------------------------------------------------------ details
+# ------------------------------------------------------------------------------------------ details
 
 
 def same_samples_other_order(outcome: Outcome) -> None:
@@ -74,7 +84,10 @@ def dropout_draws_first(outcome: Outcome) -> None:
 
 def only_the_labels_differ(outcome: Outcome) -> None:
     ladder = rungs(outcome)
-    assert [ladder[name]["status"] for name in ("initial weights", "RNG state")] == ["equal", "equal"]
+    assert [ladder[name]["status"] for name in ("initial weights", "RNG state")] == [
+        "equal",
+        "equal",
+    ]
     rung = first_rung(outcome)
     assert rung["iteration"] == 1
     assert any(word in rung["detail"] for word in ("target", "label"))
@@ -91,7 +104,9 @@ def noise_between_head_and_projection(outcome: Outcome) -> None:
 
 
 def second_check_on_iteration_3(outcome: Outcome) -> None:
-    assert {row["iteration"] for row in outcome.report["checks"] if row["kind"] == "backward"} == {3}
+    assert {row["iteration"] for row in outcome.report["checks"] if row["kind"] == "backward"} == {
+        3
+    }
     assert first_rung(outcome)["iteration"] == 1
 
 
@@ -130,10 +145,13 @@ CAUSES = {
 """Codes that are right as the first cause."""
 
 ALSO_RIGHT = {"mindspore/unseeded_dropout.py": ("initial weights", "0.bias")}
-"""A rung and a place that are as true. Where nn.Dense draws its bias too, the unseeded bias differs before the dropout does."""
+"""A rung and a place that are as true.
+
+Where nn.Dense draws its bias too, the unseeded bias differs before the dropout does.
+"""
 
 
-# -------------------------------------------------------------------------------------------------------------------- tests
+# -------------------------------------------------------------------------------------------- tests
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
@@ -141,8 +159,12 @@ def test_case(case: dict[str, Any], workdir: Path) -> None:
     ask = explain if "fixed_by" in case else checked
     outcome = ask(case, workdir)
     if agreed_narrowly(read(outcome.report), allowed(case["verdict"])):
-        outcome = ask(case, workdir)  # the two runs drew numbers that happened to lie within the tolerance of each other
-    if case["script" if "script" in case else "command"] == "torch/uninitialised_parameter.py" and outcome.exit_code == 0:
+        # the two runs drew numbers that happened to lie within the tolerance of each other
+        outcome = ask(case, workdir)
+    if (
+        case["script" if "script" in case else "command"] == "torch/uninitialised_parameter.py"
+        and outcome.exit_code == 0
+    ):
         pytest.skip("the allocator gave both runs the same bytes: the case proves nothing here")
     assert outcome.title in allowed(case["verdict"]), outcome.stdout + outcome.stderr
     assert outcome.exit_code in allowed(case["exit"])
@@ -153,7 +175,9 @@ def test_case(case: dict[str, Any], workdir: Path) -> None:
     if "losses" in case:
         assert len(outcome.losses()[0]) == case["losses"]
     if "iterations" in case:
-        assert [len(rank["iterations"]) for rank in first["ranks"]] == [case["iterations"]] * case.get("ranks", 1)
+        assert [len(rank["iterations"]) for rank in first["ranks"]] == [
+            case["iterations"]
+        ] * case.get("ranks", 1)
     if "ranks" in case:
         assert len(first["ranks"]) == case["ranks"]
     if "loss_range" in case:
@@ -174,12 +198,20 @@ def checked(case: dict[str, Any], workdir: Path) -> Outcome:
 
 
 def explain(case: dict[str, Any], workdir: Path) -> Outcome:
-    """`reprocheck explain` on a case: the check and the ladder of `run`, and the search after them."""
+    """`reprocheck explain` on a case: the check and the ladder of `run`, and the search after
+    them.
+    """
     done = reprocheck("explain", *entry(case), cwd=workdir, timeout=600, REPROCHECK_DRAW="false")
     folder = (workdir / "reports" / "latest").resolve()
     report = json.loads((folder / "report.json").read_text())
     assert_same_elsewhere(folder, report)
-    return Outcome(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report)
+    return Outcome(
+        exit_code=done.returncode,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        folder=folder,
+        report=report,
+    )
 
 
 def assert_confirmed(case: dict[str, Any], outcome: Outcome) -> None:
@@ -187,10 +219,15 @@ def assert_confirmed(case: dict[str, Any], outcome: Outcome) -> None:
     if case["script"] == "torch/uninitialised_parameter.py" and outcome.report["controls"] is None:
         return  # both losses of an iteration are NaN: nothing differs that a search could look at
     controls = outcome.report["controls"]
-    assert controls["smallest"] in [[name] for name in allowed(case["fixed_by"])], controls["sentence"]
+    assert controls["smallest"] in [[name] for name in allowed(case["fixed_by"])], controls[
+        "sentence"
+    ]
     assert outcome.report["causes"][0]["confidence"] == "confirmed"
     assert outcome.folder is not None
-    assert len([*outcome.folder.glob("*/run-*/trace"), *outcome.folder.glob("arms/*/run-*/trace")]) <= 8
+    assert (
+        len([*outcome.folder.glob("*/run-*/trace"), *outcome.folder.glob("arms/*/run-*/trace")])
+        <= 8
+    )
 
 
 def assert_why(case: dict[str, Any], outcome: Outcome) -> None:
@@ -198,7 +235,9 @@ def assert_why(case: dict[str, Any], outcome: Outcome) -> None:
     rung = first_rung(outcome)
     assert rung["status"] == "differs"
     if (rung["rung"], rung["place"]) != ALSO_RIGHT.get(name(case)):
-        assert "rung" not in case or rung["rung"] in allowed(case["rung"]), outcome.report["ladder"]["sentence"]
+        assert "rung" not in case or rung["rung"] in allowed(case["rung"]), outcome.report[
+            "ladder"
+        ]["sentence"]
         if "place" in case:
             assert_place(case, rung)
     if name(case) in DETAILS:
@@ -208,7 +247,9 @@ def assert_why(case: dict[str, Any], outcome: Outcome) -> None:
 
 
 def test_every_failing_case_has_a_cause_and_a_check_of_its_detail() -> None:
-    failing = [case for case in CASES if any(title.startswith("NOT") for title in allowed(case["verdict"]))]
+    failing = [
+        case for case in CASES if any(title.startswith("NOT") for title in allowed(case["verdict"]))
+    ]
     assert {name(case) for case in failing} == set(CAUSES)
     assert {name(case) for case in failing if "detail" in case} <= set(DETAILS)
 
@@ -219,8 +260,12 @@ def test_every_script_is_a_case() -> None:
 
 
 def test_second_check_moves_on_past_an_update_that_changed_nothing(workdir: Path) -> None:
-    outcome = check("--no-explain", "--steps", "4", HERE / "torch/warmup_hides_backward.py", cwd=workdir)
-    assert {row["iteration"] for row in outcome.report["checks"] if row["kind"] == "backward"} == {3}
+    outcome = check(
+        "--no-explain", "--steps", "4", HERE / "torch/warmup_hides_backward.py", cwd=workdir
+    )
+    assert {row["iteration"] for row in outcome.report["checks"] if row["kind"] == "backward"} == {
+        3
+    }
 
 
 def test_state_left_is_gone_with_a_working_directory_for_each_run(workdir: Path) -> None:

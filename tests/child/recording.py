@@ -14,7 +14,9 @@ from tests.conftest import CHILD, clean_environment
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A finished process and the events of each process that wrote a trace, in order of their first lines."""
+    """A finished process and the events of each process that wrote a trace, in order of their first
+    lines.
+    """
 
     done: subprocess.CompletedProcess[str]
     processes: list[list[dict[str, Any]]]
@@ -40,7 +42,14 @@ def record(
     """Write `source` to a script in `folder` and run it there with the recorder."""
     trace = folder / "trace"
     trace.mkdir()
-    settings = {"steps": steps, "level": "loss", "workdir": str(folder), "output": str(trace), "stop_wait": 20, "mask": {}}
+    settings = {
+        "steps": steps,
+        "level": "loss",
+        "workdir": str(folder),
+        "output": str(trace),
+        "stop_wait": 20,
+        "mask": {},
+    }
     (trace / "recorder.json").write_text(json.dumps(settings))
     script = folder / "script.py"
     script.write_text(source)
@@ -48,11 +57,21 @@ def record(
     done = subprocess.run(
         [python, *flags, str(script), *arguments],
         cwd=folder,
-        env={**clean_environment(), "REPROCHECK_CHILD": str(trace), "PYTHONPATH": path, **variables},
+        env={
+            **clean_environment(),
+            "REPROCHECK_CHILD": str(trace),
+            "PYTHONPATH": path,
+            **variables,
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in trace.glob("*.jsonl")]
-    return Recording(done=done, processes=sorted(files, key=lambda events: events[0].get("time", 0.0)))
+    files = [
+        [json.loads(line) for line in file.read_text().rstrip("\0").splitlines()]
+        for file in trace.glob("*.jsonl")
+    ]
+    return Recording(
+        done=done, processes=sorted(files, key=lambda events: events[0].get("time", 0.0))
+    )

@@ -1,4 +1,6 @@
-"""What the recorder adds to a process is what the page on neutrality declares, no more and no less."""
+"""What the recorder adds to a process is what the page on neutrality declares, no more and no
+less.
+"""
 
 from __future__ import annotations
 
@@ -29,26 +31,47 @@ def declared(section: str, begins: str = "") -> set[str]:
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a plain and a recorded process show."""
     plain, recorded = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("recorded")
-    subprocess.run([sys.executable, PROBE, "seen.json"], cwd=plain, env=clean_environment(REPROCHECK_DRAW="false"), check=True)
+    subprocess.run(
+        [sys.executable, PROBE, "seen.json"],
+        cwd=plain,
+        env=clean_environment(REPROCHECK_DRAW="false"),
+        check=True,
+    )
     check(PROBE, "seen.json", cwd=recorded)
-    return json.loads((plain / "seen.json").read_text()), json.loads((recorded / "seen.json").read_text())
+    return json.loads((plain / "seen.json").read_text()), json.loads(
+        (recorded / "seen.json").read_text()
+    )
 
 
 def test_what_every_process_shows_is_declared(shown: tuple[dict[str, Any], dict[str, Any]]) -> None:
     plain, recorded = shown
     everywhere = declared("In every Python process")
-    assert set(recorded["finders"]) - set(plain["finders"]) == {"reprocheck_child.import_hook._Finder"} <= everywhere
+    assert (
+        set(recorded["finders"]) - set(plain["finders"])
+        == {"reprocheck_child.import_hook._Finder"}
+        <= everywhere
+    )
     assert recorded["atexit"] == plain["atexit"] + 1
     assert [number for number in recorded["descriptors"] if number >= 700] == [700]
     assert set(recorded["path"]) - set(plain["path"]) == {str(CHILD)}
     added = set(recorded["environment"]) - set(plain["environment"])
-    assert added == {"REPROCHECK_CHILD", "PYTHONPATH", "TMPDIR"} - set(plain["environment"]) <= declared("Around the command")
+    assert (
+        added
+        == {"REPROCHECK_CHILD", "PYTHONPATH", "TMPDIR"} - set(plain["environment"])
+        <= declared("Around the command")
+    )
 
 
-def test_the_modules_that_are_imported_early_are_declared(shown: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_the_modules_that_are_imported_early_are_declared(
+    shown: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
     plain, recorded = shown
     said = declared("In every Python process", begins="These modules of the standard library")
-    added = {name for name in set(recorded["modules"]) - set(plain["modules"]) if not name.startswith("reprocheck_child")}
+    added = {
+        name
+        for name in set(recorded["modules"]) - set(plain["modules"])
+        if not name.startswith("reprocheck_child")
+    }
     assert added - said == {"sitecustomize"} - set(plain["modules"])
     assert said <= set(recorded["modules"])
 
@@ -68,7 +91,9 @@ LATER = tuple(f"tensorflow.python.data.ops.{name}_op" for name in ("cache", "sav
 
 @pytest.fixture(scope="module")
 def replaced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What stands in the place of functions of these packages, in one recorded process that imports all of them."""
+    """What stands in the place of functions of these packages, in one recorded process that imports
+    all of them.
+    """
     folder = tmp_path_factory.mktemp("replaced")
     check(PROBE, "seen.json", *PACKAGES, *LATER, cwd=folder, KERAS_BACKEND="tensorflow")
     return dict(json.loads((folder / "seen.json").read_text()))
@@ -76,13 +101,27 @@ def replaced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.torch
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_stands_in_the_place_of_functions_of_a_package_is_declared(package: str, replaced: dict[str, Any]) -> None:
+def test_what_stands_in_the_place_of_functions_of_a_package_is_declared(
+    package: str, replaced: dict[str, Any]
+) -> None:
     said = {name for name in declared(PACKAGES[package]) if name.startswith(f"{package}.")}
     assert set(replaced[package]) == said
 
 
 @pytest.mark.mindspore
 def test_what_stands_in_the_place_of_functions_of_mindspore_is_declared(tmp_path: Path) -> None:
-    check("--python", mindspore_python(), PROBE, "seen.json", "mindspore", "mindspore.dataset", cwd=tmp_path)
+    check(
+        "--python",
+        mindspore_python(),
+        PROBE,
+        "seen.json",
+        "mindspore",
+        "mindspore.dataset",
+        cwd=tmp_path,
+    )
     found = json.loads((tmp_path / "seen.json").read_text())["mindspore"]
-    assert set(found) == {name for name in declared("In MindSpore, from its import on") if name.startswith("mindspore.")}
+    assert set(found) == {
+        name
+        for name in declared("In MindSpore, from its import on")
+        if name.startswith("mindspore.")
+    }

@@ -24,9 +24,13 @@ def look(modules: dict[str, Any] | None = None) -> dict[str, object]:
 
 
 def in_process(code: str, **variables_set: str) -> Any:
-    """What `code` prints as JSON, run by this interpreter with the recorder's folder on the path."""
+    """What `code` prints as JSON, run by this interpreter with the recorder's folder on the
+    path.
+    """
     env = {**os.environ, "PYTHONPATH": str(CHILD), **variables_set}
-    answer = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     return json.loads(answer.stdout)
 
 
@@ -44,17 +48,32 @@ def test_two_looks_agree() -> None:
     assert look(dict(sys.modules)) == look(dict(sys.modules))
 
 
-def test_packages_come_from_the_names_of_metadata_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("Some_Thing-1.2.3.dist-info", "old.pkg-0.9-py3.11.egg-info", "editable.egg-info", "not-a-package-1.0"):
+def test_packages_come_from_the_names_of_metadata_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "Some_Thing-1.2.3.dist-info",
+        "old.pkg-0.9-py3.11.egg-info",
+        "editable.egg-info",
+        "not-a-package-1.0",
+    ):
         (tmp_path / name).mkdir()
     shadowed = tmp_path / "second"
     (shadowed / "some.thing-9.9.dist-info").mkdir(parents=True)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(shadowed), str(tmp_path / "missing"), str(tmp_path)])
+    monkeypatch.setattr(
+        sys, "path", [str(tmp_path), str(shadowed), str(tmp_path / "missing"), str(tmp_path)]
+    )
     packages = {key: value for key, value in look().items() if key.startswith("package.")}
-    assert packages == {"package.some-thing": "1.2.3", "package.old-pkg": "0.9", "package.editable": "installed"}
+    assert packages == {
+        "package.some-thing": "1.2.3",
+        "package.old-pkg": "0.9",
+        "package.editable": "installed",
+    }
 
 
-@pytest.mark.parametrize(("given", "expected"), [("0", "0"), ("123", "123"), ("random", "random"), ("", "random")])
+@pytest.mark.parametrize(
+    ("given", "expected"), [("0", "0"), ("123", "123"), ("random", "random"), ("", "random")]
+)
 def test_hash_seed_is_the_one_that_hashes_use(given: str, expected: str) -> None:
     code = """if True:
         import json, os
@@ -95,8 +114,12 @@ def test_variables_that_bear_on_numbers_are_allowed(name: str) -> None:
     assert variables.allowed(name, "1")
 
 
-@pytest.mark.parametrize(("name", "value"), [("SEED", "17"), ("LEARNING_RATE", "1e-3"), ("MY_OFFSET", "-2.5")])
-def test_a_number_under_any_other_name_is_a_fact(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("SEED", "17"), ("LEARNING_RATE", "1e-3"), ("MY_OFFSET", "-2.5")]
+)
+def test_a_number_under_any_other_name_is_a_fact(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(name, value)
     assert look()[f"variable.{name}"] == value
 
@@ -150,7 +173,9 @@ def test_keys_of_the_rank_are_facts_that_only_ranks_may_disagree_on() -> None:
 
 
 class Untouchable:
-    """A device module that fails the test when it is asked anything but whether it is initialised."""
+    """A device module that fails the test when it is asked anything but whether it is
+    initialised.
+    """
 
     def is_initialized(self) -> bool:
         return False
@@ -160,10 +185,20 @@ class Untouchable:
 
 
 def test_uninitialised_device_is_asked_nothing() -> None:
-    torch = types.SimpleNamespace(__version__="2.99", backends=None, cuda=Untouchable(), npu=Untouchable(), version=None)
-    for name in ["get_num_threads", "get_num_interop_threads", "get_default_dtype", "get_float32_matmul_precision"]:
+    torch = types.SimpleNamespace(
+        __version__="2.99", backends=None, cuda=Untouchable(), npu=Untouchable(), version=None
+    )
+    for name in [
+        "get_num_threads",
+        "get_num_interop_threads",
+        "get_default_dtype",
+        "get_float32_matmul_precision",
+    ]:
         setattr(torch, name, lambda: 4)
-    for name in ["are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled"]:
+    for name in [
+        "are_deterministic_algorithms_enabled",
+        "is_deterministic_algorithms_warn_only_enabled",
+    ]:
         setattr(torch, name, lambda: False)
     facts = look({"torch": torch})
     assert facts["torch.version"] == "2.99"
@@ -172,7 +207,13 @@ def test_uninitialised_device_is_asked_nothing() -> None:
 
 
 def test_broken_framework_costs_only_its_own_facts() -> None:
-    facts = look({"torch": object(), "numpy": types.SimpleNamespace(__version__="1.2"), "jax": types.SimpleNamespace(__version__="0.1")})
+    facts = look(
+        {
+            "torch": object(),
+            "numpy": types.SimpleNamespace(__version__="1.2"),
+            "jax": types.SimpleNamespace(__version__="0.1"),
+        }
+    )
     assert facts["numpy.version"] == "1.2"
     assert facts["jax.version"] == "0.1"
     assert "python.version" in facts
@@ -211,9 +252,19 @@ def test_torch_is_described_and_left_as_it_was() -> None:
     assert before["torch.deterministic_algorithms"] is False
     assert before["torch.default_dtype"] == "torch.float32"
     assert before["variable.OMP_NUM_THREADS"] == "2"
-    assert {"torch.git_version", "torch.build", "torch.cudnn.enabled", "torch.float32_matmul_precision", "numpy.blas"} <= before.keys()
+    assert {
+        "torch.git_version",
+        "torch.build",
+        "torch.cudnn.enabled",
+        "torch.float32_matmul_precision",
+        "numpy.blas",
+    } <= before.keys()
     changed = {key for key in before if before[key] != after[key]}
-    assert changed == {"torch.deterministic_algorithms", "torch.default_dtype", "torch.interop_threads"}
+    assert changed == {
+        "torch.deterministic_algorithms",
+        "torch.default_dtype",
+        "torch.interop_threads",
+    }
 
 
 def test_loaded_trackers_are_caveats_with_their_switch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +278,9 @@ def test_loaded_trackers_are_caveats_with_their_switch(monkeypatch: pytest.Monke
     assert environment.trackers({"wandb": object(), "mlflow": object()}) == []
 
 
-def test_hub_is_named_only_where_it_could_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hub_is_named_only_where_it_could_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))

@@ -34,29 +34,70 @@ def told_of(python: str, script: str, folder: Path) -> Told:
     trace, work = folder / "trace", folder / "work"
     trace.mkdir()
     work.mkdir()
-    settings = {"steps": None, "level": "loss", "workdir": str(work), "output": str(trace), "stop_wait": 20, "mask": {}}
+    settings = {
+        "steps": None,
+        "level": "loss",
+        "workdir": str(work),
+        "output": str(trace),
+        "stop_wait": 20,
+        "mask": {},
+    }
     (trace / "recorder.json").write_text(json.dumps(settings))
     environment = clean_environment(REPROCHECK_CHILD=str(trace), PYTHONPATH=str(CHILD))
-    subprocess.run([python, str(SCRIPTS / script)], cwd=work, env=environment, check=True, capture_output=True, timeout=280)
+    subprocess.run(
+        [python, str(SCRIPTS / script)],
+        cwd=work,
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=280,
+    )
     traces = list(trace.glob("*.jsonl"))
-    events = [json.loads(line) for file in traces for line in file.read_text().rstrip("\0").splitlines()]
+    events = [
+        json.loads(line) for file in traces for line in file.read_text().rstrip("\0").splitlines()
+    ]
     assert not [event for event in events if event["e"] == "problem"]
-    read = {event["p"] for event in events if event["e"] == "input" and event.get("h") and not event["p"].startswith(("/", "~"))}
+    read = {
+        event["p"]
+        for event in events
+        if event["e"] == "input" and event.get("h") and not event["p"].startswith(("/", "~"))
+    }
     told = read_events(traces)
     stands = (path.relative_to(work).as_posix() for path in sorted(work.rglob("*")))
-    return Told(read=read, unseen=[path for path in stands if not told.wrote(path)], written=told.written)
+    return Told(
+        read=read, unseen=[path for path in stands if not told.wrote(path)], written=told.written
+    )
 
 
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 def test_what_keras_and_tensorflow_load_and_save(tmp_path: Path) -> None:
     told = told_of(sys.executable, "loads_keras.py", tmp_path)
-    assert {"model.keras", "model.weights.h5", "saved/saved_model.pb", "saved/variables/variables.index"} <= told.read
-    assert {"checkpoint.index", "records.tfrecord", "managed/deep/checkpoint", "cached.index"} <= told.read
-    assert any(path.startswith("frozen/") and path.endswith("/snapshot.metadata") for path in told.read)
+    assert {
+        "model.keras",
+        "model.weights.h5",
+        "saved/saved_model.pb",
+        "saved/variables/variables.index",
+    } <= told.read
+    assert {
+        "checkpoint.index",
+        "records.tfrecord",
+        "managed/deep/checkpoint",
+        "cached.index",
+    } <= told.read
+    assert any(
+        path.startswith("frozen/") and path.endswith("/snapshot.metadata") for path in told.read
+    )
     assert told.unseen == []
     assert {"removed", "cleared", "managed/deep/ckpt-1.index", "made/by/copy"} <= told.written
-    stands = {path.relative_to(tmp_path / "work").as_posix() for path in (tmp_path / "work").rglob("*")}
-    assert {"sharded/part-1.data-00001-of-00002", "managed/deep/ckpt-2.index", "cached.index", "filled/by/an-operator"} <= stands
+    stands = {
+        path.relative_to(tmp_path / "work").as_posix() for path in (tmp_path / "work").rglob("*")
+    }
+    assert {
+        "sharded/part-1.data-00001-of-00002",
+        "managed/deep/ckpt-2.index",
+        "cached.index",
+        "filled/by/an-operator",
+    } <= stands
 
 
 @pytest.mark.mindspore

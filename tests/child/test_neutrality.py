@@ -1,4 +1,6 @@
-"""One program under plain Python and under reprocheck: whatever it can see is the same, but for a closed list."""
+"""One program under plain Python and under reprocheck: whatever it can see is the same, but for a
+closed list.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[bytes], dict[str, str]]:
+def plain(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[subprocess.CompletedProcess[bytes], dict[str, str]]:
     folder = tmp_path_factory.mktemp("plain")
     done = subprocess.run(
         [sys.executable, PROBE, "seen.json", "--steps", "--", "-m"],
@@ -47,9 +51,14 @@ def test_everything_that_a_program_sees_is_the_same(plain, recorded) -> None:
 
 
 def test_environment_differs_by_the_closed_list_alone(plain, recorded) -> None:
-    before, after = (dict(ast.literal_eval(seen["environment"])) for seen in (plain[1], recorded[1]))
-    # torch derives the folder of its compiler's cache from TMPDIR, and puts it into the environment itself
-    after["TORCHINDUCTOR_CACHE_DIR"] = after["TORCHINDUCTOR_CACHE_DIR"].replace(after["TMPDIR"], before.get("TMPDIR", "/tmp"))
+    before, after = (
+        dict(ast.literal_eval(seen["environment"])) for seen in (plain[1], recorded[1])
+    )
+    # torch derives the folder of its compiler's cache from TMPDIR, and puts it into the environment
+    # itself
+    after["TORCHINDUCTOR_CACHE_DIR"] = after["TORCHINDUCTOR_CACHE_DIR"].replace(
+        after["TMPDIR"], before.get("TMPDIR", "/tmp")
+    )
     assert {name for name in {*before, *after} if before.get(name) != after.get(name)} <= OURS
     printed = " ".join(recorded[0].report["changed_to_observe"])
     assert all(name in printed for name in OURS)
@@ -68,8 +77,12 @@ def test_exit_code_output_and_traceback_are_the_same(plain, recorded) -> None:
     assert (folder / "run-1" / "stdout.log").read_bytes() == done.stdout
     traceback = done.stderr.decode().splitlines()[-1:]
     assert traceback == ["ValueError: the end"]
-    plain_lines = [line for line in done.stderr.decode().splitlines() if not line.lstrip().startswith("File ")]
-    assert [line for line in outcome.log("stderr").splitlines() if not line.lstrip().startswith("File ")] == plain_lines
+    plain_lines = [
+        line for line in done.stderr.decode().splitlines() if not line.lstrip().startswith("File ")
+    ]
+    assert [
+        line for line in outcome.log("stderr").splitlines() if not line.lstrip().startswith("File ")
+    ] == plain_lines
 
 
 def test_a_crash_after_the_checks_is_a_failed_run(recorded) -> None:

@@ -1,4 +1,6 @@
-"""A patch that is tried: Python is given its text in place of the user's files, which nobody touches."""
+"""A patch that is tried: Python is given its text in place of the user's files, which nobody
+touches.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +76,12 @@ def work(tmp_path: Path) -> Path:
     return work
 
 
-def run(work: Path, *words: str, patched: Mapping[Path, str | bytes] | None = None, **variables: str) -> Ran:
-    """Runs Python in the folder, bytecode kept; with the recorder where `patched` gives files new texts."""
+def run(
+    work: Path, *words: str, patched: Mapping[Path, str | bytes] | None = None, **variables: str
+) -> Ran:
+    """Runs Python in the folder, bytecode kept; with the recorder where `patched` gives files new
+    texts.
+    """
     environment = clean_environment() | {"PYTHONDONTWRITEBYTECODE": "", **variables}
     trace = work.parent / f"trace-{len(list(work.parent.iterdir()))}"
     if patched is not None:
@@ -85,17 +91,45 @@ def run(work: Path, *words: str, patched: Mapping[Path, str | bytes] | None = No
             new = trace / f"new-{number}"
             new.write_bytes(text if isinstance(text, bytes) else text.encode())
             files[str(path)] = str(new)
-        settings = {"steps": None, "level": "loss", "workdir": str(work), "output": str(trace), "mask": {}, "patched": files}
+        settings = {
+            "steps": None,
+            "level": "loss",
+            "workdir": str(work),
+            "output": str(trace),
+            "mask": {},
+            "patched": files,
+        }
         (trace / "recorder.json").write_text(json.dumps(settings))
         environment |= {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)}
-    done = subprocess.run([sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True, timeout=120)
-    lines = [line for file in trace.glob("*.jsonl") for line in file.read_text().rstrip("\0").splitlines()]
-    return Ran(stdout=done.stdout, stderr=done.stderr, exit_code=done.returncode, events=[json.loads(line) for line in lines])
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=work,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    lines = [
+        line
+        for file in trace.glob("*.jsonl")
+        for line in file.read_text().rstrip("\0").splitlines()
+    ]
+    return Ran(
+        stdout=done.stdout,
+        stderr=done.stderr,
+        exit_code=done.returncode,
+        events=[json.loads(line) for line in lines],
+    )
 
 
 def renewed(work: Path, *names: str) -> dict[Path, str]:
-    """The new text of these files: another value, and a line more at the top, so that all lines have moved."""
-    return {work / name: "# patched\n" + (work / name).read_text().replace('"old"', '"new"') for name in names}
+    """The new text of these files: another value, and a line more at the top, so that all lines
+    have moved.
+    """
+    return {
+        work / name: "# patched\n" + (work / name).read_text().replace('"old"', '"new"')
+        for name in names
+    }
 
 
 def facts(work: Path) -> dict[str, tuple[bytes, int, int, int]]:
@@ -108,7 +142,9 @@ def facts(work: Path) -> dict[str, tuple[bytes, int, int, int]]:
 
 
 @pytest.mark.parametrize("script", ["script.py", "./script.py", "link.py"])
-def test_all_who_read_the_files_are_given_the_new_text_and_nothing_else_is_other(work: Path, script: str) -> None:
+def test_all_who_read_the_files_are_given_the_new_text_and_nothing_else_is_other(
+    work: Path, script: str
+) -> None:
     (work / "link.py").symlink_to("script.py")
     plain = run(work, script, "an argument")  # leaves bytecode of the old texts
     before = facts(work)
@@ -118,18 +154,35 @@ def test_all_who_read_the_files_are_given_the_new_text_and_nothing_else_is_other
     assert "new" not in plain.stdout and "old" not in found.stdout
     own = str(CHILD)
     expected = plain.stdout.replace("old", "new")
-    assert found.stdout.replace(f"'{own}', ", "") == expected, "sys.path apart, in which the recorder's folder stands"
+    assert found.stdout.replace(f"'{own}', ", "") == expected, (
+        "sys.path apart, in which the recorder's folder stands"
+    )
     assert own in found.stdout
-    assert {Path(name).name for name in found.patched} == {Path(script).name, "module.py", "inner.py"}
+    assert {Path(name).name for name in found.patched} == {
+        Path(script).name,
+        "module.py",
+        "inner.py",
+    }
     assert facts(work) == before
-    assert run(work, script, "an argument").stdout == plain.stdout, "no bytecode of the new texts is left"
+    assert run(work, script, "an argument").stdout == plain.stdout, (
+        "no bytecode of the new texts is left"
+    )
 
 
 def test_without_bytecode_none_is_written(work: Path) -> None:
-    found = run(work, "-c", "import module, package.inner; print(module.VALUE)", patched=renewed(work, "module.py"))
+    found = run(
+        work,
+        "-c",
+        "import module, package.inner; print(module.VALUE)",
+        patched=renewed(work, "module.py"),
+    )
     assert found.stdout == "new\n"
-    assert [path.name.partition(".")[0] for path in work.rglob("*.pyc") if path.parent.parent == work] == []
-    assert [path.name.partition(".")[0] for path in work.glob("package/__pycache__/inner.*.pyc")] == ["inner"]
+    assert [
+        path.name.partition(".")[0] for path in work.rglob("*.pyc") if path.parent.parent == work
+    ] == []
+    assert [
+        path.name.partition(".")[0] for path in work.glob("package/__pycache__/inner.*.pyc")
+    ] == ["inner"]
 
 
 def test_a_new_text_of_the_same_length_is_not_taken_for_the_old_one(work: Path) -> None:
@@ -139,7 +192,14 @@ def test_a_new_text_of_the_same_length_is_not_taken_for_the_old_one(work: Path) 
     assert run(work, "-c", "import module; print(module.VALUE)").stdout == "old\n"
 
 
-@pytest.mark.parametrize("words", [("-m", "module"), ("-m", "pdb", "-c", "continue", "module.py"), ("-m", "cProfile", "module.py")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-m", "module"),
+        ("-m", "pdb", "-c", "continue", "module.py"),
+        ("-m", "cProfile", "module.py"),
+    ],
+)
 def test_commands_that_run_a_file(work: Path, words: tuple[str, ...]) -> None:
     found = run(work, *words, patched=renewed(work, "module.py"))
     assert "as main: new" in found.stdout and found.patched
@@ -154,16 +214,23 @@ def test_a_folder_with_a_main_module(work: Path) -> None:
 
 
 def test_the_text_is_taken_as_it_is(work: Path) -> None:
-    """Line ends, encoding, no line break at the end; an editor that puts another file in its place meanwhile."""
+    """Line ends, encoding, no line break at the end; an editor that puts another file in its place
+    meanwhile.
+    """
     (work / "latin.py").write_bytes(b"print('old')")
     text = "# -*- coding: latin-1 -*-\r\nword = 'd\xe9j\xe0'\r\nimport inspect\r\nprint(ascii(word), inspect.getsource(lambda: word))"
     found = run(work, "latin.py", patched={work / "latin.py": text.encode("latin-1")})
-    assert found.stdout == "'d\\xe9j\\xe0' print(ascii(word), inspect.getsource(lambda: word))\n\n", found.stderr
+    assert (
+        found.stdout == "'d\\xe9j\\xe0' print(ascii(word), inspect.getsource(lambda: word))\n\n"
+    ), found.stderr
 
 
 def test_errors_and_safe_paths_are_those_of_the_script(work: Path) -> None:
     (work / "fails.py").write_text("import sys\nprint(sys.path[0] == sys.path[-1])\n")
-    new = {work / "fails.py": "import os, sys\nprint(os.path.dirname(__file__) in sys.path)\nraise SystemExit('said')\n"}
+    new = {
+        work
+        / "fails.py": "import os, sys\nprint(os.path.dirname(__file__) in sys.path)\nraise SystemExit('said')\n"
+    }
     found = run(work, "fails.py", patched=new)
     assert (found.stdout, found.stderr, found.exit_code) == ("True\n", "said\n", 1)
     assert run(work, "-P", "fails.py", patched=new).stdout == "False\n"
@@ -181,9 +248,21 @@ def test_a_new_text_that_cannot_be_read_is_a_problem_of_ours(work: Path) -> None
     new = renewed(work, "module.py")
     trace = work.parent / "trace"
     trace.mkdir()
-    settings = {"steps": None, "level": "loss", "workdir": str(work), "output": str(trace), "mask": {}}
-    (trace / "recorder.json").write_text(json.dumps(settings | {"patched": {str(next(iter(new))): str(work / "nowhere")}}))
+    settings = {
+        "steps": None,
+        "level": "loss",
+        "workdir": str(work),
+        "output": str(trace),
+        "mask": {},
+    }
+    (trace / "recorder.json").write_text(
+        json.dumps(settings | {"patched": {str(next(iter(new))): str(work / "nowhere")}})
+    )
     environment = clean_environment() | {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)}
-    done = subprocess.run([sys.executable, "-m", "module"], cwd=work, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "module"], cwd=work, env=environment, capture_output=True, text=True
+    )
     assert (done.stdout, done.stderr) == ("as main: old\n", "")
-    assert '"where":"putting the patch in place"' in "".join(file.read_text() for file in trace.glob("*.jsonl"))
+    assert '"where":"putting the patch in place"' in "".join(
+        file.read_text() for file in trace.glob("*.jsonl")
+    )

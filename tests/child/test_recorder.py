@@ -1,4 +1,7 @@
-"""The recorder in a process: what it writes, what it survives, and what it leaves alone. No framework is needed here."""
+"""The recorder in a process: what it writes, what it survives, and what it leaves alone.
+
+No framework is needed here.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,23 @@ import pytest
 from tests.child.recording import record
 from tests.conftest import CHILD, clean_environment
 
-LOG_THREE = "import reprocheck\nfor value in (3.0, float('nan'), 1 / 3):\n    reprocheck.log_loss(value)\n"
+LOG_THREE = (
+    "import reprocheck\nfor value in (3.0, float('nan'), 1 / 3):\n    reprocheck.log_loss(value)\n"
+)
 
 
 def interpreters() -> list[str]:
     """Pythons of other versions on this machine, 3.9 to 3.13."""
     places = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
     found = [
-        str(python) for place in places for python in sorted(place.glob("3.*/bin/python")) if 9 <= int(python.parts[-3].split(".")[1]) <= 13
+        str(python)
+        for place in places
+        for python in sorted(place.glob("3.*/bin/python"))
+        if 9 <= int(python.parts[-3].split(".")[1]) <= 13
     ]
-    return found + [path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found]
+    return found + [
+        path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found
+    ]
 
 
 def test_values_keep_every_bit_and_non_finite_ones_survive(tmp_path: Path) -> None:
@@ -34,7 +44,9 @@ def test_values_keep_every_bit_and_non_finite_ones_survive(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parent.parent.name)
-def test_every_supported_interpreter_records_without_the_package_installed(python: str, tmp_path: Path) -> None:
+def test_every_supported_interpreter_records_without_the_package_installed(
+    python: str, tmp_path: Path
+) -> None:
     recording = record(LOG_THREE, tmp_path, python=python, flags=("-W", "error"))
     assert (recording.done.returncode, recording.done.stderr) == (0, "")
     assert [event["v"] for event in recording.events("loss")] == [[3.0], ["nan"], [1 / 3]]
@@ -54,7 +66,17 @@ def test_early_stop_ends_the_process_past_a_bare_except_and_flushes_output(tmp_p
 
 def test_a_script_that_replaces_what_the_recorder_uses_does_not_reach_it(tmp_path: Path) -> None:
     mocks = "import builtins, os, time, json\n"
-    for name in ("builtins.open", "os.open", "os.write", "os.close", "os.fstat", "os.getpid", "time.time", "time.time_ns", "json.dumps"):
+    for name in (
+        "builtins.open",
+        "os.open",
+        "os.write",
+        "os.close",
+        "os.fstat",
+        "os.getpid",
+        "time.time",
+        "time.time_ns",
+        "json.dumps",
+    ):
         mocks += f"{name} = None\n"
     recording = record(mocks + LOG_THREE, tmp_path)
     assert recording.done.returncode == 0, recording.done.stderr
@@ -62,7 +84,9 @@ def test_a_script_that_replaces_what_the_recorder_uses_does_not_reach_it(tmp_pat
     assert not recording.events("problem")
 
 
-def test_a_daemon_that_closes_every_descriptor_does_not_get_trace_lines_into_its_files(tmp_path: Path) -> None:
+def test_a_daemon_that_closes_every_descriptor_does_not_get_trace_lines_into_its_files(
+    tmp_path: Path,
+) -> None:
     source = (
         "import os, reprocheck\nreprocheck.log_loss(1)\nos.closerange(3, 1 << 16)\n"
         "taken = [os.open('user.txt', os.O_RDWR | os.O_CREAT) for _ in range(800)]\nreprocheck.log_loss(2)\n"
@@ -78,7 +102,10 @@ def test_a_fork_writes_a_trace_of_its_own_and_counts_its_own_iterations(tmp_path
         "for value in (2, 3):\n    reprocheck.log_loss(value + 10 * (child == 0))\nif child: os.waitpid(child, 0)\n"
     )
     recording = record(source, tmp_path, steps=3)
-    values = [[value for event in process if event["e"] == "loss" for value in event["v"]] for process in recording.processes]
+    values = [
+        [value for event in process if event["e"] == "loss" for value in event["v"]]
+        for process in recording.processes
+    ]
     assert values == [[1.0, 2.0, 3.0], [12.0, 13.0]]
     assert [process[0]["how"] for process in recording.processes] == ["start", "fork"]
 
@@ -96,8 +123,14 @@ def test_a_nested_python_and_a_spawned_worker_are_recorded(tmp_path: Path) -> No
 def test_the_users_own_sitecustomize_still_runs(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
-    (own / "sitecustomize.py").write_text("import builtins\nbuiltins.from_sitecustomize = __file__\n")
-    recording = record("import sys; print(from_sitecustomize, sys.modules['sitecustomize'].__file__)", tmp_path, PYTHONPATH=str(own))
+    (own / "sitecustomize.py").write_text(
+        "import builtins\nbuiltins.from_sitecustomize = __file__\n"
+    )
+    recording = record(
+        "import sys; print(from_sitecustomize, sys.modules['sitecustomize'].__file__)",
+        tmp_path,
+        PYTHONPATH=str(own),
+    )
     assert recording.done.stdout.split() == [str(own / "sitecustomize.py")] * 2
     assert len(recording.processes) == 1
 
@@ -113,18 +146,30 @@ def test_a_module_that_provides_reprocheck_is_not_shadowed(tmp_path: Path) -> No
     own = tmp_path / "own"
     own.mkdir()
     (own / "reprocheck.py").write_text("mine = True\n")
-    assert record("import reprocheck; print(reprocheck.mine)", tmp_path, PYTHONPATH=str(own)).done.stdout == "True\n"
+    assert (
+        record(
+            "import reprocheck; print(reprocheck.mine)", tmp_path, PYTHONPATH=str(own)
+        ).done.stdout
+        == "True\n"
+    )
 
 
 def test_files_of_the_working_directory_are_recorded_in_order(tmp_path: Path) -> None:
-    source = "open('new.txt', 'w').close()\nopen('new.txt').close()\n" + 2 * "open('old.txt').close()\n" + "open('/etc/hosts').close()\n"
+    source = (
+        "open('new.txt', 'w').close()\nopen('new.txt').close()\n"
+        + 2 * "open('old.txt').close()\n"
+        + "open('/etc/hosts').close()\n"
+    )
     (tmp_path / "old.txt").write_text("old")
     opened = [(event["p"], event["m"]) for event in record(source, tmp_path).events("open")]
     assert opened == [("new.txt", "w"), ("new.txt", "r"), ("old.txt", "r")]
 
 
 def test_log_loss_never_raises_and_a_value_that_is_no_number_is_reported(tmp_path: Path) -> None:
-    recording = record("import reprocheck\nreprocheck.log_loss('high')\nreprocheck.log_loss([1, 2])\nprint('on')", tmp_path)
+    recording = record(
+        "import reprocheck\nreprocheck.log_loss('high')\nreprocheck.log_loss([1, 2])\nprint('on')",
+        tmp_path,
+    )
     assert recording.done.stdout == "on\n"
     assert [event["where"] for event in recording.events("problem")] == ["log_loss", "log_loss"]
 
@@ -133,7 +178,9 @@ def test_a_folder_without_settings_lets_the_script_run_and_says_so(tmp_path: Pat
     trace = tmp_path / "trace"
     trace.mkdir()
     environment = {**clean_environment(), "REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)}
-    done = subprocess.run([sys.executable, "-c", "print('on')"], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "print('on')"], env=environment, capture_output=True, text=True
+    )
     assert (done.stdout, done.stderr, done.returncode) == ("on\n", "", 0)
     assert "start of the recorder" in next(trace.glob("*.jsonl")).read_text()
 
@@ -141,7 +188,9 @@ def test_a_folder_without_settings_lets_the_script_run_and_says_so(tmp_path: Pat
 def test_the_recorder_imports_the_standard_library_only(tmp_path: Path) -> None:
     source = "import sys\nloaded = set(sys.modules)\nprint([name for name in loaded if name.split('.')[0] not in sys.stdlib_module_names])"
     environment = {**clean_environment(), "PYTHONPATH": str(CHILD)}
-    bare = subprocess.run([sys.executable, "-c", source], env=environment, capture_output=True, text=True)
+    bare = subprocess.run(
+        [sys.executable, "-c", source], env=environment, capture_output=True, text=True
+    )
     more = set(eval(record(source, tmp_path).done.stdout)) - set(eval(bare.stdout))
     assert {name.split(".")[0] for name in more} == {"reprocheck_child"}
 
@@ -175,16 +224,34 @@ for step in range(8):
             [1] * 8 + [2],
         ),
         ("recorder.scalar(9.0, 'float64', 'backward'); recorder.update(one, None)", [1] * 9),
-        ("two = recorder.optimizer('SGD'); recorder.scalar(float('nan'), 'float32', 'backward'); recorder.update(two, None)", [1] * 9),
-        ("recorder.skip(); recorder.scalar(float('inf'), 'float32', 'backward'); recorder.update(one, None)", [1] * 9),
+        (
+            "two = recorder.optimizer('SGD'); recorder.scalar(float('nan'), 'float32', 'backward'); recorder.update(two, None)",
+            [1] * 9,
+        ),
+        (
+            "recorder.skip(); recorder.scalar(float('inf'), 'float32', 'backward'); recorder.update(one, None)",
+            [1] * 9,
+        ),
     ],
-    ids=["ended", "loss without update", "killed", "accumulated", "other dtype", "other optimizer", "skipped"],
+    ids=[
+        "ended",
+        "loss without update",
+        "killed",
+        "accumulated",
+        "other dtype",
+        "other optimizer",
+        "skipped",
+    ],
 )
-def test_a_regular_stretch_reads_back_as_what_was_recorded(more: str, losses: list[int], tmp_path: Path) -> None:
+def test_a_regular_stretch_reads_back_as_what_was_recorded(
+    more: str, losses: list[int], tmp_path: Path
+) -> None:
     from reprocheck.trace.process import read_process
 
     recording = record(REGULAR.format(more=more), tmp_path)
-    assert recording.events("regular") and list((tmp_path / "trace").glob("*.losses")), recording.done.stderr
+    assert recording.events("regular") and list((tmp_path / "trace").glob("*.losses")), (
+        recording.done.stderr
+    )
     (file,) = (tmp_path / "trace").glob("*.jsonl")
     recorded = read_process(file)
     ends = [0, *recorded.grouping.ends]

@@ -24,5 +24,7 @@ from reprocheck.child.reprocheck_child.bootstrap import is_older
         ("1.0", (), False),
     ],
 )
-def test_only_what_is_surely_older_is_left_alone(version: str, oldest: tuple[int, ...], older: bool) -> None:
+def test_only_what_is_surely_older_is_left_alone(
+    version: str, oldest: tuple[int, ...], older: bool
+) -> None:
     assert is_older(version, oldest) is older

@@ -12,7 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from samples import SAMPLES, backward_fails, bitwise_equal, explained, forward_fails, hostile, script_failed
+from samples import (
+    SAMPLES,
+    backward_fails,
+    bitwise_equal,
+    explained,
+    forward_fails,
+    hostile,
+    script_failed,
+)
 from test_controls_section import searched
 
 from reprocheck.cli import brief
@@ -58,16 +66,31 @@ def long_patch() -> Check:
     base = searched()
     assert base.search is not None
     changed = "".join(f"-old {number}\n+new {number}\n" for number in range(40))
-    return replace(base, search=replace(base.search, patch=f"--- a/train.py\n+++ b/train.py\n@@ -1,40 +1,40 @@\n{changed}"))
+    return replace(
+        base,
+        search=replace(
+            base.search, patch=f"--- a/train.py\n+++ b/train.py\n@@ -1,40 +1,40 @@\n{changed}"
+        ),
+    )
 
 
 def long_log() -> Check:
     """A script that failed after it had printed a lot."""
     base = script_failed()
-    return replace(base, runs=(replace(base.runs[0], stderr_tail="a line of the log\n" * 500 + "RuntimeError: the last line\n"),))
+    return replace(
+        base,
+        runs=(
+            replace(
+                base.runs[0],
+                stderr_tail="a line of the log\n" * 500 + "RuntimeError: the last line\n",
+            ),
+        ),
+    )
 
 
-def printed(check: Check, monkeypatch: pytest.MonkeyPatch, *, columns: int = 80, verbose: bool = False) -> list[str]:
+def printed(
+    check: Check, monkeypatch: pytest.MonkeyPatch, *, columns: int = 80, verbose: bool = False
+) -> list[str]:
     """What stands on stdout after a check, off a terminal."""
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr("sys.stdout", io.StringIO())
@@ -96,11 +119,15 @@ def test_a_check_that_does_not_pass_takes_25_lines_at_most(
     assert any(line.startswith("  report") for line in lines) and lines[-1].startswith("    ")
 
 
-def test_it_says_verdict_where_cause_line_fix_and_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_verdict_where_cause_line_fix_and_what_to_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lines = printed(explained(), monkeypatch)
     labels = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     assert lines[0] == "NOT REPRODUCIBLE (forward)"
-    order = [label for label in labels if label in ("where", "cause", "line", "fix", "report", "next")]
+    order = [
+        label for label in labels if label in ("where", "cause", "line", "fix", "report", "next")
+    ]
     assert order == ["where", "cause", "line", "fix", "report", "next"]
     assert "    self.generator.manual_seed(0)" in lines
 
@@ -118,18 +145,31 @@ def test_a_patch_that_was_tried_is_the_only_fix(monkeypatch: pytest.MonkeyPatch)
     assert "patch" in labels and "fix" not in labels
 
 
-def test_of_a_patch_that_is_too_long_the_changed_lines_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_patch_that_is_too_long_the_changed_lines_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lines = printed(long_patch(), monkeypatch)
-    assert "    -old 0" in lines and "    +new 0" in lines and not any("@@" in line for line in lines)
+    assert (
+        "    -old 0" in lines and "    +new 0" in lines and not any("@@" in line for line in lines)
+    )
     assert any("more lines (-v)" in line for line in lines)
 
 
 def test_a_short_change_is_shown_before_the_name_of_its_file() -> None:
-    changed = Repair(kind="patch", text="--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new", said="")
-    assert _fix(changed, Stream(io.StringIO()), 4)[1:] == ["    --- a/train.py", "    -old", "    +new"]
+    changed = Repair(
+        kind="patch", text="--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new", said=""
+    )
+    assert _fix(changed, Stream(io.StringIO()), 4)[1:] == [
+        "    --- a/train.py",
+        "    -old",
+        "    +new",
+    ]
     assert _fix(changed, Stream(io.StringIO()), 3)[1:] == ["    -old", "    +new"]
     code = Repair(kind="code", text="import numpy\n\nnumpy.random.seed(0)")
-    assert _fix(code, Stream(io.StringIO()), 3)[-2:] == ["    import numpy", "    numpy.random.seed(0)"]
+    assert _fix(code, Stream(io.StringIO()), 3)[-2:] == [
+        "    import numpy",
+        "    numpy.random.seed(0)",
+    ]
 
 
 def test_only_what_was_removed_is_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,18 +177,29 @@ def test_only_what_was_removed_is_a_proof(monkeypatch: pytest.MonkeyPatch) -> No
     assert base.search is not None
     assert any(line.startswith("  proof ") for line in printed(base, monkeypatch))
     lines = printed(replace(base, search=replace(base.search, smallest=(), patch="")), monkeypatch)
-    assert any(line.startswith("  search ") for line in lines) and not any(line.startswith("  proof ") for line in lines)
+    assert any(line.startswith("  search ") for line in lines) and not any(
+        line.startswith("  proof ") for line in lines
+    )
 
 
 def test_a_proof_is_cut_only_where_no_row_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     base = searched()
     assert base.search is not None
     words = [f"word{number}" for number in range(400)]
-    short, long = (replace(base, search=replace(base.search, sentence=" ".join(words[:count]))) for count in (26, 400))
-    assert words[25] in " ".join(printed(short, monkeypatch)).split(), "three rows, and no more than 25 lines in all"
+    short, long = (
+        replace(base, search=replace(base.search, sentence=" ".join(words[:count])))
+        for count in (26, 400)
+    )
+    assert words[25] in " ".join(printed(short, monkeypatch)).split(), (
+        "three rows, and no more than 25 lines in all"
+    )
     rows = printed(long, monkeypatch)
-    assert len(rows) in (brief.MOST - 1, brief.MOST), "the reason of the next command may take one more"
-    (cut,) = [row for row in rows if row.split()[:1] and row.split()[0] in words and row.endswith(" ...")]
+    assert len(rows) in (brief.MOST - 1, brief.MOST), (
+        "the reason of the next command may take one more"
+    )
+    (cut,) = [
+        row for row in rows if row.split()[:1] and row.split()[0] in words and row.endswith(" ...")
+    ]
     assert set(cut.split()[:-1]) <= set(words), "no word is cut"
 
 
@@ -156,7 +207,9 @@ def test_a_row_is_cut_at_a_word() -> None:
     out = Stream(io.StringIO())
     assert at_word("agree in every bit", 16) == "agree in every"
     assert at_word("agree in every bit", 14) == "agree in every"
-    assert at_word("package/" * 9, 20) == ("package/" * 9)[:20], "a word that is longer than the room"
+    assert at_word("package/" * 9, 20) == ("package/" * 9)[:20], (
+        "a word that is longer than the room"
+    )
     assert out.wrapped("many words " * 20, 0, 1, " (and 3 more)")[0].endswith(" ... (and 3 more)")
 
 
@@ -193,14 +246,18 @@ def test_a_real_failed_check_fits_on_one_screen_of_a_terminal(command: str, work
 
 def test_off_a_terminal_columns_and_quiet_are_kept(workdir: Path) -> None:
     (workdir / "unseeded.py").write_text(DEMO.read_text())
-    quiet = reprocheck("run", "--quiet", "--no-explain", "--no-draw", "unseeded.py", cwd=workdir, COLUMNS="50")
+    quiet = reprocheck(
+        "run", "--quiet", "--no-explain", "--no-draw", "unseeded.py", cwd=workdir, COLUMNS="50"
+    )
     verdict, place = quiet.stdout.splitlines()
     assert verdict.startswith("NOT REPRODUCIBLE (forward): ") and quiet.stderr == ""
     assert (workdir / place).is_file() and place.endswith("report.json")
 
 
 def screen(arguments: list[str], cwd: Path) -> list[str]:
-    """The rows of a terminal of 80 columns after a command: what stays of live lines is what was written last."""
+    """The rows of a terminal of 80 columns after a command: what stays of live lines is what was
+    written last.
+    """
     parent, child = pty.openpty()
     subprocess.run(["stty", "cols", "80", "rows", "50"], stdin=child, check=True)
     process = subprocess.Popen(

@@ -25,7 +25,10 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_report_draws_again_what_was_deleted(checked: Path) -> None:
     latest = checked / "reports" / "latest"
-    before = {name: (latest / name).read_bytes() for name in ("report.html", "report.md", "report.json", "junit.xml", "losses.csv")}
+    before = {
+        name: (latest / name).read_bytes()
+        for name in ("report.html", "report.md", "report.json", "junit.xml", "losses.csv")
+    }
     for name in before:
         (latest / name).unlink()
     done = reprocheck("report", "reports/latest", cwd=checked)
@@ -34,25 +37,33 @@ def test_report_draws_again_what_was_deleted(checked: Path) -> None:
     assert {name: (latest / name).read_bytes() for name in before} == before
 
 
-def test_a_check_packed_into_one_file_gives_the_same_reports_elsewhere(checked: Path, tmp_path: Path) -> None:
+def test_a_check_packed_into_one_file_gives_the_same_reports_elsewhere(
+    checked: Path, tmp_path: Path
+) -> None:
     done = reprocheck("report", "reports/latest", "-o", "sent.zip", cwd=checked)
     assert (done.returncode, done.stdout) == (0, "PACKED  sent.zip\n"), done.stderr
     (tmp_path / "sent.zip").write_bytes((checked / "sent.zip").read_bytes())
     done = reprocheck("report", "sent.zip", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "REPRODUCIBLE  sent/report.html\n"), done.stderr
     for name in ("report.html", "report.md", "report.json", "losses.csv"):
-        assert (tmp_path / "sent" / name).read_bytes() == (checked / "reports" / "latest" / name).read_bytes()
+        assert (tmp_path / "sent" / name).read_bytes() == (
+            checked / "reports" / "latest" / name
+        ).read_bytes()
     again = reprocheck("report", "sent.zip", cwd=tmp_path)
     assert again.returncode == 2 and "sent exists" in again.stderr
 
 
-def test_the_zip_of_a_report_folder_is_read_by_report_and_compare(checked: Path, tmp_path: Path) -> None:
+def test_the_zip_of_a_report_folder_is_read_by_report_and_compare(
+    checked: Path, tmp_path: Path
+) -> None:
     folder = (checked / "reports" / "latest").resolve()
     shutil.make_archive(str(tmp_path / "folder"), "zip", folder.parent, folder.name)
     done = reprocheck("report", "folder.zip", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["verdict"] == "reproducible", done.stderr
     compared = reprocheck("compare", "--no-draw", "folder.zip", folder, cwd=tmp_path)
-    assert (compared.returncode, compared.stdout.splitlines()[0]) == (0, "REPRODUCIBLE"), compared.stderr
+    assert (compared.returncode, compared.stdout.splitlines()[0]) == (0, "REPRODUCIBLE"), (
+        compared.stderr
+    )
 
 
 def test_report_prints_one_format(checked: Path) -> None:
@@ -60,12 +71,18 @@ def test_report_prints_one_format(checked: Path) -> None:
     assert json.loads(done.stdout)["verdict"] == "reproducible"
     done = reprocheck("report", "reports/latest", "--format", "md", "-o", "issue.md", cwd=checked)
     assert done.returncode == 0 and done.stdout == ""
-    assert (checked / "issue.md").read_bytes() == (checked / "reports" / "latest" / "report.md").read_bytes()
+    assert (checked / "issue.md").read_bytes() == (
+        checked / "reports" / "latest" / "report.md"
+    ).read_bytes()
 
 
 def test_report_of_a_folder_that_is_none(checked: Path, tmp_path: Path) -> None:
     missing = reprocheck("report", "reports/missing", cwd=checked)
-    assert missing.returncode == 2 and "reports/missing" in missing.stderr and "reports/train-" in missing.stderr
+    assert (
+        missing.returncode == 2
+        and "reports/missing" in missing.stderr
+        and "reports/train-" in missing.stderr
+    )
     empty = reprocheck("report", tmp_path, cwd=checked)
     assert empty.returncode == 2 and "record.json" in empty.stderr
     a_file = reprocheck("report", "reports/latest/report.html", cwd=checked)
@@ -101,15 +118,21 @@ def test_demo_shows_both_verdicts_and_leaves_reports(workdir: Path) -> None:
     before = sorted(home.iterdir())
     done = reprocheck("demo", cwd=workdir)
     assert done.returncode == 0, done.stderr
-    verdicts = [line for line in done.stdout.splitlines() if line in ("REPRODUCIBLE", "NOT REPRODUCIBLE (forward)")]
+    verdicts = [
+        line
+        for line in done.stdout.splitlines()
+        if line in ("REPRODUCIBLE", "NOT REPRODUCIBLE (forward)")
+    ]
     assert verdicts == ["REPRODUCIBLE", "NOT REPRODUCIBLE (forward)"]
-    reports = [line.split()[-1] for line in done.stdout.splitlines() if line.endswith("report.html")]
+    reports = [
+        line.split()[-1] for line in done.stdout.splitlines() if line.endswith("report.html")
+    ]
     assert [Path(path).parts[:2] for path in reports] == [("reports", "demo")] * 2
     assert all((workdir / path).is_file() for path in reports)
     document = json.loads((workdir / reports[1]).with_name("report.json").read_text())
-    assert [(cause["code"], cause["source"]["line"], cause["fix"]) for cause in document["causes"]] == [
-        ("RC601", 10, "Write `shuffler = random.Random(0)`.")
-    ]
+    assert [
+        (cause["code"], cause["source"]["line"], cause["fix"]) for cause in document["causes"]
+    ] == [("RC601", 10, "Write `shuffler = random.Random(0)`.")]
     assert "torch" not in done.stdout and "layer" not in done.stdout
     assert sorted(home.iterdir()) == before
     assert sorted(path.name for path in workdir.iterdir()) == ["reports"]
@@ -120,6 +143,9 @@ def test_demo_does_not_depend_on_the_users_settings(workdir: Path) -> None:
     done = reprocheck("demo", "--quiet", cwd=workdir)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
-    assert [line.split(":")[0] for line in said[::2]] == ["REPRODUCIBLE", "NOT REPRODUCIBLE (forward)"]
+    assert [line.split(":")[0] for line in said[::2]] == [
+        "REPRODUCIBLE",
+        "NOT REPRODUCIBLE (forward)",
+    ]
     assert all((workdir / place).is_file() for place in said[1::2])
     assert (workdir / "elsewhere" / "demo" / "clean.py").exists()

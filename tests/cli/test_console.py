@@ -28,7 +28,16 @@ def written(console: Console) -> str:
 
 
 def record(**changes: object) -> RunRecord:
-    plain = {"number": 1, "ended": "completed", "exit_status": 0, "started": "", "seconds": 75.2, "trace": "", "stdout": "", "stderr": ""}
+    plain = {
+        "number": 1,
+        "ended": "completed",
+        "exit_status": 0,
+        "started": "",
+        "seconds": 75.2,
+        "trace": "",
+        "stdout": "",
+        "stderr": "",
+    }
     return RunRecord(**{**plain, **changes})  # type: ignore[arg-type]
 
 
@@ -36,9 +45,18 @@ def record(**changes: object) -> RunRecord:
     ("changes", "words"),
     [
         ({"ended": "stopped"}, "run 1 of 2 · stopped after iteration 12 · loss 0.25 · 1 min 15 s"),
-        ({"ended": "completed"}, "run 1 of 2 · ran to its end · iteration 12 · loss 0.25 · 1 min 15 s"),
-        ({"ended": "failed", "exit_status": 3}, "run 1 of 2 · failed with exit status 3 · iteration 12 · loss 0.25 · 1 min 15 s"),
-        ({"ended": "failed", "exit_status": -9}, "run 1 of 2 · killed by signal 9 · iteration 12 · loss 0.25 · 1 min 15 s"),
+        (
+            {"ended": "completed"},
+            "run 1 of 2 · ran to its end · iteration 12 · loss 0.25 · 1 min 15 s",
+        ),
+        (
+            {"ended": "failed", "exit_status": 3},
+            "run 1 of 2 · failed with exit status 3 · iteration 12 · loss 0.25 · 1 min 15 s",
+        ),
+        (
+            {"ended": "failed", "exit_status": -9},
+            "run 1 of 2 · killed by signal 9 · iteration 12 · loss 0.25 · 1 min 15 s",
+        ),
         ({"ended": "timed_out"}, "run 1 of 2 · timed out · iteration 12 · loss 0.25 · 1 min 15 s"),
     ],
 )
@@ -59,7 +77,11 @@ def test_text_is_wrapped_and_words_are_not_broken() -> None:
     stream = Stream(io.StringIO())
     path = "reports/" + "x" * 90
     stream.labelled("report", f"It is in {path} now", indent=2, label_width=10)
-    assert stream.file.getvalue().splitlines() == ["  report      It is in", " " * 14 + path, " " * 14 + "now"]  # type: ignore[attr-defined]
+    assert stream.file.getvalue().splitlines() == [
+        "  report      It is in",
+        " " * 14 + path,
+        " " * 14 + "now",
+    ]  # type: ignore[attr-defined]
 
 
 def comparison(kind: str, run: int, difference: float | None, passed: bool | None) -> Comparison:
@@ -88,12 +110,17 @@ def test_of_each_check_the_row_that_decides() -> None:
 
 
 def test_tails_are_printable_and_cut_to_the_width() -> None:
-    run = Run(record=record(), traces=(), processes=(), stderr_tail="\x1b[31m" + "x" * 100 + "\x1b[0m\n\x07bell\n")
+    run = Run(
+        record=record(),
+        traces=(),
+        processes=(),
+        stderr_tail="\x1b[31m" + "x" * 100 + "\x1b[0m\n\x07bell\n",
+    )
     assert tail(run, 60) == ["x" * 60, "x" * 40, "�bell"]
     assert tail(Run(record=record(), traces=(), processes=()), 60) == ["(nothing)"]
 
 
-# ---------------------------------------------------------------------------------------------------------------- under way
+# ---------------------------------------------------------------------------------------- under way
 
 
 class Clock:
@@ -170,8 +197,13 @@ def test_the_time_left_is_known_once_a_run_has_ended(timed: Console, clock: Cloc
     timed.run_ended(record(number=1, seconds=30.0))
     timed.run_started(2, 3)
     timed.progress(2, 4, 0.5, 10.0)
-    assert timed._progress.line(2, clock.now + 10) == "run 2 of 3 · iteration 4 of 10 · loss 0.5 · 10.0 s · about 50 s left"
-    assert "left" not in timed._progress.line(2, clock.now + 90), "it takes longer than those before"
+    assert (
+        timed._progress.line(2, clock.now + 10)
+        == "run 2 of 3 · iteration 4 of 10 · loss 0.5 · 10.0 s · about 50 s left"
+    )
+    assert "left" not in timed._progress.line(2, clock.now + 90), (
+        "it takes longer than those before"
+    )
 
 
 def test_a_search_says_how_many_runs_it_takes_at_most(timed: Console, clock: Clock) -> None:
@@ -183,7 +215,10 @@ def test_a_search_says_how_many_runs_it_takes_at_most(timed: Console, clock: Clo
     timed.run_ended(record(number=1))
     timed.arm("seed", "the ladder points at it", most=6)
     timed.run_started(1, 2)
-    assert timed._progress.line(1, clock.now + 1) == "seed, run 1 of 2 (4 of at most 9) · no iteration yet · 1.0 s"
+    assert (
+        timed._progress.line(1, clock.now + 1)
+        == "seed, run 1 of 2 (4 of at most 9) · no iteration yet · 1.0 s"
+    )
 
 
 def test_of_runs_beside_those_of_the_check_only_failures_stay(timed: Console) -> None:

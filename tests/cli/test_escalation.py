@@ -1,4 +1,6 @@
-"""After a check: when two more runs follow, what is shown of them, and that the verdict never depends on them."""
+"""After a check: when two more runs follow, what is shown of them, and that the verdict never
+depends on them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ from samples import (
 from reprocheck.model import Bitwise, Check, Divergence, Rung
 from reprocheck.recording import record
 from reprocheck.settings import Settings
-from reprocheck.workflow.escalation import differs_beside_not_finite, iterations, module_of, operators_say_more, wanted
+from reprocheck.workflow.escalation import (
+    differs_beside_not_finite,
+    iterations,
+    module_of,
+    operators_say_more,
+    wanted,
+)
 from tests.conftest import check, clean_environment, reprocheck
 
 UNSEEDED = "import random\nimport reprocheck\nfor step in range(20):\n    reprocheck.log_loss(10 * random.Random().random())\n"
@@ -63,12 +71,18 @@ def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdi
     assert outcome.report["ladder"] is not None and len(outcome.report["ladder"]["rungs"]) == 12
     assert re.search(r"^ {2}files and arguments +equal$", outcome.stdout, re.MULTILINE)
     assert outcome.stdout.index("files and arguments") < outcome.stdout.index("check     iteration")
-    assert "NOT REPRODUCIBLE (forward): recording two runs again, to see where they part" in outcome.stderr
+    assert (
+        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they part"
+        in outcome.stderr
+    )
     assert "level module, run 2 of 2 · stopped after iteration 2" in outcome.stderr
     to_read = [line for line in outcome.stdout.splitlines() if not line.startswith("    ")]
     assert max(map(len, to_read)) <= 80 and "\x1b" not in outcome.stdout
     assert outcome.folder is not None
-    before = {name: (outcome.folder / name).read_bytes() for name in ("report.html", "report.md", "report.json", "junit.xml")}
+    before = {
+        name: (outcome.folder / name).read_bytes()
+        for name in ("report.html", "report.md", "report.json", "junit.xml")
+    }
     assert reprocheck("report", outcome.folder, cwd=workdir).returncode == 0
     assert {name: (outcome.folder / name).read_bytes() for name in before} == before
 
@@ -76,14 +90,21 @@ def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdi
 def test_no_explain_and_level(workdir: Path) -> None:
     (workdir / "train.py").write_text(UNSEEDED)
     outcome = check("--no-explain", "train.py", cwd=workdir)
-    assert outcome.exit_code == 1 and outcome.report["ladder"] is None and deeper(outcome.folder) == []
+    assert (
+        outcome.exit_code == 1 and outcome.report["ladder"] is None and deeper(outcome.folder) == []
+    )
     assert "    reprocheck run --explain train.py" in outcome.stdout
     (workdir / "train.py").write_text(CLEAN)
     outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 0 and deeper(outcome.folder) == []
     outcome = check("--level", "op", "--steps", "1", "train.py", cwd=workdir)
-    assert [(level, count) for level, count, _ in deeper(outcome.folder)] == [("module", 1), ("op", 1)]
-    assert outcome.exit_code == 3, "the backward check needs two iterations, whatever is recorded after it"
+    assert [(level, count) for level, count, _ in deeper(outcome.folder)] == [
+        ("module", 1),
+        ("op", 1),
+    ]
+    assert outcome.exit_code == 3, (
+        "the backward check needs two iterations, whatever is recorded after it"
+    )
 
 
 def test_deeper_runs_that_fail_cost_neither_verdict_nor_exit_code(workdir: Path) -> None:
@@ -93,7 +114,9 @@ def test_deeper_runs_that_fail_cost_neither_verdict_nor_exit_code(workdir: Path)
     assert "Run 1 at level module failed with exit status 1" in " ".join(outcome.report["coverage"])
 
 
-def test_deeper_runs_that_cannot_be_made_are_a_caveat(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deeper_runs_that_cannot_be_made_are_a_caveat(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from reprocheck import launch
     from reprocheck.cli import main
 
@@ -106,27 +129,43 @@ def test_deeper_runs_that_cannot_be_made_are_a_caveat(workdir: Path, monkeypatch
     assert main(["run", "--quiet", "train.py"]) == 1
     report = json.loads((workdir / "reports" / "latest" / "report.json").read_text())
     assert (report["verdict"], report["ladder"]) == ("not_reproducible", None)
-    assert any("level module could not be recorded: " in caveat and "No space left" in caveat for caveat in report["caveats"])
+    assert any(
+        "level module could not be recorded: " in caveat and "No space left" in caveat
+        for caveat in report["caveats"]
+    )
 
 
 def test_an_interrupt_while_recording_again_keeps_what_was_recorded(workdir: Path) -> None:
     (workdir / "train.py").write_text(WAITS)
     command = [sys.executable, "-m", "reprocheck", "run", "train.py"]
-    process = subprocess.Popen(command, cwd=workdir, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=workdir,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while not (workdir / "reports" / "ready").exists():
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
-    assert process.returncode == 130 and "interrupted" in errors and "is kept in reports/train-" in errors
+    assert (
+        process.returncode == 130
+        and "interrupted" in errors
+        and "is kept in reports/train-" in errors
+    )
     assert (workdir / "made.txt").read_text() == "run run "
     done = reprocheck("report", "reports/latest", cwd=workdir)
     assert done.returncode == 0 and done.stdout.startswith("NOT REPRODUCIBLE (forward)")
     report = json.loads((workdir / "reports" / "latest" / "report.json").read_text())
-    assert report["ladder"] is None and any("were broken off" in line for line in report["coverage"])
+    assert report["ladder"] is None and any(
+        "were broken off" in line for line in report["coverage"]
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- decisions
+# ---------------------------------------------------------------------------------------- decisions
 
 
 @pytest.mark.parametrize(
@@ -150,9 +189,14 @@ def test_when_two_more_runs_follow(check: Check, settings: Settings, expected: b
 
 
 @pytest.mark.parametrize(("first", "expected"), [(None, False), (1, True), (2, True), (3, False)])
-def test_losses_that_differ_beside_one_that_is_not_finite_are_looked_into(first: int | None, expected: bool) -> None:
+def test_losses_that_differ_beside_one_that_is_not_finite_are_looked_into(
+    first: int | None, expected: bool
+) -> None:
     base = inconclusive_nan()
-    check = replace(base, verdict=replace(base.verdict, bitwise=Bitwise(equal=first is None, first_iteration=first)))
+    check = replace(
+        base,
+        verdict=replace(base.verdict, bitwise=Bitwise(equal=first is None, first_iteration=first)),
+    )
     assert differs_beside_not_finite(check) is expected
     assert wanted(check, Settings()) is expected
 
@@ -164,16 +208,29 @@ def test_how_many_iterations_are_recorded() -> None:
     assert iterations(backward_fails(), Settings(steps=3)) == 3
     assert iterations(two_ranks(), Settings(fail_on="any-iteration")) == 6
     base = two_ranks()
-    far = replace(base.verdict, first_divergence=Divergence(iteration=90_000, run=2, rank=0, reference=1.0, value=2.0))
-    assert iterations(replace(base, verdict=far), Settings(fail_on="any-iteration", steps=None)) == 1000
+    far = replace(
+        base.verdict,
+        first_divergence=Divergence(iteration=90_000, run=2, rank=0, reference=1.0, value=2.0),
+    )
+    assert (
+        iterations(replace(base, verdict=far), Settings(fail_on="any-iteration", steps=None))
+        == 1000
+    )
     assert iterations(replace(base, verdict=far), Settings(fail_on="bitwise", steps=None)) == 6
 
 
 def test_when_operators_say_more() -> None:
-    inside = Rung(rung="forward", status="differs", place="Net", facts={"inside": "block.0", "generators": []})
+    inside = Rung(
+        rung="forward", status="differs", place="Net", facts={"inside": "block.0", "generators": []}
+    )
     assert operators_say_more(inside) and module_of(inside) == "block.0"
-    assert not operators_say_more(replace(inside, facts={"generators": ["torch"]})), "the draw explains it"
+    assert not operators_say_more(replace(inside, facts={"generators": ["torch"]})), (
+        "the draw explains it"
+    )
     assert not operators_say_more(replace(inside, facts={"structural": True}))
-    assert operators_say_more(replace(inside, rung="loss", facts={})) and module_of(replace(inside, facts={})) == ""
+    assert (
+        operators_say_more(replace(inside, rung="loss", facts={}))
+        and module_of(replace(inside, facts={})) == ""
+    )
     for rung in ("batch", "initial weights", "hyper-parameters", "update"):
         assert not operators_say_more(replace(inside, rung=rung))

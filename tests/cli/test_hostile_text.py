@@ -1,4 +1,6 @@
-"""Characters that steer a terminal or turn text around never reach it, wherever the text is from."""
+"""Characters that steer a terminal or turn text around never reach it, wherever the text is
+from.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def on_terminal(arguments: list[str], cwd: Path) -> str:
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "reprocheck", *arguments]
     environment = clean_environment(TERM="xterm")
-    process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=child, stderr=child)
+    process = subprocess.Popen(
+        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=child, stderr=child
+    )
     os.close(child)
     written = b""
     try:
@@ -76,9 +80,13 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda arguments: " ".join(arguments).replace(HOSTILE, "HOSTILE"),
 )
-def test_nothing_that_steers_a_terminal_reaches_it(arguments: list[str], recording: Path, workdir: Path) -> None:
+def test_nothing_that_steers_a_terminal_reaches_it(
+    arguments: list[str], recording: Path, workdir: Path
+) -> None:
     (workdir / "train.py").write_text(CLEAN)
-    written = on_terminal([str(recording) if word == "RECORDING" else word for word in arguments], workdir)
+    written = on_terminal(
+        [str(recording) if word == "RECORDING" else word for word in arguments], workdir
+    )
     assert written and not STEERS.search(OURS.sub("", written)), ascii(written)
 
 

@@ -21,12 +21,17 @@ HEAVY = ("numpy", "pandas", "matplotlib", "jinja2", "rich", "psutil", "msgspec")
 
 
 def modules_after(words: list[str], *asked: str) -> list[str]:
-    code = (
-        f"import sys\nfrom reprocheck.cli import main\nmain({words!r})\nprint(*[n for n in {asked!r} if n in sys.modules], file=sys.stderr)"
-    )
-    with TemporaryDirectory() as empty:  # nothing of a check that was killed elsewhere is there to be put back
+    code = f"import sys\nfrom reprocheck.cli import main\nmain({words!r})\nprint(*[n for n in {asked!r} if n in sys.modules], file=sys.stderr)"
+    # nothing of a check that was killed elsewhere is there to be put back
+    with TemporaryDirectory() as empty:
         environment = clean_environment(TMPDIR=empty)
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     return done.stderr.split()
 
 
@@ -50,7 +55,9 @@ def test_the_overview_is_what_typer_prints_and_lists_the_commands() -> None:
 
 
 @pytest.mark.parametrize("name", overview.COMMANDS)
-def test_the_help_of_a_command_is_what_the_parser_prints_and_plain_text(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_a_command_is_what_the_parser_prints_and_plain_text(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([name, "--help"]) == 0
     text = capsys.readouterr().out
     assert "\\[" not in text and "default: " not in text
@@ -72,8 +79,16 @@ def test_the_help_of_run_shows_every_setting_with_its_default() -> None:
 
 
 def completions(words: str, index: int) -> list[str]:
-    environment = clean_environment(**{COMPLETE: "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(index)})
-    done = subprocess.run([sys.executable, "-m", "reprocheck"], env=environment, capture_output=True, text=True, check=True)
+    environment = clean_environment(
+        **{COMPLETE: "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(index)}
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "reprocheck"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout.split()
 
 
@@ -90,4 +105,7 @@ def test_after_the_script_nothing_of_ours_is_completed() -> None:
 
 def test_the_completion_script_is_printed(workdir: Path) -> None:
     done = reprocheck("--show-completion", "bash", cwd=workdir)
-    assert COMPLETE in done.stdout + reprocheck("--show-completion", cwd=workdir, SHELL="/bin/bash").stdout
+    assert (
+        COMPLETE
+        in done.stdout + reprocheck("--show-completion", cwd=workdir, SHELL="/bin/bash").stdout
+    )

@@ -1,4 +1,6 @@
-"""What is meant for the script, or happens to it, never breaks the command itself: exit code 1 is a verdict and nothing else."""
+"""What is meant for the script, or happens to it, never breaks the command itself: exit code 1 is a
+verdict and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,16 @@ for step in range(12):
         start_afresh()
     reprocheck.log_loss(1 / (step + 1))
 """
-MODULES_OF_OURS = ("typer", "typing_extensions", "numpy", "select", "json", "textwrap", "platform", "shlex")
+MODULES_OF_OURS = (
+    "typer",
+    "typing_extensions",
+    "numpy",
+    "select",
+    "json",
+    "textwrap",
+    "platform",
+    "shlex",
+)
 
 
 @pytest.fixture
@@ -37,7 +48,14 @@ def clean(workdir: Path) -> Path:
 def isolated(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """`python -I -m reprocheck`: for an environment in which Python itself does not start."""
     command = [sys.executable, "-I", "-m", "reprocheck", *arguments]
-    return subprocess.run(command, cwd=cwd, env=clean_environment(**environment), capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=clean_environment(**environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_a_script_that_empties_its_modules_is_recorded_all_the_same(workdir: Path) -> None:
@@ -48,7 +66,9 @@ def test_a_script_that_empties_its_modules_is_recorded_all_the_same(workdir: Pat
 
 
 @pytest.mark.parametrize("place", ["PYTHONPATH", "working directory"])
-def test_modules_of_the_script_that_have_the_names_of_ours_do_not_break_the_command(clean: Path, place: str, tmp_path: Path) -> None:
+def test_modules_of_the_script_that_have_the_names_of_ours_do_not_break_the_command(
+    clean: Path, place: str, tmp_path: Path
+) -> None:
     folder = clean if place == "working directory" else tmp_path / "modules"
     folder.mkdir(exist_ok=True)
     for name in MODULES_OF_OURS:
@@ -69,7 +89,9 @@ def test_a_sitecustomize_that_exits_is_the_failure_of_the_script(clean: Path) ->
 def test_a_wrong_pythonhome_is_the_failure_of_the_script(clean: Path) -> None:
     done = isolated("run", "-q", "--no-draw", "train.py", cwd=clean, PYTHONHOME="/nonexistent")
     assert done.returncode == 4
-    assert done.stdout.startswith("SCRIPT FAILED: ") and "No module named 'encodings'" in done.stdout
+    assert (
+        done.stdout.startswith("SCRIPT FAILED: ") and "No module named 'encodings'" in done.stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,8 +106,12 @@ def test_a_wrong_pythonhome_is_the_failure_of_the_script(clean: Path) -> None:
         ("2>/dev/full", "run --no-draw train.py", 0),
     ],
 )
-def test_streams_that_are_closed_or_full(clean: Path, streams: str, arguments: str, exit_code: int) -> None:
+def test_streams_that_are_closed_or_full(
+    clean: Path, streams: str, arguments: str, exit_code: int
+) -> None:
     command = f"{sys.executable} -m reprocheck {arguments} {streams}"
-    done = subprocess.run(["bash", "-c", command], cwd=clean, env=clean_environment(), capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=clean, env=clean_environment(), capture_output=True, text=True
+    )
     assert done.returncode == exit_code
     assert "Traceback" not in done.stderr

@@ -1,4 +1,6 @@
-"""Where the options of reprocheck end and the user's own command begins, and that the latter arrives untouched."""
+"""Where the options of reprocheck end and the user's own command begins, and that the latter
+arrives untouched.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def test_the_entry_point_begins_at_a_script_a_module_or_two_dashes(words: str, r
     assert split[entry_start(split, OURS) :] == rest.split()
 
 
-def test_the_words_become_the_arguments_of_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_become_the_arguments_of_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert entry_words(["train.py", "--", "-m"]) == {"script": "train.py", "args": ("--", "-m")}
     assert entry_words(["-m", "a.b", "-m", "c"]) == {"module": "a.b", "args": ("-m", "c")}
@@ -69,7 +73,9 @@ def test_nothing_to_run_is_answered_with_an_example(words: list[str]) -> None:
     assert caught.value.fix
 
 
-def test_a_launcher_without_dashes_is_answered_with_the_command_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_without_dashes_is_answered_with_the_command_to_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(EntryPointError) as caught:
         entry_words(["torchrun", "--nproc-per-node", "2", "train.py"])
@@ -79,13 +85,30 @@ def test_a_launcher_without_dashes_is_answered_with_the_command_to_type(tmp_path
 
 
 PRINTS = "import json, sys\nimport reprocheck\nfor _ in range(3): reprocheck.log_loss(1.0)\nprint(json.dumps(sys.argv[1:]))\n"
-HOSTILE = ["--steps", "3", "--", "-m", "--help", "--version", "-o", "-", "", "a b", "ü", "--rtol=nan"]
+HOSTILE = [
+    "--steps",
+    "3",
+    "--",
+    "-m",
+    "--help",
+    "--version",
+    "-o",
+    "-",
+    "",
+    "a b",
+    "ü",
+    "--rtol=nan",
+]
 
 
 @pytest.mark.parametrize("kind", ["script", "module", "command"])
 def test_everything_after_the_entry_point_arrives_untouched(kind: str, workdir: Path) -> None:
     (workdir / "train.py").write_text(PRINTS)
-    start = {"script": ["train.py"], "module": ["-m", "train"], "command": ["--", "python", "train.py"]}[kind]
+    start = {
+        "script": ["train.py"],
+        "module": ["-m", "train"],
+        "command": ["--", "python", "train.py"],
+    }[kind]
     outcome = check("--runs", "2", "--steps", "all", *start, *HOSTILE, cwd=workdir)
     assert outcome.exit_code == 0, outcome.stderr
     assert json.loads(outcome.log()) == HOSTILE
@@ -96,7 +119,11 @@ def test_an_unknown_option_before_the_script_is_named_with_the_nearest(workdir: 
     (workdir / "train.py").write_text(PRINTS)
     done = reprocheck("run", "--step", "3", "train.py", cwd=workdir)
     assert done.returncode == 2
-    assert "--step" in done.stderr and "--steps" in done.stderr and "after the script" in " ".join(done.stderr.split())
+    assert (
+        "--step" in done.stderr
+        and "--steps" in done.stderr
+        and "after the script" in " ".join(done.stderr.split())
+    )
     assert done.stdout == "" and not (workdir / "reports").exists()
 
 
@@ -115,7 +142,9 @@ def test_an_option_without_its_value(workdir: Path) -> None:
         (["notebook.ipynb"], "reprocheck run notebook.ipynb"),
     ],
 )
-def test_a_script_without_a_command_is_told_the_command(typed: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_without_a_command_is_told_the_command(
+    typed: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(typed) == 2
     error = " ".join(capsys.readouterr().err.split())
     assert f"Did you mean `{meant}`?" in error

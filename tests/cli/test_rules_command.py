@@ -15,15 +15,26 @@ def test_the_table_has_a_row_for_each_entry_and_is_plain_in_a_pipe(workdir: Path
     rows = done.stdout.splitlines()
     assert done.returncode == 0 and "\x1b" not in done.stdout
     assert [row.split()[0] for row in rows] == [entry.code for entry in catalogue()]
-    assert all(entry.title in row and ", ".join(entry.frameworks) in row for entry, row in zip(catalogue(), rows))
+    assert all(
+        entry.title in row and ", ".join(entry.frameworks) in row
+        for entry, row in zip(catalogue(), rows)
+    )
 
 
 def test_an_entry_by_code_and_by_name(workdir: Path) -> None:
-    by_code, by_name = reprocheck("rules", "rc505", cwd=workdir), reprocheck("rules", "hash-order", cwd=workdir)
+    by_code, by_name = (
+        reprocheck("rules", "rc505", cwd=workdir),
+        reprocheck("rules", "hash-order", cwd=workdir),
+    )
     assert by_code.returncode == 0 and by_code.stdout == by_name.stdout
     words = " ".join(by_code.stdout.split())
     entry = find("hash-order")
-    assert entry and entry.title in words and entry.why in words and entry.fix in by_code.stdout.replace("\n  ", "\n")
+    assert (
+        entry
+        and entry.title in words
+        and entry.why in words
+        and entry.fix in by_code.stdout.replace("\n  ", "\n")
+    )
     assert all(len(line) <= 80 for line in by_code.stdout.split("\nFix\n")[0].splitlines())
 
 
@@ -31,15 +42,31 @@ def test_json(workdir: Path) -> None:
     rows = json.loads(reprocheck("rules", "--format", "json", cwd=workdir).stdout)
     assert [row["code"] for row in rows] == [entry.code for entry in catalogue()]
     one = json.loads(reprocheck("rules", "RC301", "--format", "json", cwd=workdir).stdout)
-    assert one["name"] == "unseeded-weights" and one["group"] == "Weights" and "mindspore" in one["fixes"]
+    assert (
+        one["name"] == "unseeded-weights"
+        and one["group"] == "Weights"
+        and "mindspore" in one["fixes"]
+    )
 
 
 def test_an_unknown_code_names_the_nearest(workdir: Path) -> None:
     done = reprocheck("rules", "unseeded-wieghts", cwd=workdir)
     assert done.returncode == 2 and done.stdout == ""
-    assert "error: There is no rule unseeded-wieghts." in done.stderr and "Did you mean unseeded-weights" in done.stderr
+    assert (
+        "error: There is no rule unseeded-wieghts." in done.stderr
+        and "Did you mean unseeded-weights" in done.stderr
+    )
     assert reprocheck("rules", "--format", "yaml", cwd=workdir).returncode == 2
 
 
 def test_it_imports_nothing_heavy() -> None:
-    assert modules_after(["rules", "RC301"], *HEAVY, "reprocheck.launch", "reprocheck.report", "reprocheck.explain") == []
+    assert (
+        modules_after(
+            ["rules", "RC301"],
+            *HEAVY,
+            "reprocheck.launch",
+            "reprocheck.report",
+            "reprocheck.explain",
+        )
+        == []
+    )

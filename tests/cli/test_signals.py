@@ -1,4 +1,6 @@
-"""SIGTERM and SIGHUP end a check as Ctrl-C does, wherever it is: exit code 130, nothing of the user's lost, none of them swallowed."""
+"""SIGTERM and SIGHUP end a check as Ctrl-C does, wherever it is: exit code 130, nothing of the
+user's lost, none of them swallowed.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,17 @@ sys.exit(main({arguments!r}))
 WRITES = "import reprocheck\nfor step in range(3):\n    reprocheck.log_loss(1.0)\nopen('data.txt', 'w').write('changed')\n"
 
 
-def hit(cwd: Path, number: int, module: str, function: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+def hit(
+    cwd: Path, number: int, module: str, function: str, arguments: list[str]
+) -> subprocess.CompletedProcess[str]:
     """A command to which a signal is sent when it comes to a function."""
-    code = PATCHED.format(root=str(ROOT), module=module, function=function, number=number, arguments=arguments)
+    code = PATCHED.format(
+        root=str(ROOT), module=module, function=function, number=number, arguments=arguments
+    )
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=cwd, env=clean_environment(), capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, cwd=cwd, env=clean_environment(), capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -46,7 +54,9 @@ def hit(cwd: Path, number: int, module: str, function: str, arguments: list[str]
         ("reprocheck.report", "write", True),
     ],
 )
-def test_a_signal_outside_of_the_runs(workdir: Path, number: int, module: str, function: str, recorded: bool) -> None:
+def test_a_signal_outside_of_the_runs(
+    workdir: Path, number: int, module: str, function: str, recorded: bool
+) -> None:
     (workdir / "train.py").write_text(WRITES)
     (workdir / "data.txt").write_text("precious")
     done = hit(workdir, number, module, function, ["run", "--no-draw", "train.py"])

@@ -1,4 +1,6 @@
-"""What goes to stdout and what to stderr, on a terminal and off it, and what is kept when something breaks."""
+"""What goes to stdout and what to stderr, on a terminal and off it, and what is kept when something
+breaks.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,14 @@ def clean(workdir: Path) -> Path:
 
 def test_without_drawing_the_result_is_there_and_the_rest_can_be_drawn_later(clean: Path) -> None:
     outcome = check("--no-draw", "train.py", cwd=clean)
-    assert outcome.folder is not None and f"reports/{outcome.folder.name}/report.json" in outcome.stdout
-    assert {path.name for path in outcome.folder.iterdir() if path.is_file()} == {"record.json", "report.json"}
+    assert (
+        outcome.folder is not None
+        and f"reports/{outcome.folder.name}/report.json" in outcome.stdout
+    )
+    assert {path.name for path in outcome.folder.iterdir() if path.is_file()} == {
+        "record.json",
+        "report.json",
+    }
     assert reprocheck("report", "reports/latest", cwd=clean).returncode == 0
     assert (outcome.folder / "report.html").exists() and (outcome.folder / "loss.png").exists()
 
@@ -41,7 +49,9 @@ def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
     assert outcome.stdout.startswith("REPRODUCIBLE\n")
     assert outcome.folder is not None
     assert f"reports/{outcome.folder.name}/report.html" in outcome.stdout
-    assert re.search(r"^    reprocheck run --runs 5 --no-explain train\.py$", outcome.stdout, re.MULTILINE)
+    assert re.search(
+        r"^    reprocheck run --runs 5 --no-explain train\.py$", outcome.stdout, re.MULTILINE
+    )
     assert [line.split(" · ")[:2] for line in outcome.stderr.splitlines()[1:]] == [
         ["run 1 of 2", "stopped after iteration 10"],
         ["run 2 of 2", "stopped after iteration 10"],
@@ -53,7 +63,9 @@ def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
 
 def test_json_on_stdout_and_nothing_else(workdir: Path) -> None:
     (workdir / "train.py").write_text(UNSEEDED)
-    done = reprocheck("run", "--show-output", "--format", "json", "-o", "-", "train.py", cwd=workdir)
+    done = reprocheck(
+        "run", "--show-output", "--format", "json", "-o", "-", "train.py", cwd=workdir
+    )
     assert done.returncode == 1
     assert json.loads(done.stdout)["verdict"] == "not_reproducible"
     assert "NOT REPRODUCIBLE (forward)" in done.stderr
@@ -70,7 +82,11 @@ def test_quiet_leaves_the_verdict_and_the_place_of_the_report(clean: Path) -> No
     assert outcome.stderr == ""
     verdict, place = outcome.stdout.splitlines()
     assert verdict.startswith("REPRODUCIBLE: ")
-    assert outcome.folder is not None and place == f"reports/{outcome.folder.name}/report.html" and (clean / place).exists()
+    assert (
+        outcome.folder is not None
+        and place == f"reports/{outcome.folder.name}/report.html"
+        and (clean / place).exists()
+    )
 
 
 def test_a_report_goes_to_a_file_named_by_its_suffix(clean: Path) -> None:
@@ -85,10 +101,15 @@ def test_a_report_goes_to_a_file_named_by_its_suffix(clean: Path) -> None:
         (["--format", "jsn"], ["jsn", "Did you mean json?"]),
         (["-o", "result.txt"], ["result.txt", "--format"]),
         (["-o", "-"], ["--format"]),
-        (["--format", "json", "-o", "missing/result.json"], ["missing/result.json", "No such file"]),
+        (
+            ["--format", "json", "-o", "missing/result.json"],
+            ["missing/result.json", "No such file"],
+        ),
     ],
 )
-def test_a_destination_that_cannot_be_is_refused_before_the_first_run(clean: Path, arguments: list[str], words: list[str]) -> None:
+def test_a_destination_that_cannot_be_is_refused_before_the_first_run(
+    clean: Path, arguments: list[str], words: list[str]
+) -> None:
     done = reprocheck("run", *arguments, "train.py", cwd=clean)
     assert done.returncode == 2 and done.stdout == ""
     assert all(word in done.stderr for word in words), done.stderr
@@ -96,7 +117,9 @@ def test_a_destination_that_cannot_be_is_refused_before_the_first_run(clean: Pat
 
 
 def test_ascii_where_the_terminal_has_no_utf8(clean: Path) -> None:
-    done = reprocheck("run", "train.py", cwd=clean, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    done = reprocheck(
+        "run", "train.py", cwd=clean, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C"
+    )
     assert done.returncode == 0
     assert "run 1 of 2 - stopped after iteration 10" in done.stderr
     assert (done.stdout + done.stderr).isascii()
@@ -110,7 +133,9 @@ def test_colour_when_asked_for_and_not_otherwise(clean: Path) -> None:
 
 
 def test_a_failing_script_shows_the_end_of_its_log(workdir: Path) -> None:
-    (workdir / "train.py").write_text("import sys\nprint('\\x1b[31mred', file=sys.stderr)\nraise ValueError('no such loss')\n")
+    (workdir / "train.py").write_text(
+        "import sys\nprint('\\x1b[31mred', file=sys.stderr)\nraise ValueError('no such loss')\n"
+    )
     outcome = check("train.py", cwd=workdir)
     assert outcome.exit_code == 4
     assert outcome.stdout.startswith("SCRIPT FAILED\n")
@@ -118,8 +143,13 @@ def test_a_failing_script_shows_the_end_of_its_log(workdir: Path) -> None:
     assert "│ red" in outcome.stdout and "\x1b" not in outcome.stdout
 
 
-@pytest.mark.parametrize(("command", "hint"), [(["python", "-I", "train.py"], "-I"), (["python", "plain.py"], "log_loss")])
-def test_where_nothing_was_recorded_the_reasons_are_named(workdir: Path, command: list[str], hint: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [(["python", "-I", "train.py"], "-I"), (["python", "plain.py"], "log_loss")],
+)
+def test_where_nothing_was_recorded_the_reasons_are_named(
+    workdir: Path, command: list[str], hint: str
+) -> None:
     (workdir / "train.py").write_text("print('training')\n")
     (workdir / "plain.py").write_text("print('training')\n")
     outcome = check("--", *command, cwd=workdir)
@@ -129,7 +159,14 @@ def test_where_nothing_was_recorded_the_reasons_are_named(workdir: Path, command
 
 def test_a_reader_that_leaves_early_changes_nothing(clean: Path) -> None:
     command = f"{sys.executable} -m reprocheck run train.py | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=clean, env=clean_environment(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=clean,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "0\n"
     assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
 
@@ -143,7 +180,9 @@ def test_an_internal_error_is_two_lines_and_a_file(clean: Path) -> None:
         "settings.load = fail; sys.exit(main(['run', 'train.py']))"
     )
     environment = clean_environment(TMPDIR=str(broken))
-    done = subprocess.run([sys.executable, "-c", code], cwd=clean, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=clean, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 70
     assert done.stderr.startswith("error: reprocheck itself failed: RuntimeError: wires crossed\n")
     assert "Traceback" not in done.stderr
@@ -168,8 +207,14 @@ def test_an_interrupt_ends_with_130_and_says_what_is_kept(workdir: Path) -> None
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    folder = next(path for path in (workdir / "reports").iterdir() if path.is_dir() and not path.is_symlink())
-    assert "error: interrupted." in stderr and f"reports/{folder.name}" in stderr and "Traceback" not in stderr
+    folder = next(
+        path for path in (workdir / "reports").iterdir() if path.is_dir() and not path.is_symlink()
+    )
+    assert (
+        "error: interrupted." in stderr
+        and f"reports/{folder.name}" in stderr
+        and "Traceback" not in stderr
+    )
     assert (folder / "record.json").exists()
     assert reprocheck("report", folder, cwd=workdir).returncode == 0
 
@@ -198,6 +243,8 @@ def test_on_a_terminal_one_live_line_a_run(clean: Path) -> None:
     os.close(parent)
     assert process.wait(60) == 0
     text = drawn.decode()
-    assert re.search(r"\r\x1b\[2K\x1b\[2mrun 1 of 2 · iteration \d+ of 10 · loss [\d.]+ · [\d.]+ s", text)
+    assert re.search(
+        r"\r\x1b\[2K\x1b\[2mrun 1 of 2 · iteration \d+ of 10 · loss [\d.]+ · [\d.]+ s", text
+    )
     assert re.search(r"\r\x1b\[2Krun 2 of 2 · stopped after iteration 10", text)
     assert "\x1b[1;32mREPRODUCIBLE" in text

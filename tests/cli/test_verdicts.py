@@ -1,4 +1,6 @@
-"""What a user gets of a run that ends badly after the checks, and of one that diverges after them: exit code, terminal, every format."""
+"""What a user gets of a run that ends badly after the checks, and of one that diverges after them:
+exit code, terminal, every format.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def junit(text: str) -> Any:
     ],
 )
 @pytest.mark.parametrize("fail_on", ["checks", "bitwise"])
-def test_a_run_that_ends_badly_after_the_checks_is_no_pass(fault: str, ending: str, fail_on: str, workdir: Path) -> None:
+def test_a_run_that_ends_badly_after_the_checks_is_no_pass(
+    fault: str, ending: str, fail_on: str, workdir: Path
+) -> None:
     (workdir / "train.py").write_text(ENDS.format(fault=fault))
     outcome = check("--steps", "all", "--fail-on", fail_on, "train.py", cwd=workdir, explain=True)
     assert (outcome.exit_code, outcome.report["verdict"]) == (4, "script_failed"), outcome.stdout
@@ -67,20 +71,34 @@ def test_a_run_that_ends_badly_after_the_checks_is_no_pass(fault: str, ending: s
 
 
 @pytest.mark.parametrize("fail_on", ["checks", "bitwise"])
-def test_a_run_that_hangs_after_the_checks_is_no_pass(fail_on: str, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_hangs_after_the_checks_is_no_pass(
+    fail_on: str, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     markers = workdir.with_name("markers")
     markers.mkdir()
     watch_by(monkeypatch, lambda: any(living(markers)))
     monkeypatch.chdir(workdir)
     monkeypatch.setenv("MARKERS", str(markers))
     (workdir / "train.py").write_text(ENDS.format(fault=HANGS))
-    options = ["--quiet", "--no-draw", "--steps", "all", "--timeout", str(TIMEOUT), "--fail-on", fail_on]
+    options = [
+        "--quiet",
+        "--no-draw",
+        "--steps",
+        "all",
+        "--timeout",
+        str(TIMEOUT),
+        "--fail-on",
+        fail_on,
+    ]
     exit_code = main(["run", *options, "train.py"])
     folder = (workdir / "reports" / "latest").resolve()
     report = json.loads((folder / "report.json").read_text())
     assert (exit_code, report["verdict"]) == (5, "timed_out")
     outcome = Outcome(exit_code=exit_code, stdout="", stderr="", folder=folder, report=report)
-    assert_no_pass(outcome, f"Both runs were stopped after iteration 4 by --timeout after {report['runs'][0]['seconds']:.0f} s")
+    assert_no_pass(
+        outcome,
+        f"Both runs were stopped after iteration 4 by --timeout after {report['runs'][0]['seconds']:.0f} s",
+    )
 
 
 def assert_no_pass(outcome: Outcome, ending: str) -> None:
@@ -118,10 +136,16 @@ def test_a_pass_that_diverges_later_says_so_everywhere_and_is_explained(workdir:
     assert " ".join(outcome.stdout.split()).startswith(headline)
     assert outcome.stdout.rstrip().endswith("reprocheck run --fail-on any-iteration train.py")
     assert outcome.report["ladder"]["rungs"] and outcome.report["ladder"]["first"] is not None
-    differs = next(rung for rung in outcome.report["ladder"]["rungs"] if rung["rung"] == outcome.report["ladder"]["first"])
+    differs = next(
+        rung
+        for rung in outcome.report["ladder"]["rungs"]
+        if rung["rung"] == outcome.report["ladder"]["first"]
+    )
     assert differs["iteration"] == 6
 
-    stricter = reprocheck("run", "-q", "--no-explain", "--fail-on", "any-iteration", "train.py", cwd=workdir)
+    stricter = reprocheck(
+        "run", "-q", "--no-explain", "--fail-on", "any-iteration", "train.py", cwd=workdir
+    )
     assert stricter.returncode == 1 and "exit code 1 by --fail-on any-iteration" in stricter.stdout
 
 
@@ -130,7 +154,10 @@ def test_equal_losses_of_two_lengths_are_a_divergence(workdir: Path) -> None:
     outcome = check("--steps", "all", "train.py", cwd=workdir)
     longer = "one run is longer: 8 against 4 iterations"
     assert outcome.exit_code == 0
-    assert outcome.report["headline"] == f"REPRODUCIBLE in the checks, DIVERGES from iteration 5 ({longer})"
+    assert (
+        outcome.report["headline"]
+        == f"REPRODUCIBLE in the checks, DIVERGES from iteration 5 ({longer})"
+    )
     assert "gave different losses" not in outcome.stdout
 
 

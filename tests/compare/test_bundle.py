@@ -19,8 +19,19 @@ TRACE = "run-1/trace/12-34.jsonl"
 
 
 def run(**changed: str) -> RunRecord:
-    places = {"trace": "run-1/trace", "stdout": "run-1/stdout.log", "stderr": "run-1/stderr.log"} | changed
-    return RunRecord(number=1, ended="completed", exit_status=0, started="2026-01-01T00:00:00+00:00", seconds=1.0, **places)
+    places = {
+        "trace": "run-1/trace",
+        "stdout": "run-1/stdout.log",
+        "stderr": "run-1/stderr.log",
+    } | changed
+    return RunRecord(
+        number=1,
+        ended="completed",
+        exit_status=0,
+        started="2026-01-01T00:00:00+00:00",
+        seconds=1.0,
+        **places,
+    )
 
 
 def folder_of(path: Path, one: RunRecord | None = None) -> Path:
@@ -69,10 +80,23 @@ def test_reports_copies_and_links_are_not_packed(tmp_path: Path) -> None:
     (report / "snapshot" / "pack").write_text("the user's")
     (report / "run-1" / "stderr.log").symlink_to("/etc/passwd")
     bundle.pack(report, tmp_path / "run.zip")
-    assert sorted(zipfile.ZipFile(tmp_path / "run.zip").namelist()) == ["record.json", "run-1/stdout.log", TRACE]
+    assert sorted(zipfile.ZipFile(tmp_path / "run.zip").namelist()) == [
+        "record.json",
+        "run-1/stdout.log",
+        TRACE,
+    ]
 
 
-@pytest.mark.parametrize("name", ["../evil.py", "/etc/cron.d/evil", "run-1/trace/../../evil.jsonl", "run-1\\trace\\x.jsonl", "C:/evil"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../evil.py",
+        "/etc/cron.d/evil",
+        "run-1/trace/../../evil.jsonl",
+        "run-1\\trace\\x.jsonl",
+        "C:/evil",
+    ],
+)
 def test_a_name_that_leads_out_of_the_folder_is_refused(packed: Path, name: str) -> None:
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr(name, "import os")
@@ -80,17 +104,42 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(packed: Path, name: str)
     assert not list(packed.parent.glob("evil*"))
 
 
-def test_the_zip_of_a_report_folder_is_a_recording_and_what_is_none_stays_in_it(tmp_path: Path) -> None:
+def test_the_zip_of_a_report_folder_is_a_recording_and_what_is_none_stays_in_it(
+    tmp_path: Path,
+) -> None:
     report = folder_of(tmp_path / "train-20260101-000000")
-    for name in ("report.html", "sitecustomize.py", "module/left/data.csv", "arms/fix.patch", "arms/1-seed/run-1/trace/1-2.jsonl"):
+    for name in (
+        "report.html",
+        "sitecustomize.py",
+        "module/left/data.csv",
+        "arms/fix.patch",
+        "arms/1-seed/run-1/trace/1-2.jsonl",
+    ):
         (report / name).parent.mkdir(parents=True, exist_ok=True)
         (report / name).write_text("text")
-    taken = ["arms/1-seed/run-1/trace/1-2.jsonl", "arms/fix.patch", "record.json", "run-1/stdout.log", TRACE]
+    taken = [
+        "arms/1-seed/run-1/trace/1-2.jsonl",
+        "arms/fix.patch",
+        "record.json",
+        "run-1/stdout.log",
+        TRACE,
+    ]
     for place in (report, report.parent):
-        zipped = Path(shutil.make_archive(str(tmp_path / f"of-{place.name}"), "zip", place, "." if place is report else report.name))
+        zipped = Path(
+            shutil.make_archive(
+                str(tmp_path / f"of-{place.name}"),
+                "zip",
+                place,
+                "." if place is report else report.name,
+            )
+        )
         with bundle.opened(zipped) as folder:
             assert bundle.files(folder) == taken
-            assert sorted(path.name for path in folder.iterdir()) == ["arms", "record.json", "run-1"]
+            assert sorted(path.name for path in folder.iterdir()) == [
+                "arms",
+                "record.json",
+                "run-1",
+            ]
 
 
 def test_a_whole_check_is_packed_with_its_search_and_its_reports(tmp_path: Path) -> None:
@@ -99,7 +148,13 @@ def test_a_whole_check_is_packed_with_its_search_and_its_reports(tmp_path: Path)
         (report / name).parent.mkdir(parents=True, exist_ok=True)
         (report / name).write_text("text")
     bundle.pack_all(report, tmp_path / "all.zip", ["report.html", "report.md"])
-    names = ["arms/1-seed/run-1/stdout.log", "record.json", "report.html", "run-1/stdout.log", TRACE]
+    names = [
+        "arms/1-seed/run-1/stdout.log",
+        "record.json",
+        "report.html",
+        "run-1/stdout.log",
+        TRACE,
+    ]
     assert sorted(zipfile.ZipFile(tmp_path / "all.zip").namelist()) == names
 
 
@@ -113,12 +168,15 @@ def test_a_link_in_a_zip_becomes_a_plain_file(packed: Path) -> None:
         assert (folder / "run-1" / "stderr.log").read_text() == "/etc/passwd"
 
 
-def test_a_zip_that_grows_beyond_what_it_says_or_may_is_refused(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_that_grows_beyond_what_it_says_or_may_is_refused(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bundle, "MOST_BYTES", 100)
     assert "more than" in refused(packed)
     monkeypatch.setattr(bundle, "MOST_BYTES", 1 << 30)
     data = bytearray(packed.read_bytes())
-    end = data.rindex(b"PK\x01\x02")  # the last entry of the directory says that its file is shorter than it is
+    # the last entry of the directory says that its file is shorter than it is
+    end = data.rindex(b"PK\x01\x02")
     data[end + 24 : end + 28] = (1).to_bytes(4, "little")
     packed.write_bytes(data)
     assert refused(packed)
@@ -147,7 +205,9 @@ def test_a_record_that_names_places_elsewhere_is_refused(tmp_path: Path, place: 
 def test_a_record_of_a_newer_version_and_one_without_runs_say_so(tmp_path: Path) -> None:
     newer = folder_of(tmp_path / "newer")
     plain = json.loads((newer / "record.json").read_text())
-    (newer / "record.json").write_text(json.dumps(plain | {"schema_version": 99, "reprocheck_version": "9.9"}))
+    (newer / "record.json").write_text(
+        json.dumps(plain | {"schema_version": 99, "reprocheck_version": "9.9"})
+    )
     assert "newer reprocheck (9.9" in refused(newer)
     empty = folder_of(tmp_path / "empty")
     (empty / "record.json").write_text(json.dumps(plain | {"runs": []}))

@@ -20,7 +20,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def report(workdir: Path) -> dict[str, Any]:
-    """report.json of the last comparison; it fits the schema, and the page and the Markdown were drawn."""
+    """report.json of the last comparison; it fits the schema, and the page and the Markdown were
+    drawn.
+    """
     folder = (workdir / "reports" / "latest").resolve()
     document: dict[str, Any] = json.loads((folder / "report.json").read_text())
     jsonschema.Draft202012Validator(json.loads(_source("report.schema.json"))).validate(document)
@@ -54,16 +56,24 @@ def test_another_number_of_threads_is_drift_and_no_noise(workdir: Path) -> None:
     assert drift(document)["threads"] == ["torch.threads", "variable.OMP_NUM_THREADS"]
     assert [side["name"] for side in document["compared"]["sides"]] == ["two.zip", "one.zip"]
     assert not document["bitwise"]["equal"]
-    assert "rounding level, as is to be expected where the number of threads" in document["compared"]["sentence"]
+    assert (
+        "rounding level, as is to be expected where the number of threads"
+        in document["compared"]["sentence"]
+    )
     rungs = {rung["rung"]: rung for rung in document["ladder"]["rungs"]}
     assert rungs["environment"]["status"] == "differs"
     assert rungs["initial weights"]["status"] == rungs["batch"]["status"] == "equal"
     assert document["ladder"]["first"] in ("forward", "loss", "gradient")
     assert rungs[document["ladder"]["first"]]["size"] == "rounding"
-    assert (document["causes"][0]["code"], document["causes"][0]["confidence"]) == ("RC002", "suspected")
+    assert (document["causes"][0]["code"], document["causes"][0]["confidence"]) == (
+        "RC002",
+        "suspected",
+    )
     assert document["state_left"] == []
     lines = done.stdout.splitlines()
-    assert next(i for i, line in enumerate(lines) if "number of threads" in line and "torch.threads" in line) < next(
+    assert next(
+        i for i, line in enumerate(lines) if "number of threads" in line and "torch.threads" in line
+    ) < next(
         i for i, line in enumerate(lines) if line.startswith("→") or "initial weights" in line
     )  # differences of the environment come before the ladder
     again = reprocheck("report", "reports/latest", cwd=workdir)
@@ -72,7 +82,9 @@ def test_another_number_of_threads_is_drift_and_no_noise(workdir: Path) -> None:
 
 
 @pytest.mark.torch
-def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_are_causes(workdir: Path) -> None:
+def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_are_causes(
+    workdir: Path,
+) -> None:
     script = workdir / "train.py"
     script.write_text((SCRIPTS / "threads.py").read_text())
     recorded(workdir, "one.zip", "train.py", OMP_NUM_THREADS="2")
@@ -81,10 +93,16 @@ def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_ar
     done = reprocheck("compare", "one.zip", "two.zip", cwd=workdir)
     assert done.returncode == 1, done.stdout + done.stderr
     document = report(workdir)
-    assert [(cause["code"], cause["confidence"]) for cause in document["causes"][:2]] == [("RC106", "observed"), ("RC002", "suspected")]
+    assert [(cause["code"], cause["confidence"]) for cause in document["causes"][:2]] == [
+        ("RC106", "observed"),
+        ("RC002", "suspected"),
+    ]
     source = document["causes"][0]["source"]
     assert (source["file"], source["line"]) == ("train.py", 7)
-    assert "`lr` of SGD[0] is 0.01 in run 1 and 0.02 in run 2 at the update of iteration 1." in document["causes"][0]["evidence"]
+    assert (
+        "`lr` of SGD[0] is 0.01 in run 1 and 0.02 in run 2 at the update of iteration 1."
+        in document["causes"][0]["evidence"]
+    )
     assert document["ladder"]["first"] == "files and arguments"
     gradient = next(rung for rung in document["ladder"]["rungs"] if rung["rung"] == "gradient")
     assert (gradient["size"], gradient["iteration"]) == ("rounding", 1)
@@ -93,7 +111,9 @@ def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_ar
 
 def test_the_diff_of_two_sources_is_shown_and_nothing_is_drawn_at_random(workdir: Path) -> None:
     script = workdir / "train.py"
-    script.write_text("import random\nimport reprocheck\nname = random.random()\nfor step in range(4):\n    reprocheck.log_loss(1.0)\n")
+    script.write_text(
+        "import random\nimport reprocheck\nname = random.random()\nfor step in range(4):\n    reprocheck.log_loss(1.0)\n"
+    )
     recorded(workdir, "one.zip", "train.py")
     script.write_text(script.read_text().replace("log_loss(1.0)", "log_loss(2.0)"))
     recorded(workdir, "two.zip", "train.py")
@@ -101,10 +121,14 @@ def test_the_diff_of_two_sources_is_shown_and_nothing_is_drawn_at_random(workdir
     recorded(workdir, "three.zip", "train.py")
     done = reprocheck("compare", "one.zip", "two.zip", cwd=workdir)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "train.py:5: reprocheck.log_loss(1.0) → reprocheck.log_loss(2.0)" in " ".join(done.stdout.split())
+    assert "train.py:5: reprocheck.log_loss(1.0) → reprocheck.log_loss(2.0)" in " ".join(
+        done.stdout.split()
+    )
     document = report(workdir)
     assert document["causes"][0]["code"] == "RC106"
-    assert not [cause["code"] for cause in document["causes"] if cause["code"].startswith(("RC2", "RC4"))]
+    assert not [
+        cause["code"] for cause in document["causes"] if cause["code"].startswith(("RC2", "RC4"))
+    ]
     (source,) = document["compared"]["sources"]
     assert source["file"] == "train.py"
     assert "-    reprocheck.log_loss(1.0)\n+    reprocheck.log_loss(2.0)\n" in source["diff"]
@@ -133,7 +157,9 @@ def test_another_library_version_is_drift(workdir: Path) -> None:
 
 
 @pytest.mark.torch
-def test_another_version_of_torch_is_drift_and_the_ladder_says_where_it_begins(workdir: Path) -> None:
+def test_another_version_of_torch_is_drift_and_the_ladder_says_where_it_begins(
+    workdir: Path,
+) -> None:
     python = os.environ.get("REPROCHECK_TEST_OTHER_TORCH_PYTHON")
     if python is None:
         pytest.skip("no interpreter with another torch: set REPROCHECK_TEST_OTHER_TORCH_PYTHON")
@@ -145,7 +171,9 @@ def test_another_version_of_torch_is_drift_and_the_ladder_says_where_it_begins(w
     document = report(workdir)
     assert "torch.version" in drift(document)["library"]
     rungs = {rung["rung"]: rung["status"] for rung in document["ladder"]["rungs"]}
-    assert rungs["environment"] == "differs", "found beside the rungs that can be compared, whatever either interpreter hashes with"
+    assert rungs["environment"] == "differs", (
+        "found beside the rungs that can be compared, whatever either interpreter hashes with"
+    )
     assert rungs["initial weights"] == rungs["RNG state"] == rungs["batch"] == "equal"
     assert "library version" in document["compared"]["sentence"]
 
@@ -161,7 +189,9 @@ def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path
     assert near.returncode == 1
     said = report(workdir)["compared"]["sentence"]
     assert "differ among themselves, by up to 0.02 in a checked loss" in said
-    assert said.endswith("the difference between the sides, 0.03, is noise from run to run and says nothing of drift.")
+    assert said.endswith(
+        "the difference between the sides, 0.03, is noise from run to run and says nothing of drift."
+    )
     far = reprocheck("compare", "noisy.zip", "far.zip", cwd=workdir)
     assert far.returncode == 1
     document = report(workdir)
@@ -171,10 +201,15 @@ def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path
     quiet = reprocheck("compare", "quiet.zip", "far.zip", cwd=workdir)
     assert quiet.returncode == 1
     assert [row["equal"] for row in report(workdir)["compared"]["noise"]] == [True, False]
-    found = compare(workdir / "noisy.zip", workdir / "far.zip", output=workdir / "from-python", draw=False)
+    found = compare(
+        workdir / "noisy.zip", workdir / "far.zip", output=workdir / "from-python", draw=False
+    )
     assert found.between is not None
     assert "is larger than that" in found.between.sentence
-    assert (found.verdict.exit_code, found.folder is not None and found.folder.parent) == (1, workdir / "from-python")
+    assert (found.verdict.exit_code, found.folder is not None and found.folder.parent) == (
+        1,
+        workdir / "from-python",
+    )
     same = reprocheck("compare", "--fail-on", "bitwise", "quiet.zip", "quiet.zip", cwd=workdir)
     assert same.returncode == 0
     assert report(workdir)["compared"]["sentence"].startswith("Both sides agree in every bit")
@@ -185,7 +220,9 @@ def test_a_side_that_keeps_no_source_is_named(workdir: Path) -> None:
     recorded(workdir, "one.zip", "said.py", "1.0")
     passed = reprocheck("run", "--output", "passed", "said.py", "1.0", cwd=workdir)
     assert passed.returncode == 0, passed.stdout
-    done = reprocheck("compare", "one.zip", str(next((workdir / "passed").glob("said-*"))), cwd=workdir)
+    done = reprocheck(
+        "compare", "one.zip", str(next((workdir / "passed").glob("said-*"))), cwd=workdir
+    )
     assert done.returncode == 0, done.stdout
     (caveat,) = (said for said in report(workdir)["caveats"] if "source" in said)
     assert "keeps no source, so the source of the two sides was not compared." in caveat
@@ -219,7 +256,8 @@ def test_another_commit_is_recorded_beside_the_working_directory(workdir: Path) 
     package.mkdir()
     script = (SCRIPTS / "said.py").read_text()
     (package / "train.py").write_text(
-        script.replace("import random\n", "import random\nfrom pathlib import Path\n") + "Path('data').read_text()\n"
+        script.replace("import random\n", "import random\nfrom pathlib import Path\n")
+        + "Path('data').read_text()\n"
     )
     (workdir / ".gitignore").write_text("reports/\npackage/data\n")
     (package / "data").write_text("not tracked, and read by both sides")
@@ -231,7 +269,10 @@ def test_another_commit_is_recorded_beside_the_working_directory(workdir: Path) 
     done = reprocheck("compare", "--against", "HEAD", "train.py", "2.0", cwd=package)
     assert done.returncode == 1, done.stdout + done.stderr
     document = report(package)
-    assert [side["name"].partition(" ")[0] for side in document["compared"]["sides"]] == ["HEAD", "the"]
+    assert [side["name"].partition(" ")[0] for side in document["compared"]["sides"]] == [
+        "HEAD",
+        "the",
+    ]
     assert "source.train.py" in drift(document)["source"]
     losses = [run["ranks"][0]["iterations"][0]["losses"][0]["value"] for run in document["runs"]]
     assert losses[0] - losses[1] == pytest.approx(1.0)
@@ -251,7 +292,10 @@ def test_mistakes_are_named(workdir: Path) -> None:
     missing = reprocheck("compare", "a.zip", "b.zip", cwd=workdir)
     assert (missing.returncode, "There is no recording a.zip" in missing.stderr) == (2, True)
     outside = reprocheck("compare", "--against", "HEAD", "said.py", cwd=workdir)
-    assert (outside.returncode, "not in a git repository" in " ".join(outside.stderr.split())) == (2, True)
+    assert (outside.returncode, "not in a git repository" in " ".join(outside.stderr.split())) == (
+        2,
+        True,
+    )
     silent = reprocheck("record", "-o", "silent.zip", "silent.py", cwd=workdir)
     assert (silent.returncode, "INCONCLUSIVE" in silent.stdout) == (3, True)
     assert not (workdir / "silent.zip").exists()

@@ -1,4 +1,6 @@
-"""Recordings that strangers have made take no more memory and time than their honest size explains."""
+"""Recordings that strangers have made take no more memory and time than their honest size
+explains.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,18 @@ def pieces(piece: bytes, count: int, before: bytes = b"", after: bytes = b"") ->
 
 REFUSED: dict[str, Callable[[], dict[str, Iterator[bytes]]]] = {
     "1 GiB of zeros as losses": lambda: {"run-1/trace/1-1.losses": pieces(ZEROS, 1023)},
-    "1 GB of source": lambda: {"sources.json": pieces(b"a" * MIB, 1000, b'{"files": {"train.py": "', b'"}}')},
-    "a record of 100 MB": lambda: {"record.json": pieces(b" " * MIB, 100, b'{"schema_version": 1}')},
-    "a trace of one line without an end": lambda: {"run-1/trace/1-1.jsonl": pieces(b"[" * MIB, 600)},
-    "many facts": lambda: {"run-1/trace/1-1.jsonl": pieces(b'{"e":"seen","r":"x"}\n' * 50_000, 200)},
+    "1 GB of source": lambda: {
+        "sources.json": pieces(b"a" * MIB, 1000, b'{"files": {"train.py": "', b'"}}')
+    },
+    "a record of 100 MB": lambda: {
+        "record.json": pieces(b" " * MIB, 100, b'{"schema_version": 1}')
+    },
+    "a trace of one line without an end": lambda: {
+        "run-1/trace/1-1.jsonl": pieces(b"[" * MIB, 600)
+    },
+    "many facts": lambda: {
+        "run-1/trace/1-1.jsonl": pieces(b'{"e":"seen","r":"x"}\n' * 50_000, 200)
+    },
 }
 
 
@@ -105,7 +115,8 @@ def test_honest_files_shrink_far_less_than_a_bomb() -> None:
     assert limits.unpacked_too_large([("elsewhere.txt", 1 << 50, 1)]) == ""
 
 
-# What is accepted stays small in memory, too: each of these is drawn by a process of its own under a limit.
+# What is accepted stays small in memory, too: each of these is drawn by a process of its own under
+# a limit.
 ENDLESS = b'{"e":"open","p":"' + b"x" * 100 + b'"}\n'
 ACCEPTED: dict[str, dict[str, bytes]] = {
     "a world of a million million": {"1-1": process(0, 10**12, training([0.5, 0.25]))},
@@ -113,7 +124,10 @@ ACCEPTED: dict[str, dict[str, bytes]] = {
     "a million facts of the environment": {
         "1-1": HONEST
         + b"".join(
-            json.dumps({"e": "environment", "facts": {f"k{at + n}": 1 for n in range(50_000)}}).encode() + b"\n"
+            json.dumps(
+                {"e": "environment", "facts": {f"k{at + n}": 1 for n in range(50_000)}}
+            ).encode()
+            + b"\n"
             for at in range(0, 1_000_000, 50_000)
         )
     },
@@ -125,12 +139,16 @@ ACCEPTED: dict[str, dict[str, bytes]] = {
         + b'{"e":"seen","r":"forward"}\n' * 300_000
         + b'{"e":"framework","name":"f","hooks":{"a":"b"}}\n' * 100_000
     },
-    "a thousand traces": {f"{n}-{n}": process(n % 3, 3, training([0.5]), pid=n) for n in range(1_000)},
+    "a thousand traces": {
+        f"{n}-{n}": process(n % 3, 3, training([0.5]), pid=n) for n in range(1_000)
+    },
 }
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_what_is_accepted_is_drawn_within_its_share_of_memory_and_time(tmp_path: Path, name: str) -> None:
+def test_what_is_accepted_is_drawn_within_its_share_of_memory_and_time(
+    tmp_path: Path, name: str
+) -> None:
     folder = recording(tmp_path / "run", ACCEPTED[name])
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     code = "import sys; from reprocheck.cli import main; sys.exit(main())"

@@ -1,4 +1,6 @@
-"""Starts scripts under controls as the launcher does, and reads what they printed and what the controls said."""
+"""Starts scripts under controls as the launcher does, and reads what they printed and what the
+controls said.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,39 @@ def under(folder: Path, command: list[str], *controls: str, seed: int = 7, **var
     trace.mkdir(parents=True)
     temporary.mkdir()
     wanted = {"controls": list(controls), "seed": seed, "override": False} if controls else {}
-    fixed = {"steps": None, "level": "loss", "workdir": str(SCRIPTS), "output": str(trace), "stop_wait": 20, "mask": {}}
+    fixed = {
+        "steps": None,
+        "level": "loss",
+        "workdir": str(SCRIPTS),
+        "output": str(trace),
+        "stop_wait": 20,
+        "mask": {},
+    }
     (trace / "recorder.json").write_text(json.dumps({**fixed, **wanted}))
-    environment = {**clean_environment(), "REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD), "TMPDIR": str(temporary), **variables}
+    environment = {
+        **clean_environment(),
+        "REPROCHECK_CHILD": str(trace),
+        "PYTHONPATH": str(CHILD),
+        "TMPDIR": str(temporary),
+        **variables,
+    }
     done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     files = sorted(trace.glob("*.jsonl"))
-    events = [json.loads(line) for file in files for line in file.read_text().rstrip("\0").splitlines()]
-    return Ran(status=done.returncode, output=done.stdout, errors=done.stderr, events=events, names=[file.name for file in files])
+    events = [
+        json.loads(line) for file in files for line in file.read_text().rstrip("\0").splitlines()
+    ]
+    return Ran(
+        status=done.returncode,
+        output=done.stdout,
+        errors=done.stderr,
+        events=events,
+        names=[file.name for file in files],
+    )

@@ -1,4 +1,6 @@
-"""`reprocheck env` prints lines that a shell takes, for every variable of the controls that are asked for."""
+"""`reprocheck env` prints lines that a shell takes, for every variable of the controls that are
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from reprocheck.cli.env import MEANINGS, SHELLS
 from reprocheck.errors import UsageError
 from reprocheck.settings import controls
 
-ASSIGNMENT = {"sh": r"export (\w+)=(\S+)", "fish": r"set -gx (\w+) (\S+)", "powershell": r"\$env:(\w+) = '(\S+)'"}
+ASSIGNMENT = {
+    "sh": r"export (\w+)=(\S+)",
+    "fish": r"set -gx (\w+) (\S+)",
+    "powershell": r"\$env:(\w+) = '(\S+)'",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -43,17 +49,26 @@ def variables(lines: list[str], shell: str = "sh") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shell", list(SHELLS))
-def test_every_shell_gets_the_variables_of_the_table(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_shell_gets_the_variables_of_the_table(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = printed(capsys, "--seed", "11", "--deterministic", "--shell", shell)
-    assert variables(lines, shell) == {"PYTHONHASHSEED": "11", **controls.control("deterministic").environment}
+    assert variables(lines, shell) == {
+        "PYTHONHASHSEED": "11",
+        **controls.control("deterministic").environment,
+    }
     assert any("reprocheck.seed_all(11, mode=True)" in line for line in lines)
 
 
-def test_a_shell_takes_the_lines_and_a_process_of_it_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_shell_takes_the_lines_and_a_process_of_it_has_the_values(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("needs bash")
-    lines = printed(capsys, "--seed", "0", "--deterministic", "--control", "single-thread,launch-blocking")
+    lines = printed(
+        capsys, "--seed", "0", "--deterministic", "--control", "single-thread,launch-blocking"
+    )
     wanted = variables(lines)
     code = "import json, os; print(json.dumps(dict(os.environ)))"
     script = "\n".join(["set -eu", *lines, f"{sys.executable} -c '{code}'"])
@@ -63,23 +78,39 @@ def test_a_shell_takes_the_lines_and_a_process_of_it_has_the_values(capsys: pyte
     assert len(wanted) > 15
 
 
-def test_every_variable_says_what_it_does_and_what_no_variable_does_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_variable_says_what_it_does_and_what_no_variable_does_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     lines = printed(capsys, "--all-controls")
     found = variables(lines)
-    plain = {name for one in controls.table() for name, value in one.environment.items() if "{tmp}" not in value}
+    plain = {
+        name
+        for one in controls.table()
+        for name, value in one.environment.items()
+        if "{tmp}" not in value
+    }
     assert set(found) == plain
-    assert all(f"# {MEANINGS[name]}" in line for line in lines for name in found if re.match(rf"export {name}=", line))
+    assert all(
+        f"# {MEANINGS[name]}" in line
+        for line in lines
+        for name in found
+        if re.match(rf"export {name}=", line)
+    )
     for name in ("file-order", "fresh-workdir", "clock", "fixed-addresses"):
         assert any(line.startswith(f"# {name}: no variable does this") for line in lines), name
     assert not [line for line in lines if "{" in line]
 
 
-def test_a_value_that_is_replaced_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_is_replaced_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":0:0")
     monkeypatch.setenv("HCCL_DETERMINISTIC", "strict")
     lines = printed(capsys, "--deterministic")
     after = lines[next(n for n, line in enumerate(lines) if line.startswith("export CUBLAS")) + 1]
-    assert after == "# ^ replaces CUBLAS_WORKSPACE_CONFIG=:0:0, which is set here and does not serve"
+    assert (
+        after == "# ^ replaces CUBLAS_WORKSPACE_CONFIG=:0:0, which is set here and does not serve"
+    )
     assert len([line for line in lines if "replaces" in line]) == 1
 
 

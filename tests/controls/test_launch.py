@@ -1,4 +1,6 @@
-"""Runs under controls as the launcher makes them: the check itself, arms of the search, and what is read back of them."""
+"""Runs under controls as the launcher makes them: the check itself, arms of the search, and what is
+read back of them.
+"""
 
 from __future__ import annotations
 
@@ -68,11 +70,15 @@ def check(script: str, **settings: object) -> tuple[CheckRecord, Path]:
     return launch.check(entry, Settings(**settings), folder, launch.Quiet()), folder  # type: ignore[arg-type]
 
 
-def arm(name: str, folder: Path, *controls: str, runs: int = 2, patched: dict[Path, Path] | None = None) -> Arm:
+def arm(
+    name: str, folder: Path, *controls: str, runs: int = 2, patched: dict[Path, Path] | None = None
+) -> Arm:
     """Runs of the same script under controls."""
     entry = launch.entry_point(script="train.py")
     more = {"seed": 5, "runs": runs, "steps": 3, "why": "a try", "patched": patched}
-    return launch.record_arm(entry, Settings(), folder, launch.Quiet(), name=name, controls=controls, **more)  # type: ignore[arg-type]
+    return launch.record_arm(
+        entry, Settings(), folder, launch.Quiet(), name=name, controls=controls, **more
+    )  # type: ignore[arg-type]
 
 
 def losses(folder: Path, runs: tuple[RunRecord, ...]) -> list[list[float]]:
@@ -87,7 +93,16 @@ def printed(folder: Path, run: RunRecord) -> str:
 def test_controls_of_the_class_same_numbers_leave_a_clean_script_bit_for_bit(work: Path) -> None:
     plain, folder = check(CLEAN, steps=None)
     expected = losses(folder, plain.runs)
-    made = arm("same", folder, "hash-seed", "file-order", "fresh-workdir", "launch-blocking", "fixed-addresses", runs=2)
+    made = arm(
+        "same",
+        folder,
+        "hash-seed",
+        "file-order",
+        "fresh-workdir",
+        "launch-blocking",
+        "fixed-addresses",
+        runs=2,
+    )
     assert [len(values) for values in expected] == [6, 6]
     assert losses(folder, made.runs) == [values[:3] for values in expected]
     assert not read_run(folder, made.runs[0]).problems
@@ -109,9 +124,13 @@ def test_a_check_under_controls_says_so_and_tells_what_they_touched(work: Path) 
     assert str(work) == printed(folder, made.runs[0]).split()[-1]
 
 
-def test_a_contradiction_ends_the_check_before_anything_runs(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contradiction_ends_the_check_before_anything_runs(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONHASHSEED", "random")
-    with pytest.raises(ControlError, match="PYTHONHASHSEED=random contradicts the control hash-seed, which sets 0"):
+    with pytest.raises(
+        ControlError, match="PYTHONHASHSEED=random contradicts the control hash-seed, which sets 0"
+    ):
         check(CLEAN, controls=("hash-seed",))
     assert not (work / "reports").exists()
 
@@ -122,7 +141,12 @@ def test_an_arm_overrides_and_says_what(work: Path, monkeypatch: pytest.MonkeyPa
     made = arm("hash-seed", folder, "hash-seed")
     assert printed(folder, made.runs[0]).startswith("5 ")
     (override,) = read_run(folder, made.runs[1]).controls.overrides
-    assert (override.control, override.what, override.old, override.new) == ("hash-seed", "PYTHONHASHSEED", "random", "5")
+    assert (override.control, override.what, override.old, override.new) == (
+        "hash-seed",
+        "PYTHONHASHSEED",
+        "random",
+        "5",
+    )
 
 
 def test_fresh_workdir_starts_each_run_where_the_first_began(work: Path) -> None:
@@ -147,16 +171,29 @@ def test_fresh_runs_take_place_in_the_folder_where_there_is_no_space_for_a_copy(
     first, _ = losses(folder, plain.runs)
     fresh = arm("fresh", folder, "fresh-workdir")
     assert losses(folder, fresh.runs) == [first, first]
-    assert (fresh.renewed, [run.files.created for run in fresh.runs]) == (True, [("state.txt",)] * 2)
-    assert "new folder at each start" in left_state.fix_of(package.load(folder)), "no copy is advised"
+    assert (fresh.renewed, [run.files.created for run in fresh.runs]) == (
+        True,
+        [("state.txt",)] * 2,
+    )
+    assert "new folder at each start" in left_state.fix_of(package.load(folder)), (
+        "no copy is advised"
+    )
     assert (work / "state.txt").read_text() == "3.0", "as after the check"
-    assert sorted(path.name for path in work.iterdir()) == ["large.bin", "reports", "state.txt", "train.py"]
+    assert sorted(path.name for path in work.iterdir()) == [
+        "large.bin",
+        "reports",
+        "state.txt",
+        "train.py",
+    ]
     assert not list(folder.glob("workdir*")) and not (folder / "snapshot").exists()
 
 
 def test_arms_are_kept_and_named_once(work: Path) -> None:
     _, folder = check(CLEAN)
-    made = [arm(name, folder, *controls) for name, controls in (("one", ("clock", "hash-seed")), ("two", ()))]
+    made = [
+        arm(name, folder, *controls)
+        for name, controls in (("one", ("clock", "hash-seed")), ("two", ()))
+    ]
     kept = record.read(folder).arms
     assert kept == tuple(made)
     assert [one.controls for one in kept] == [("hash-seed", "clock"), ()]
@@ -172,17 +209,22 @@ def test_a_patched_arm_runs_in_place_with_the_new_text(work: Path, tmp_path: Pat
     new.write_text((work / "train.py").read_text().replace("start + random.random()", "2 * start"))
     before = (work / "train.py").stat().st_ctime_ns
     made = arm("patch", folder, patched={work / "train.py": new})
-    assert losses(folder, made.runs) == [[2.0] * 3, [4.0] * 3], "the second run finds what the first left, as in every pair"
-    assert [read_run(folder, run).controls.patched for run in made.runs] == [(str(work / "train.py"),)] * 2
+    assert losses(folder, made.runs) == [[2.0] * 3, [4.0] * 3], (
+        "the second run finds what the first left, as in every pair"
+    )
+    assert [read_run(folder, run).controls.patched for run in made.runs] == [
+        (str(work / "train.py"),)
+    ] * 2
     assert made.patched and (work / "train.py").stat().st_ctime_ns == before
     assert (work / "state.txt").read_text() == "3.0", "as after the check"
 
 
 def test_caches_are_fresh_and_there(work: Path) -> None:
-    script = (
-        "import os, reprocheck\nprint(os.listdir(os.environ['TRITON_CACHE_DIR']), os.environ['TRITON_CACHE_DIR'], os.environ['TMPDIR'])\n"
+    script = "import os, reprocheck\nprint(os.listdir(os.environ['TRITON_CACHE_DIR']), os.environ['TRITON_CACHE_DIR'], os.environ['TMPDIR'])\n"
+    made, folder = check(
+        script + "open(os.environ['TRITON_CACHE_DIR'] + '/kernel', 'w').close()\n",
+        controls=("fresh-workdir",),
     )
-    made, folder = check(script + "open(os.environ['TRITON_CACHE_DIR'] + '/kernel', 'w').close()\n", controls=("fresh-workdir",))
     for run in made.runs:
         listed, cache, temporary = printed(folder, run).split()
         assert listed == "[]" and os.path.dirname(cache) == temporary

@@ -1,4 +1,6 @@
-"""Controls that act in plain Python and NumPy, on scripts that draw, read clocks, list folders and start processes."""
+"""Controls that act in plain Python and NumPy, on scripts that draw, read clocks, list folders and
+start processes.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
 def draws(tmp_path_factory: pytest.TempPathFactory, site: str) -> list[Ran]:
     """Two runs under all exact controls, and one each under `private-rng` and `entropy` alone."""
     script, folder = [str(SCRIPTS / "draws.py")], tmp_path_factory.mktemp("draws")
-    sets: list[tuple[str, ...]] = [EXACT, EXACT, ("private-rng",), ("private-rng",), ("entropy",), ("entropy",)]
-    return [under(folder / str(number), script, *controls, PYTHONPATH=site) for number, controls in enumerate(sets)]
+    sets: list[tuple[str, ...]] = [
+        EXACT,
+        EXACT,
+        ("private-rng",),
+        ("private-rng",),
+        ("entropy",),
+        ("entropy",),
+    ]
+    return [
+        under(folder / str(number), script, *controls, PYTHONPATH=site)
+        for number, controls in enumerate(sets)
+    ]
 
 
 def flat(values: list[object]) -> list[str]:
@@ -63,7 +75,9 @@ def test_default_generators_hold_the_seed_itself(draws: list[Ran]) -> None:
     assert {"random.seed", "numpy.random.seed"} < draws[0].touched("seed").keys()
 
 
-def test_private_generators_need_only_their_control_and_entropy_reaches_them_too(draws: list[Ran]) -> None:
+def test_private_generators_need_only_their_control_and_entropy_reaches_them_too(
+    draws: list[Ran],
+) -> None:
     for one, other in ((2, 3), (4, 5)):
         first, second = draws[one].seen, draws[other].seen
         assert first["private"] == second["private"]
@@ -85,9 +99,14 @@ def test_the_clock_advances_a_step_a_call_and_by_sleeping(draws: list[Ran]) -> N
     assert "1999" in seen["clock"]
     assert seen["slept"] == 0.26
     assert seen["same class"] == [True] * 6
-    assert {"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "datetime.today", "time.ctime"} <= set(
-        draws[0].touched("clock")
-    )
+    assert {
+        "time.time",
+        "time.time_ns",
+        "datetime.now",
+        "datetime.utcnow",
+        "datetime.today",
+        "time.ctime",
+    } <= set(draws[0].touched("clock"))
 
 
 def test_libraries_keep_entropy_clock_and_process_id(draws: list[Ran]) -> None:
@@ -99,7 +118,11 @@ def test_libraries_keep_entropy_clock_and_process_id(draws: list[Ran]) -> None:
 
 
 def test_what_was_touched_is_told_with_the_users_line(draws: list[Ran]) -> None:
-    lines = {(event["c"], event["w"]): event.get("l", "") for event in draws[0].kind("control") if event["n"] == 1}
+    lines = {
+        (event["c"], event["w"]): event.get("l", "")
+        for event in draws[0].kind("control")
+        if event["n"] == 1
+    }
     assert lines[("private-rng", "random.Random without a seed")].startswith("draws.py:")
     assert lines[("entropy", "os.urandom")].startswith("draws.py:")
     assert draws[0].touched("private-rng")["random.SystemRandom"] == 3
@@ -120,12 +143,23 @@ class LibrarysOwn:
 """
 
 
-def test_fields_of_the_users_classes_are_read_by_the_user_and_those_of_a_library_are_not(tmp_path: Path) -> None:
+def test_fields_of_the_users_classes_are_read_by_the_user_and_those_of_a_library_are_not(
+    tmp_path: Path,
+) -> None:
     packages = tmp_path / "site-packages"
     packages.mkdir()
     (packages / "library_settings.py").write_text(LIBRARY_SETTINGS)
     path = os.pathsep.join([str(CHILD), str(packages)])
-    first, second = (under(tmp_path / str(number), [str(SCRIPTS / "fields.py")], "clock", "entropy", PYTHONPATH=path) for number in (1, 2))
+    first, second = (
+        under(
+            tmp_path / str(number),
+            [str(SCRIPTS / "fields.py")],
+            "clock",
+            "entropy",
+            PYTHONPATH=path,
+        )
+        for number in (1, 2)
+    )
     assert first.seen["clock"] == second.seen["clock"]
     assert first.seen["entropy"] == second.seen["entropy"]
     assert abs(first.seen["library"] / 1e9 - time.time()) < 3600
@@ -133,35 +167,68 @@ def test_fields_of_the_users_classes_are_read_by_the_user_and_those_of_a_library
     assert lines == {"field_settings.py:36", "fields.py:8"}
 
 
-def test_a_field_that_a_library_fills_for_the_users_class_is_read_by_the_user(tmp_path: Path) -> None:
+def test_a_field_that_a_library_fills_for_the_users_class_is_read_by_the_user(
+    tmp_path: Path,
+) -> None:
     packages = tmp_path / "site-packages" / "pydantic"
     packages.mkdir(parents=True)
     (packages / "__init__.py").write_text("")
     (packages / "main.py").write_text("def made(factory):\n    return factory()\n")
     script = "import json, time, uuid; from pydantic.main import made; print(json.dumps([made(time.time_ns), str(made(uuid.uuid4))]))"
     path = os.pathsep.join([str(CHILD), str(packages.parent)])
-    first, second = (under(tmp_path / str(number), ["-c", script], "clock", "entropy", PYTHONPATH=path) for number in (1, 2))
+    first, second = (
+        under(tmp_path / str(number), ["-c", script], "clock", "entropy", PYTHONPATH=path)
+        for number in (1, 2)
+    )
     assert first.seen == second.seen
 
 
 def test_a_seed_of_the_scripts_own_wins_and_ranks_differ(tmp_path: Path) -> None:
     script = "import random; a = random.random(); random.seed(3); print([a, random.random()])"
-    alone, rank = (under(tmp_path / str(r), ["-c", script], "seed", "private-rng", RANK=str(r), WORLD_SIZE="4") for r in (0, 3))
+    alone, rank = (
+        under(tmp_path / str(r), ["-c", script], "seed", "private-rng", RANK=str(r), WORLD_SIZE="4")
+        for r in (0, 3)
+    )
     own = random.Random(3).random()
     assert alone.seen == [random.Random(7).random(), own]
     assert rank.seen == [random.Random(10).random(), own]
 
 
 def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) -> None:
-    runs = [under(tmp_path / str(n), [str(SCRIPTS / "processes.py")], "seed", "private-rng", "entropy", "single-worker") for n in (1, 2)]
+    runs = [
+        under(
+            tmp_path / str(n),
+            [str(SCRIPTS / "processes.py")],
+            "seed",
+            "private-rng",
+            "entropy",
+            "single-worker",
+        )
+        for n in (1, 2)
+    ]
     first, second = (run.seen for run in runs)
     assert first == second
-    assert first["as_completed"] == first["wait"] == first["callbacks"] == first["imap_unordered"] == list(range(9))
+    assert (
+        first["as_completed"]
+        == first["wait"]
+        == first["callbacks"]
+        == first["imap_unordered"]
+        == list(range(9))
+    )
     assert first["process pool"] == list(range(4)) and first["nested"] == 4
-    drawn = [text for name in ("in pool", "fork", "spawn") for values in first[name] for text in flat(values)] + flat(first["os.fork"])
+    drawn = [
+        text
+        for name in ("in pool", "fork", "spawn")
+        for values in first[name]
+        for text in flat(values)
+    ] + flat(first["os.fork"])
     assert len(set(drawn)) == len(drawn)
     touched = runs[0].touched("single-worker")
-    assert {"ThreadPoolExecutor of 4", "ProcessPoolExecutor of 2", "multiprocessing.Pool of 3"} <= set(touched)
+    assert {
+        "ThreadPoolExecutor of 4",
+        "ProcessPoolExecutor of 2",
+        "multiprocessing.Pool of 3",
+    } <= set(touched)
     assert "random.seed in a forked process" in runs[0].touched("seed")
 
 
@@ -217,10 +284,27 @@ def test_off_means_that_nothing_is_loaded(tmp_path: Path) -> None:
         "t.now(), t.pid(), t.ls('.'), t.rest(0)\nassert pickle.loads(pickle.dumps(time.time)) is copy.deepcopy(time.time) is time.time",
         "import sys; sys.modules.pop('random', None); import random; del sys.modules['random']; import random; random.random()",
     ],
-    ids=["nothing", "exec", "subprocess", "environment", "fork", "replaced", "held in a class", "twice"],
+    ids=[
+        "nothing",
+        "exec",
+        "subprocess",
+        "environment",
+        "fork",
+        "replaced",
+        "held in a class",
+        "twice",
+    ],
 )
 def test_awkward_scripts_keep_working(tmp_path: Path, script: str) -> None:
-    ran = under(tmp_path, ["-W", "error", "-c", script], *EXACT, "file-order", "single-worker", "hash-seed", PYTHONHASHSEED="7")
+    ran = under(
+        tmp_path,
+        ["-W", "error", "-c", script],
+        *EXACT,
+        "file-order",
+        "single-worker",
+        "hash-seed",
+        PYTHONHASHSEED="7",
+    )
     assert (ran.status, ran.errors) == (0, "")
     assert not ran.kind("problem")
 
@@ -255,7 +339,9 @@ print(json.dumps([future.done() for future in futures]))
 
 
 def test_addresses_that_the_system_does_not_fix_are_said(tmp_path: Path) -> None:
-    (said,) = under(tmp_path, ["-c", "pass"], "fixed-addresses", PYTHONHASHSEED="7").kind("unavailable")
+    (said,) = under(tmp_path, ["-c", "pass"], "fixed-addresses", PYTHONHASHSEED="7").kind(
+        "unavailable"
+    )
     assert said["c"] == "fixed-addresses"
 
 
@@ -272,7 +358,11 @@ subprocess.run([sys.executable, "-c", "pass"], env=environment, check=True)
 
 
 def test_counts_of_a_killed_process_are_at_least_half(tmp_path: Path) -> None:
-    ran = under(tmp_path, ["-c", "import os\nfor _ in range(100): os.urandom(1)\nos.kill(os.getpid(), 9)"], "entropy")
+    ran = under(
+        tmp_path,
+        ["-c", "import os\nfor _ in range(100): os.urandom(1)\nos.kill(os.getpid(), 9)"],
+        "entropy",
+    )
     assert ran.touched("entropy")["os.urandom"] == 64
 
 

@@ -1,4 +1,6 @@
-"""`seed_all` does every row of the table it comes from, says what it could not do, and imports nothing."""
+"""`seed_all` does every row of the table it comes from, says what it could not do, and imports
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ TABLE = (
     "torch_npu.npu.manual_seed(1234)",
     "torch_npu.npu.manual_seed_all(1234)",
 )
-"""The rows of the table of msprobe's seed_all, in the order in which they are done; it writes `cudnn.enable` for `enabled`."""
+"""The rows of the table of msprobe's seed_all, in the order in which they are done; it writes
+`cudnn.enable` for `enabled`.
+"""
 
 TORCH = """
 import json, os, random, subprocess, sys
@@ -113,7 +117,9 @@ print(json.dumps({"done": said.done, "failed": said.failed, "draws": [first, dra
 
 def ran(python: str, code: str, *arguments: str, path: str = str(ROOT), **variables: str) -> Any:
     """What a script prints last, as JSON."""
-    environment = {name: value for name, value in clean_environment().items() if name != "PYTHONHASHSEED"}
+    environment = {
+        name: value for name, value in clean_environment().items() if name != "PYTHONHASHSEED"
+    }
     environment |= {"PYTHONPATH": path, **variables}
     command = [python, "-P", "-c", code, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
@@ -136,12 +142,14 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     os.environ.update(environment)
 
 
-# ---------------------------------------------------------------------------------------------------------------- the table
+# ---------------------------------------------------------------------------------------- the table
 
 
 @pytest.fixture(scope="module")
 def torch_said() -> Any:
-    pytest.importorskip("torch.utils.backend_registration", reason="needs PyTorch with a Python PrivateUse1 backend")
+    pytest.importorskip(
+        "torch.utils.backend_registration", reason="needs PyTorch with a Python PrivateUse1 backend"
+    )
     names = json.dumps(list(controls.control("deterministic").environment))
     return ran(sys.executable, TORCH, names, path=os.pathsep.join([str(FAKE_NPU), str(ROOT)]))
 
@@ -161,7 +169,9 @@ def test_nothing_but_the_table_is_done_and_each_row_has_its_effect(torch_said: A
     assert first == again == by_hand, "the CPU's generators and those of both NPUs"
     assert all(one != two for one, two in zip(first, other, strict=True))
     assert first[3][0] == first[3][1], "all devices have the seed, not only the current one"
-    assert torch_said["cuda"] == [["all", 1234], ["one", 1234], ["all", 1234]] * 2, "torch.manual_seed begins with all"
+    assert torch_said["cuda"] == [["all", 1234], ["one", 1234], ["all", 1234]] * 2, (
+        "torch.manual_seed begins with all"
+    )
     assert torch_said["cudnn"] == [False, False, True]
 
 
@@ -177,22 +187,37 @@ def test_the_hash_seed_reaches_only_later_processes_and_that_is_said(torch_said:
 def test_mode_adds_deterministic_algorithms_and_their_variables(torch_said: Any) -> None:
     assert torch_said["modes"] == [False, True]
     assert "torch.use_deterministic_algorithms(True)" in torch_said["full"]
-    wanted = {**controls.control("deterministic").environment, "NCCL_ALGO": "Tree", "TF_DETERMINISTIC_OPS": None}
+    wanted = {
+        **controls.control("deterministic").environment,
+        "NCCL_ALGO": "Tree",
+        "TF_DETERMINISTIC_OPS": None,
+    }
     assert torch_said["variables"] == wanted
     assert torch_said["variables"]["HCCL_DETERMINISTIC"] == "true"
     assert torch_said["kept"] == ["NCCL_ALGO=Tree, where deterministic computing needs Ring"]
     late = [text.partition(":")[0] for text in torch_said["full_late"]][1:]
     assert torch_said["npu"]
-    assert late == ["LCCL_DETERMINISTIC", "TE_PARALLEL_COMPILER", "CLOSE_MATMUL_K_SHIFT", "ATB_LLM_LCOC_ENABLE"], "the NPU is in use"
+    assert late == [
+        "LCCL_DETERMINISTIC",
+        "TE_PARALLEL_COMPILER",
+        "CLOSE_MATMUL_K_SHIFT",
+        "ATB_LLM_LCOC_ENABLE",
+    ], "the NPU is in use"
     assert "kept      NCCL_ALGO=Tree" in torch_said["text"]
 
 
 @pytest.mark.mindspore
 @pytest.mark.xdist_group("mindspore")
 def test_mindspore_through_the_stand_in_of_the_recorder() -> None:
-    said = ran(mindspore_python(), MINDSPORE, path=os.pathsep.join([str(CHILD / "standin"), str(CHILD)]))
+    said = ran(
+        mindspore_python(), MINDSPORE, path=os.pathsep.join([str(CHILD / "standin"), str(CHILD)])
+    )
     assert said["version"] == "recorder"
-    rows = ["mindspore.set_seed(1234)", "mindspore.manual_seed(1234)", "mindspore.dataset.config.set_seed(1234)"]
+    rows = [
+        "mindspore.set_seed(1234)",
+        "mindspore.manual_seed(1234)",
+        "mindspore.dataset.config.set_seed(1234)",
+    ]
     assert said["done"] == [*TABLE[:3], *rows]
     assert said["failed"] == []
     first, second = said["draws"]
@@ -209,14 +234,21 @@ def test_tensorflow_in_the_order_of_the_guide() -> None:
     if importlib.util.find_spec("tensorflow") is None:
         pytest.skip("needs TensorFlow")
     said = ran(sys.executable, TENSORFLOW)
-    rows = ["tensorflow.random.set_seed(1234)", "tensorflow.config.experimental.enable_op_determinism()"]
-    assert [row for row in said["done"] if "environ" not in row] == [*TABLE[1:3], *rows, "keras.utils.set_random_seed(1234)"]
+    rows = [
+        "tensorflow.random.set_seed(1234)",
+        "tensorflow.config.experimental.enable_op_determinism()",
+    ]
+    assert [row for row in said["done"] if "environ" not in row] == [
+        *TABLE[1:3],
+        *rows,
+        "keras.utils.set_random_seed(1234)",
+    ]
     assert "os.environ['TF_DETERMINISTIC_OPS'] = '1'" in said["done"]
     assert said["failed"] == []
     assert said["draws"][0] == said["draws"][1]
 
 
-# -------------------------------------------------------------------------------------------------- what it says of the rest
+# ------------------------------------------------------------------------- what it says of the rest
 
 
 def test_it_imports_no_framework_and_warns_where_there_is_none_yet() -> None:
@@ -255,7 +287,9 @@ def test_other_modes_are_refused(mode: Any) -> None:
         seed_all(1, mode)
 
 
-def test_whole_numbers_of_other_types_are_taken(alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whole_numbers_of_other_types_are_taken(
+    alone: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Number:
         def __index__(self) -> int:
             return 4294967295
@@ -267,7 +301,9 @@ def test_whole_numbers_of_other_types_are_taken(alone: None, monkeypatch: pytest
     assert any("jax.random.key(4294967295)" in text for text in said.advice)
 
 
-def test_variables_are_too_late_once_the_device_or_the_communicator_is_there(alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_are_too_late_once_the_device_or_the_communicator_is_there(
+    alone: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = SimpleNamespace(
         manual_seed=lambda seed: None,
         cuda=SimpleNamespace(is_initialized=lambda: True),
@@ -278,12 +314,19 @@ def test_variables_are_too_late_once_the_device_or_the_communicator_is_there(alo
     os.environ["HCCL_DETERMINISTIC"] = "strict"
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":0:0"
     said = seed_all(1, mode=True)
-    late = {text.partition(":")[0] for text in said.too_late if not text.startswith("PYTHONHASHSEED")}
+    late = {
+        text.partition(":")[0] for text in said.too_late if not text.startswith("PYTHONHASHSEED")
+    }
     assert late == {"NCCL_ALGO", "HCCL_DETERMINISTIC", "LCCL_DETERMINISTIC"}
     assert os.environ["HCCL_DETERMINISTIC"] == "strict", "it serves as well"
-    assert said.kept == ("CUBLAS_WORKSPACE_CONFIG=:0:0, where deterministic computing needs :4096:8",)
+    assert said.kept == (
+        "CUBLAS_WORKSPACE_CONFIG=:0:0, where deterministic computing needs :4096:8",
+    )
     failed = [text.partition(": ")[0] for text in said.failed]
-    assert failed == ["torch.backends.cudnn.deterministic = True", "torch.use_deterministic_algorithms(True)"], "a version without them"
+    assert failed == [
+        "torch.backends.cudnn.deterministic = True",
+        "torch.use_deterministic_algorithms(True)",
+    ], "a version without them"
     assert torch.backends.cudnn == SimpleNamespace(enabled=False, benchmark=False)
 
 
@@ -292,4 +335,6 @@ def test_it_is_documented_and_exported() -> None:
     for row in TABLE:
         assert row.replace("1234", "seed").replace("'seed'", "str(seed)") in text, row
     assert {"Seeded", "seed_all"} <= set(reprocheck.__all__)
-    assert Path(sys.modules[seed_all.__module__].__file__ or "").parent == CHILD / "reprocheck_child"
+    assert (
+        Path(sys.modules[seed_all.__module__].__file__ or "").parent == CHILD / "reprocheck_child"
+    )

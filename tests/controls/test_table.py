@@ -12,7 +12,13 @@ from reprocheck.settings import SEED_LIMIT, controls, load
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "controls.md"
 FRAMEWORKS = ("python", "numpy", "torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax")
 CLASSES = {
-    "same numbers": ["hash-seed", "file-order", "fresh-workdir", "launch-blocking", "fixed-addresses"],
+    "same numbers": [
+        "hash-seed",
+        "file-order",
+        "fresh-workdir",
+        "launch-blocking",
+        "fixed-addresses",
+    ],
     "same training": [
         "seed",
         "private-rng",
@@ -37,8 +43,24 @@ def test_every_control_is_there_with_its_class_and_says_all_of_itself() -> None:
     by_class: dict[str, list[str]] = {}
     for found in controls.table():
         by_class.setdefault(found.control_class, []).append(found.name)
-        assert found.does.endswith(".") and found.frameworks and found.cost and found.limits and found.source and found.fix
-        own = {*found.frameworks, "python", "numpy", "torch", "torch_npu", "mindspore", "cuda", "npu"}
+        assert (
+            found.does.endswith(".")
+            and found.frameworks
+            and found.cost
+            and found.limits
+            and found.source
+            and found.fix
+        )
+        own = {
+            *found.frameworks,
+            "python",
+            "numpy",
+            "torch",
+            "torch_npu",
+            "mindspore",
+            "cuda",
+            "npu",
+        }
         assert {word for key in found.fix for word in key.split()} <= own
         assert found.launch in ("", "copy", "addresses")
         assert set(found.accepts) <= set(found.environment)
@@ -51,12 +73,20 @@ def test_the_reference_page_holds_the_table(found: controls.Control) -> None:
     parts = PAGE.read_text(encoding="utf-8").split(f"\n### `{found.name}`\n")
     assert len(parts) == 2
     section = parts[1].split("\n### ")[0].split("\n## ")[0]
-    said = [found.does, found.cost, found.limits, *found.frameworks.values(), *(f"{k}={v}" for k, v in found.environment.items())]
+    said = [
+        found.does,
+        found.cost,
+        found.limits,
+        *found.frameworks.values(),
+        *(f"{k}={v}" for k, v in found.environment.items()),
+    ]
     assert [text for text in said if text not in section] == []
 
 
 def test_variables_of_several_controls() -> None:
-    added, against = controls.environment(["single-thread", "hash-seed", "fresh-workdir"], 7, {}, "/tmp/x")
+    added, against = controls.environment(
+        ["single-thread", "hash-seed", "fresh-workdir"], 7, {}, "/tmp/x"
+    )
     assert not against
     assert added["PYTHONHASHSEED"] == "7"
     assert added["OMP_NUM_THREADS"] == "1"
@@ -74,9 +104,13 @@ def test_variables_of_several_controls() -> None:
         ("single-thread", "OMP_NUM_THREADS", "4"),
     ],
 )
-def test_a_value_of_the_users_that_contradicts_is_named(control: str, variable: str, value: str) -> None:
+def test_a_value_of_the_users_that_contradicts_is_named(
+    control: str, variable: str, value: str
+) -> None:
     added, against = controls.environment([control], 0, {variable: value})
-    assert [(one.control, one.variable, one.value, one.wanted) for one in against] == [(control, variable, value, added[variable])]
+    assert [(one.control, one.variable, one.value, one.wanted) for one in against] == [
+        (control, variable, value, added[variable])
+    ]
     with pytest.raises(ControlError) as caught:
         controls.refuse(against)
     assert caught.value.exit_code == 2
@@ -100,13 +134,18 @@ def test_a_value_of_the_users_that_serves_stays(control: str, variable: str, val
 
 
 def test_one_variable_that_two_controls_set_is_named_once() -> None:
-    _, against = controls.environment(["hash-seed", "fixed-addresses"], 0, {"PYTHONHASHSEED": "random"})
+    _, against = controls.environment(
+        ["hash-seed", "fixed-addresses"], 0, {"PYTHONHASHSEED": "random"}
+    )
     assert [one.variable for one in against] == ["PYTHONHASHSEED"]
 
 
 def test_settings_ask_for_controls_in_the_order_of_the_table() -> None:
     assert settings() == ((), 0)
-    assert settings(control=["clock", "seed,hash-seed", "clock"]) == (("hash-seed", "seed", "clock"), 0)
+    assert settings(control=["clock", "seed,hash-seed", "clock"]) == (
+        ("hash-seed", "seed", "clock"),
+        0,
+    )
     assert settings(seed="9") == (("seed",), 9)
     assert settings(deterministic=True, no_dropout=True) == (("deterministic", "dropout-off"), 0)
     assert settings(all_controls=True, control="cpu-rng") == ((*controls.harmless(), "cpu-rng"), 0)

@@ -1,4 +1,6 @@
-"""What the controls on PyTorch change in packages that may be there: stand-ins for torch_npu, torchvision, albumentations and kornia."""
+"""What the controls on PyTorch change in packages that may be there: stand-ins for torch_npu,
+torchvision, albumentations and kornia.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ class Account:
 def test_operators_of_torch_npu_get_the_neutral_value_in_every_place() -> None:
     account = Account()
     module = SimpleNamespace(
-        _npu_dropout=lambda *args, **kwargs: (args, kwargs), npu_fusion_attention=lambda *args, **kwargs: (args, kwargs)
+        _npu_dropout=lambda *args, **kwargs: (args, kwargs),
+        npu_fusion_attention=lambda *args, **kwargs: (args, kwargs),
     )
     npu(_Off(torch, account), module)
     assert module._npu_dropout("x", 0.3) == (("x", 0.0), {})
     assert module._npu_dropout("x", p=0.3) == (("x",), {"p": 0.0})
-    assert module.npu_fusion_attention("q", "k", "v", 8, "BSH", keep_prob=0.9) == (("q", "k", "v", 8, "BSH"), {"keep_prob": 1.0})
+    assert module.npu_fusion_attention("q", "k", "v", 8, "BSH", keep_prob=0.9) == (
+        ("q", "k", "v", 8, "BSH"),
+        {"keep_prob": 1.0},
+    )
     by_place = module.npu_fusion_attention("q", "k", "v", 8, "BSH", None, None, None, 1.0, 0.8)
     assert by_place[0][9] == 1.0 and len(by_place[0]) == 10
     assert module.npu_fusion_attention("q", "k", "v", 8, "BSH") == (("q", "k", "v", 8, "BSH"), {})
@@ -63,9 +69,14 @@ def test_transforms_of_torchvision_are_the_identity_or_make_the_same_draw() -> N
     assert flip()(image) is image
     assert flip()(image, boxes) == (image, boxes)
     assert torch.equal(crop()(image), crop()(image)) and not torch.equal(crop()(image), image)
-    assert torch.equal(torch.get_rng_state(), states[0]) and random.getstate() == states[1], "the script's generators are not moved"
+    assert torch.equal(torch.get_rng_state(), states[0]) and random.getstate() == states[1], (
+        "the script's generators are not moved"
+    )
     assert not torch.equal(Drawing()(image), Drawing()(image)), "what is not named is left alone"
-    assert {what for what, _ in account.touches} == {"torchvision RandomHorizontalFlip", "torchvision RandomCrop"}
+    assert {what for what, _ in account.touches} == {
+        "torchvision RandomHorizontalFlip",
+        "torchvision RandomCrop",
+    }
 
 
 def test_transforms_of_albumentations_are_kept_where_they_draw_nothing() -> None:
@@ -108,7 +119,9 @@ def test_augmentations_of_kornia_are_not_chosen() -> None:
     for name in ("RandomAffine", "RandomCrop", "Normalize"):
         kinds[name] = type(name, (_BasicAugmentationBase,), {"__module__": "kornia.x"})()
     _Change(torch, account).kornia(SimpleNamespace(_BasicAugmentationBase=_BasicAugmentationBase))
-    chosen = {name: kind.__batch_prob_generator__((3, 1), 1.0).tolist() for name, kind in kinds.items()}
+    chosen = {
+        name: kind.__batch_prob_generator__((3, 1), 1.0).tolist() for name, kind in kinds.items()
+    }
     assert chosen == {"RandomAffine": [0.0] * 3, "RandomCrop": [1.0] * 3, "Normalize": [0.5] * 3}
     crop = kinds["RandomCrop"]
     assert torch.equal(crop.generate_parameters((3, 1)), crop.generate_parameters((3, 1)))

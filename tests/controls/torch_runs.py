@@ -1,4 +1,6 @@
-"""Starts scripts under controls as the launcher does, several at once, and reads what they trained and what the controls said."""
+"""Starts scripts under controls as the launcher does, several at once, and reads what they trained
+and what the controls said.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from typing import Any
 from tests.conftest import CHILD, clean_environment
 
 SCRIPTS = Path(__file__).parent / "scripts" / "torch"
-TABLE = {entry["name"]: entry for entry in json.loads((CHILD / "reprocheck_child" / "shared" / "controls.json").read_text())}
+TABLE = {
+    entry["name"]: entry
+    for entry in json.loads((CHILD / "reprocheck_child" / "shared" / "controls.json").read_text())
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +31,12 @@ class Trained:
 
     def events(self, kind: str, control: str = "") -> list[dict[str, Any]]:
         """The events of a kind, of all processes, of one control where it is named."""
-        return [event for process in self.processes for event in process if event["e"] == kind and (not control or event["c"] == control)]
+        return [
+            event
+            for process in self.processes
+            for event in process
+            if event["e"] == kind and (not control or event["c"] == control)
+        ]
 
     def losses(self) -> list[Any]:
         """The losses of each process that has some, in every bit, by rank."""
@@ -68,15 +78,32 @@ class Start:
     ) -> None:
         self.trace = folder / "trace"
         self.trace.mkdir(parents=True)
-        settings = {"steps": steps, "level": "loss", "workdir": str(folder), "output": str(self.trace), "stop_wait": 20, "mask": {}}
+        settings = {
+            "steps": steps,
+            "level": "loss",
+            "workdir": str(folder),
+            "output": str(self.trace),
+            "stop_wait": 20,
+            "mask": {},
+        }
         settings |= {"controls": list(controls), "seed": seed, "override": override}
         (self.trace / "recorder.json").write_text(json.dumps(settings))
         path = str(CHILD) + (":" + variables.pop("PYTHONPATH") if "PYTHONPATH" in variables else "")
-        given = {name: value.format(seed=seed, tmp=folder) for control in controls for name, value in TABLE[control]["environment"].items()}
+        given = {
+            name: value.format(seed=seed, tmp=folder)
+            for control in controls
+            for name, value in TABLE[control]["environment"].items()
+        }
         self.process = subprocess.Popen(
             [sys.executable, *launcher, str(script), *arguments],
             cwd=folder,
-            env={**clean_environment(), **given, "REPROCHECK_CHILD": str(self.trace), "PYTHONPATH": path, **variables},
+            env={
+                **clean_environment(),
+                **given,
+                "REPROCHECK_CHILD": str(self.trace),
+                "PYTHONPATH": path,
+                **variables,
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -86,11 +113,16 @@ class Start:
     def end(self) -> Trained:
         """Wait for it."""
         output, errors = self.process.communicate(timeout=180)
-        files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in self.trace.glob("*.jsonl")]
+        files = [
+            [json.loads(line) for line in file.read_text().rstrip("\0").splitlines()]
+            for file in self.trace.glob("*.jsonl")
+        ]
         processes = sorted(files, key=lambda events: events[0].get("time", 0.0))
         problems = [event for process in processes for event in process if event["e"] == "problem"]
         assert not problems, problems
-        return Trained(status=self.process.returncode, output=output, errors=errors, processes=processes)
+        return Trained(
+            status=self.process.returncode, output=output, errors=errors, processes=processes
+        )
 
 
 def pair(script: Path, folder: Path, *controls: str, **options: Any) -> tuple[Trained, Trained]:

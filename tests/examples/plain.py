@@ -1,7 +1,8 @@
-"""Runs an example as it is, without the recorder, and writes down its losses: `python plain.py OUTPUT EXAMPLE`.
+"""Runs an example as it is, without the recorder, and writes down its losses: `python plain.py
+OUTPUT EXAMPLE`.
 
-A loss is what the script calls `backward` on, before a gradient scaler multiplies it, what it passes to `reprocheck.log_loss`, or what
-it prints behind the word `loss` as a hexadecimal number.
+A loss is what the script calls `backward` on, before a gradient scaler multiplies it, what it
+passes to `reprocheck.log_loss`, or what it prints behind the word `loss` as a hexadecimal number.
 OUTPUT gets `.RANK.json` appended: a list of the losses in hexadecimal, so that no bit is lost.
 """
 
@@ -97,7 +98,12 @@ def watch_print() -> None:
     builtins.print = noting
 
 
-WATCH = {"numpy": watch_log, "jax": watch_print, "keras": watch_keras, "tensorflow": watch_tensorflow}
+WATCH = {
+    "numpy": watch_log,
+    "jax": watch_print,
+    "keras": watch_keras,
+    "tensorflow": watch_tensorflow,
+}
 """Folder of an example -> what notes its losses, where that is not `backward`."""
 
 

@@ -9,7 +9,9 @@ from explaining import PRIVATE, REFUSES, TWO_CAUSES, Explained, differing, expla
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory) -> Explained:
     """One cause, which the control that is tried first removes."""
-    return differing(explain(PRIVATE, tmp_path_factory.mktemp("private") / "work", "--write-patch", "fix.patch"))
+    return differing(
+        explain(PRIVATE, tmp_path_factory.mktemp("private") / "work", "--write-patch", "fix.patch")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""Scripts in plain Python that show one thing each, and what a user gets from `reprocheck explain` on one."""
+"""Scripts in plain Python that show one thing each, and what a user gets from `reprocheck explain`
+on one.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,8 @@ with open("/dev/urandom", "rb") as file:
 for step in range(20):
     reprocheck.log_loss(10 + (noise[step] + 1) * odd)
 """
-"""Takes what each run gives from a file that the recorder does not see, since other programs read and write it.
+"""Takes what each run gives from a file that the recorder does not see, since other programs read
+and write it.
 
 `u` stands for the usual losses, `o` for others in every run.
 """
@@ -119,4 +122,11 @@ def explain(script: str, workdir: Path, *options: str | Path, **environment: str
     assert_same_elsewhere(folder, report)
     note_narrow_agreement(folder, report)
     held = record.read(folder)
-    return Explained(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr, folder=folder, report=report, record=held)
+    return Explained(
+        exit_code=done.returncode,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        folder=folder,
+        report=report,
+        record=held,
+    )

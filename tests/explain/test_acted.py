@@ -14,8 +14,12 @@ from reprocheck.search.sets import Answer, Candidates, Found, Question, find
 from tests.unit.cause_ladders import check, ladder
 
 
-def test_runs_that_agree_under_a_control_that_touched_nothing_confirm_nothing(tmp_path: Path) -> None:
-    """The runs differ six times and never again, as processes that race may; there is nothing in the script to act on."""
+def test_runs_that_agree_under_a_control_that_touched_nothing_confirm_nothing(
+    tmp_path: Path,
+) -> None:
+    """The runs differ six times and never again, as processes that race may; there is nothing in
+    the script to act on.
+    """
     outcomes = tmp_path / "outcomes.txt"
     outcomes.write_text("oooooo" + "u" * 80)
     raced = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
@@ -24,12 +28,18 @@ def test_runs_that_agree_under_a_control_that_touched_nothing_confirm_nothing(tm
     assert (controls["smallest"], "confirmed" in raced.confidences) == ([], False)
     assert "nothing shows what it acted on in these runs" in controls["sentence"]
     alone = [row for row in controls["tried"] if row["controls"] == ["private-rng"]]
-    assert [(row["agrees"], "nothing shows what it acted on" in row["note"]) for row in alone] == [(True, True)]
-    touched = {touch.control for arm in raced.record.arms for touch in controls["touched"] if arm.controls}
+    assert [(row["agrees"], "nothing shows what it acted on" in row["note"]) for row in alone] == [
+        (True, True)
+    ]
+    touched = {
+        touch.control for arm in raced.record.arms for touch in controls["touched"] if arm.controls
+    }
     assert touched == set()
 
 
-@pytest.mark.parametrize(("left", "acted"), [("out/last.pt", True), ("~/.cache/last.pt", False), ("/srv/last.pt", False)])
+@pytest.mark.parametrize(
+    ("left", "acted"), [("out/last.pt", True), ("~/.cache/last.pt", False), ("/srv/last.pt", False)]
+)
 def test_a_copy_of_the_working_directory_acts_on_files_in_it_alone(
     left: str, acted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +73,9 @@ def search(acted: frozenset[str], suffices: str) -> Found:
         on = frozenset(question.controls)
         return Answer(agrees=suffices in on, runs=question.runs, acted=on & acted)
 
-    return find(Candidates(likely=("a", "b"), harmless=("a", "b", "c", "d")), ask, lambda names, answer: 3)
+    return find(
+        Candidates(likely=("a", "b"), harmless=("a", "b", "c", "d")), ask, lambda names, answer: 3
+    )
 
 
 def test_the_search_takes_no_control_that_did_not_act() -> None:

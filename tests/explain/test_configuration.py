@@ -1,4 +1,6 @@
-"""Clocks that a configuration reads when the script asks for a value: `${now:%f}` of Hydra and OmegaConf."""
+"""Clocks that a configuration reads when the script asks for a value: `${now:%f}` of Hydra and
+OmegaConf.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ train()
 
 
 def library(folder: Path) -> str:
-    """What stands for Hydra and OmegaConf: a resolver that a parser calls, and a decorator that reads the clock for a folder of its own."""
+    """What stands for Hydra and OmegaConf: a resolver that a parser calls, and a decorator that
+    reads the clock for a folder of its own.
+    """
     packages = folder / "site-packages"
     (packages / "hydra" / "core").mkdir(parents=True)
     (packages / "omegaconf").mkdir()
@@ -55,7 +59,9 @@ def library(folder: Path) -> str:
     return str(packages)
 
 
-def test_a_seed_that_the_configuration_takes_from_the_clock_is_removed_by_clock(tmp_path: Path) -> None:
+def test_a_seed_that_the_configuration_takes_from_the_clock_is_removed_by_clock(
+    tmp_path: Path,
+) -> None:
     explained = explain(SCRIPT.replace("FOLDER", "0"), tmp_path / "work", LIBRARY=library(tmp_path))
     assert explained.report["controls"]["smallest"] == ["clock"]
     cause = explained.report["causes"][0]
@@ -67,4 +73,6 @@ def test_the_clock_of_the_folder_that_hydra_makes_is_its_own(tmp_path: Path) -> 
     script = SCRIPT.replace("int(config.seed)", "0").replace("FOLDER", "int(os.environ['FOLDER'])")
     explained = explain(script, tmp_path / "work", LIBRARY=library(tmp_path))
     assert explained.report["controls"]["smallest"] == []
-    assert "datetime.now" not in {touch["what"] for touch in explained.report["controls"]["touched"]}
+    assert "datetime.now" not in {
+        touch["what"] for touch in explained.report["controls"]["touched"]
+    }

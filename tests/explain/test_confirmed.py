@@ -1,4 +1,6 @@
-"""What runs that agree under a control confirm: a cause that this control can remove, for each control and each cause."""
+"""What runs that agree under a control confirm: a cause that this control can remove, for each
+control and each cause.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,21 @@ ONE_THING = {
 """Controls that take away one kind of difference, and the causes that are of this kind."""
 PRIVATE = {"RC304", "RC407", "RC502", "RC504", "RC601", "RC705"}
 """Causes that name a generator of its own, which no seed of the default ones reaches."""
-STREAM = SourceLine(file="rng.py", line=7, text="return jax.random.fold_in(jax.random.key(seed), hash(name))")
-KEYS = {"kind": "call", "generators": ["jax (rng.py:7)"], "keys": ["jax (rng.py:7)"], "seed_line": "rng.py:7"}
+STREAM = SourceLine(
+    file="rng.py", line=7, text="return jax.random.fold_in(jax.random.key(seed), hash(name))"
+)
+KEYS = {
+    "kind": "call",
+    "generators": ["jax (rng.py:7)"],
+    "keys": ["jax (rng.py:7)"],
+    "seed_line": "rng.py:7",
+}
 
 
 def one_cause(code: str) -> Cause:
-    return Cause(code=code, title="It", confidence="observed", source=SourceLine(file="train.py", line=3))
+    return Cause(
+        code=code, title="It", confidence="observed", source=SourceLine(file="train.py", line=3)
+    )
 
 
 @pytest.mark.parametrize("control", [found.name for found in controls.table()])
@@ -69,7 +80,9 @@ def hash_of_a_name(**of_rung: object) -> Check:
         executed="executed",
         precedes=True,
     )
-    differs = check(ladder("RNG state", facts={**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax")
+    differs = check(
+        ladder("RNG state", facts={**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax"
+    )
     differs = replace(differs, scan=StaticScan(findings=(found,), files=1))
     return replace(differs, causes=causes_of(differs, "."))
 
@@ -83,22 +96,41 @@ def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("facts", "code", "confidence"),
     [
         ({"seeds_equal": True, "seeded_by": ["jax (rng.py:7)"]}, "RC403", "suspected"),
-        ({"seeded_by": ["jax (rng.py:7)"], "seeds": {"jax (rng.py:7)": [11, 12]}, "folded": ["jax (rng.py:7)"]}, "RC402", "observed"),
+        (
+            {
+                "seeded_by": ["jax (rng.py:7)"],
+                "seeds": {"jax (rng.py:7)": [11, 12]},
+                "folded": ["jax (rng.py:7)"],
+            },
+            "RC402",
+            "observed",
+        ),
     ],
 )
-def test_the_hash_seed_confirms_the_line_that_the_scan_names(facts: dict[str, object], code: str, confidence: str) -> None:
+def test_the_hash_seed_confirms_the_line_that_the_scan_names(
+    facts: dict[str, object], code: str, confidence: str
+) -> None:
     differs = hash_of_a_name(**facts)
     assert (differs.causes[0].code, differs.causes[0].confidence) == (code, confidence)
     first, *_ = confirmed(differs, ["hash-seed"], "agreed")
     assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
     found = order.candidates(differs, Path("."))
-    assert (found.likely[0], found.reasons["hash-seed"][:22]) == ("hash-seed", "it would remove RC505,")
-    assert order.found_to_run(differs, "hash-seed"), "fewer runs exclude luck where the source speaks for a control"
+    assert (found.likely[0], found.reasons["hash-seed"][:22]) == (
+        "hash-seed",
+        "it would remove RC505,",
+    )
+    assert order.found_to_run(differs, "hash-seed"), (
+        "fewer runs exclude luck where the source speaks for a control"
+    )
 
 
 @pytest.mark.parametrize(("made", "code"), [(2, "RC604"), (None, "RC402")])
-def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(made: int | None, code: str) -> None:
-    """The scan names the line that uses what the clock gave; the control acts on the one that asks the clock."""
+def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(
+    made: int | None, code: str
+) -> None:
+    """The scan names the line that uses what the clock gave; the control acts on the one that asks
+    the clock.
+    """
     used, asked = SourceLine(file="train.py", line=9), SourceLine(file="train.py", line=2)
     origin = SourceLine(file="train.py", line=made) if made else None
     found = StaticFinding(
@@ -121,7 +153,9 @@ def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(m
 
 def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
     write("import numpy\nbatch = numpy.empty(3)\n")
-    differs = check(ladder("batch", facts={"order": "same samples, other content", "worker": None}, **GROSS))
+    differs = check(
+        ladder("batch", facts={"order": "same samples, other content", "worker": None}, **GROSS)
+    )
     differs = replace(differs, causes=causes_of(differs, "."))
     assert order.candidates(differs, Path(".")).likely[0] == "fill-memory"
     sure = replace(differs, scan=hash_of_a_name().scan)

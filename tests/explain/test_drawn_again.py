@@ -1,4 +1,6 @@
-"""A report is the same whenever and wherever it is drawn: what it shows of the user's files was settled when the runs were recorded."""
+"""A report is the same whenever and wherever it is drawn: what it shows of the user's files was
+settled when the runs were recorded.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,14 @@ def test_the_first_drawing_follows_what_the_script_imports(imported: Explained) 
     assert imported.report["controls"]["smallest"] == ["private-rng"]
 
 
-def test_every_format_of_a_moved_folder_is_the_same_though_the_source_is_gone(imported: Explained, tmp_path: Path) -> None:
-    here = {name: form.render(replay.load(imported.folder)) for name, form in FORMATS.items() if name not in ("png", "difference")}
+def test_every_format_of_a_moved_folder_is_the_same_though_the_source_is_gone(
+    imported: Explained, tmp_path: Path
+) -> None:
+    here = {
+        name: form.render(replay.load(imported.folder))
+        for name, form in FORMATS.items()
+        if name not in ("png", "difference")
+    }
     moved = tmp_path / "elsewhere" / "reports" / "moved"
     shutil.copytree(imported.folder, moved)
     workdir = imported.folder.parent.parent
@@ -59,12 +67,16 @@ def test_every_format_of_a_moved_folder_is_the_same_though_the_source_is_gone(im
     assert here["json"] == (imported.folder / "report.json").read_bytes()
 
 
-def test_files_of_the_same_names_in_another_place_are_not_taken_for_those_of_the_runs(imported: Explained, tmp_path: Path) -> None:
+def test_files_of_the_same_names_in_another_place_are_not_taken_for_those_of_the_runs(
+    imported: Explained, tmp_path: Path
+) -> None:
     moved = tmp_path / "reports" / "moved"
     shutil.copytree(imported.folder, moved)
     for name in ("colorsys.py", "train.py"):
         (tmp_path / name).write_text("import random\nrng = random.Random()\nrng.random()\n")
         os.utime(tmp_path / name, (0, 0))
-    done = reprocheck("report", moved, "--format", "json", "-o", tmp_path / "again.json", cwd=tmp_path)
+    done = reprocheck(
+        "report", moved, "--format", "json", "-o", tmp_path / "again.json", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "again.json").read_bytes() == (imported.folder / "report.json").read_bytes()

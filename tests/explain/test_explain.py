@@ -1,4 +1,6 @@
-"""`reprocheck explain` as a user sees it: what it finds, how sure it is, how few runs that takes, and what it does not claim."""
+"""`reprocheck explain` as a user sees it: what it finds, how sure it is, how few runs that takes,
+and what it does not claim.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,21 @@ def test_one_cause_is_confirmed_in_few_runs(private: Explained) -> None:
     assert private.report["verdict"] == "not_reproducible"
     controls = private.report["controls"]
     assert controls["smallest"] == ["private-rng"]
-    assert private.arms[0] == (("private-rng",), 2), "six runs as they are all differ, and the ladder points at it"
+    assert private.arms[0] == (("private-rng",), 2), (
+        "six runs as they are all differ, and the ladder points at it"
+    )
     assert private.further_runs <= 8
-    assert [(row["controls"], row["runs"], row["agrees"], row["bitwise"]) for row in controls["tried"]] == [
+    assert [
+        (row["controls"], row["runs"], row["agrees"], row["bitwise"]) for row in controls["tried"]
+    ] == [
         ([], 2, False, False),
         (["private-rng"], 2, True, True),
         ([], 2, True, True),
     ]
     assert [row["patched"] for row in controls["tried"]] == [False, False, True]
-    assert any(touch["control"] == "private-rng" and touch["count"] == 1 for touch in controls["touched"])
+    assert any(
+        touch["control"] == "private-rng" and touch["count"] == 1 for touch in controls["touched"]
+    )
 
 
 def test_the_confirmed_cause_names_the_arms_and_the_fix(private: Explained) -> None:
@@ -48,12 +56,19 @@ def test_the_confirmed_cause_names_the_arms_and_the_fix(private: Explained) -> N
 
 def test_the_patch_is_tried_and_written_where_it_was_asked_for(private: Explained) -> None:
     patch = private.report["controls"]["patch"]
-    assert "--- a/train.py\n+++ b/train.py\n" in patch and "\n-rng = random.Random()\n+rng = random.Random(0)\n" in patch
+    assert (
+        "--- a/train.py\n+++ b/train.py\n" in patch
+        and "\n-rng = random.Random()\n+rng = random.Random(0)\n" in patch
+    )
     workdir = private.folder.parent.parent
     assert (workdir / "fix.patch").read_text() == patch
-    assert "The patch is in fix.patch: `patch -p1 < fix.patch` applies it." in " ".join(private.stderr.split())
+    assert "The patch is in fix.patch: `patch -p1 < fix.patch` applies it." in " ".join(
+        private.stderr.split()
+    )
     assert (workdir / "train.py").read_text() == PRIVATE, "the user's file is left alone"
-    assert "2 runs with it, without any control, agree in every bit." in " ".join(private.stdout.split())
+    assert "2 runs with it, without any control, agree in every bit." in " ".join(
+        private.stdout.split()
+    )
 
 
 def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
@@ -61,29 +76,52 @@ def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
     found = explained.report["controls"]
     assert found["smallest"] == ["private-rng"]
     assert "in every bit up to iteration 6" in found["sentence"]
-    assert "Another difference remains, from iteration 7 on: `reprocheck explain --control private-rng`" in found["sentence"]
+    assert (
+        "Another difference remains, from iteration 7 on: `reprocheck explain --control private-rng`"
+        in found["sentence"]
+    )
     assert found["tried"][1]["agrees"] and not found["tried"][1]["bitwise"]
-    assert [(row["another_from"], row["diverges_from"]) for row in found["tried"]] == [(None, 1), (7, 7), (7, 7)]
-    assert "agree in every bit until iteration 6; another difference remains, from iteration 7 on." in " ".join(explained.stdout.split())
-    assert next_command(package.load(explained.folder))[1] == "reprocheck explain --control private-rng train.py"
+    assert [(row["another_from"], row["diverges_from"]) for row in found["tried"]] == [
+        (None, 1),
+        (7, 7),
+        (7, 7),
+    ]
+    assert (
+        "agree in every bit until iteration 6; another difference remains, from iteration 7 on."
+        in " ".join(explained.stdout.split())
+    )
+    assert (
+        next_command(package.load(explained.folder))[1]
+        == "reprocheck explain --control private-rng train.py"
+    )
 
 
-def test_a_difference_that_remains_within_the_tolerance_is_looked_for_bit_by_bit(tmp_path: Path) -> None:
+def test_a_difference_that_remains_within_the_tolerance_is_looked_for_bit_by_bit(
+    tmp_path: Path,
+) -> None:
     small = AND_LATER.replace("(1 + noise[step]", "(1e-9 * (1 + noise[step])")
     assert small != AND_LATER
     explained = explain(small, tmp_path / "work")
-    assert [row["diverges_from"] for row in explained.report["controls"]["tried"]] == [1, None, None]
+    assert [row["diverges_from"] for row in explained.report["controls"]["tried"]] == [
+        1,
+        None,
+        None,
+    ]
     command = next_command(package.load(explained.folder))[1]
     assert command == "reprocheck explain --control private-rng --fail-on bitwise train.py"
 
 
-def test_a_difference_that_the_checks_allow_is_named_with_the_command_that_searches_for_it(tmp_path: Path) -> None:
+def test_a_difference_that_the_checks_allow_is_named_with_the_command_that_searches_for_it(
+    tmp_path: Path,
+) -> None:
     script = PRIVATE.replace("10 * rng.random()", "10 + (step > 0) * 1e-4 * rng.random()")
     work = tmp_path / "work"
     passes = explain(script, work)
     said = " ".join(passes.stderr.split())
     assert (passes.exit_code, passes.arms) == (0, [])
-    assert "The checks pass, but the losses are not equal in every bit: from iteration 2, by " in said
+    assert (
+        "The checks pass, but the losses are not equal in every bit: from iteration 2, by " in said
+    )
     assert "No difference was seen" not in said
     assert "`reprocheck explain --fail-on bitwise train.py` searches for the cause." in said
     searched = explain(script, work, "--fail-on", "bitwise")
@@ -91,7 +129,13 @@ def test_a_difference_that_the_checks_allow_is_named_with_the_command_that_searc
 
 
 def test_the_terminal_says_it_within_80_columns(private: Explained) -> None:
-    for text in ("(confirmed)", "proof", "`private-rng` removes the difference", "patch", "agree in every bit"):
+    for text in (
+        "(confirmed)",
+        "proof",
+        "`private-rng` removes the difference",
+        "patch",
+        "agree in every bit",
+    ):
         assert text in private.stdout
     assert "times as long" not in private.stdout, "two runs as they are say nothing of the cost"
     rows = [row for row in private.stdout.splitlines() if not row.startswith("    ")]
@@ -106,7 +150,9 @@ def test_a_search_takes_no_more_runs_than_it_says_at_most(private: Explained) ->
     assert made <= most_runs(begun, private.folder) <= 30
 
 
-def test_redrawn_from_its_folder_it_says_the_same(private: Explained, two_causes: Explained, refuses: Explained) -> None:
+def test_redrawn_from_its_folder_it_says_the_same(
+    private: Explained, two_causes: Explained, refuses: Explained
+) -> None:
     for explained in (private, two_causes, refuses):
         again = json.loads(json.dumps(to_json(package.load(explained.folder))))
         assert again["controls"] == explained.report["controls"]
@@ -119,7 +165,9 @@ def test_two_causes_need_two_controls(two_causes: Explained) -> None:
     assert controls["smallest"] == ["private-rng", "clock"]
     assert two_causes.confidences[:2] == ["confirmed", "confirmed"]
     assert "None of them can be left out" in controls["sentence"]
-    assert "RC601" in controls["sentence"] and "RC604" in controls["sentence"], "what the clock gives here is no seed"
+    assert "RC601" in controls["sentence"] and "RC604" in controls["sentence"], (
+        "what the clock gives here is no seed"
+    )
 
 
 def test_an_error_of_deterministic_mode_is_a_finding_and_not_the_end(refuses: Explained) -> None:
@@ -128,26 +176,38 @@ def test_an_error_of_deterministic_mode_is_a_finding_and_not_the_end(refuses: Ex
     assert any("scatter_reduce_two" in text for text in cause["evidence"])
     assert cause["source"] == {"file": "train.py", "line": 5}
     failed = [row for row in refuses.report["controls"]["tried"] if row["agrees"] is None]
-    assert [("deterministic" in row["controls"], "scatter_reduce_two" in row["note"]) for row in failed] == [(True, True)]
+    assert [
+        ("deterministic" in row["controls"], "scatter_reduce_two" in row["note"]) for row in failed
+    ] == [(True, True)]
     assert len(refuses.arms) == 5, "the search went on without it"
 
 
 def test_what_no_control_reaches_is_said(refuses: Explained) -> None:
     controls = refuses.report["controls"]
     assert (refuses.exit_code, controls["smallest"], controls["fix"]) == (1, [], "")
-    assert "None of the controls makes the runs agree" in controls["sentence"] and "`deterministic` left out" in controls["sentence"]
+    assert (
+        "None of the controls makes the runs agree" in controls["sentence"]
+        and "`deterministic` left out" in controls["sentence"]
+    )
     assert "confirmed" not in refuses.confidences
     assert {"dropout-off", "data-order", "augment-off"} <= set(controls["tried"][-1]["controls"])
 
 
 def test_a_clean_script_needs_no_further_run(tmp_path: Path) -> None:
     clean = explain(CLEAN, tmp_path / "work")
-    assert (clean.exit_code, clean.report["controls"], clean.report["causes"], clean.further_runs) == (0, None, [], 0)
+    assert (
+        clean.exit_code,
+        clean.report["controls"],
+        clean.report["causes"],
+        clean.further_runs,
+    ) == (0, None, [], 0)
     assert "nothing to explain" in clean.stderr
 
 
 def test_a_difference_that_comes_and_goes_is_not_confirmed_by_luck(tmp_path: Path) -> None:
-    """The runs differ as they are, and again at level module; every later run agrees, so each control seems to help."""
+    """The runs differ as they are, and again at level module; every later run agrees, so each
+    control seems to help.
+    """
     outcomes = tmp_path / "outcomes.txt"
     outcomes.write_text("uouo" + "u" * 80)
     lucky = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
@@ -158,7 +218,9 @@ def test_a_difference_that_comes_and_goes_is_not_confirmed_by_luck(tmp_path: Pat
 
 
 def test_an_arm_ends_with_the_first_runs_that_differ(tmp_path: Path) -> None:
-    """The difference is intermittent, so an arm is to have N runs; its first two differ, which decides it."""
+    """The difference is intermittent, so an arm is to have N runs; its first two differ, which
+    decides it.
+    """
     outcomes = tmp_path / "outcomes.txt"
     outcomes.write_text("uouo" + "uuuu" + "uo" * 40)
     explained = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
@@ -174,19 +236,33 @@ def test_agreement_that_does_not_last_is_dropped(tmp_path: Path) -> None:
     unseen_by_the_scan = "exec('import random; random.Random()')"
     acting = unseen_by_the_scan + BY_LIST
     explained = explain(acting, tmp_path / "work", OUTCOMES=str(outcomes))
-    assert (explained.report["controls"]["smallest"], "confirmed" in explained.confidences) == ([], False)
-    tried = [(row["controls"], row["runs"], row["agrees"]) for row in explained.report["controls"]["tried"]]
+    assert (explained.report["controls"]["smallest"], "confirmed" in explained.confidences) == (
+        [],
+        False,
+    )
+    tried = [
+        (row["controls"], row["runs"], row["agrees"])
+        for row in explained.report["controls"]["tried"]
+    ]
     assert tried[1:3] == [(["hash-seed"], 2, False), (["private-rng"], 3, False)]
 
 
 def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         NATIVE.replace("import reprocheck", "import os, reprocheck, time").replace(
-            "for step", 'if "arms/2" in os.environ["REPROCHECK_CHILD"]: open("reports/ready", "w").close(), time.sleep(600)\nfor step'
+            "for step",
+            'if "arms/2" in os.environ["REPROCHECK_CHILD"]: open("reports/ready", "w").close(), time.sleep(600)\nfor step',
         )
     )
     command = [sys.executable, "-m", "reprocheck", "explain", "train.py"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     deadline = time.monotonic() + 120
     while not (tmp_path / "reports" / "ready").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -195,7 +271,11 @@ def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert process.returncode == 130 and "kept in" in said.replace("\n", " ")
     check = package.load(tmp_path / "reports" / "latest")
     assert len(record.read(tmp_path / "reports" / "latest").arms[0].runs) == 2
-    assert check.search is not None and check.search.smallest == () and "broken off" in check.search.sentence
+    assert (
+        check.search is not None
+        and check.search.smallest == ()
+        and "broken off" in check.search.sentence
+    )
 
 
 def test_mistakes(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The script is what runs as `__main__` in the process that trains, however it was started: lines, hints and scan begin there."""
+"""The script is what runs as `__main__` in the process that trains, however it was started: lines,
+hints and scan begin there.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ PYTHON = sys.executable
 
 @pytest.fixture
 def project(workdir: Path) -> Path:
-    """A package whose generator nobody seeds, two imports away from the script; the package lies in a folder of its own."""
+    """A package whose generator nobody seeds, two imports away from the script; the package lies in
+    a folder of its own.
+    """
     package = workdir / "lib" / "shop"
     package.mkdir(parents=True)
     files = {"__init__.py": "", "train.py": TRAIN, "data.py": DATA, "generators.py": GENERATORS}
@@ -51,7 +55,9 @@ def project(workdir: Path) -> Path:
         (package / name).write_text(text)
     (workdir / "train.sh").write_text(f"set -e\ncd lib\n{PYTHON} -m shop.train\n")
     (workdir / "Makefile").write_text(f"train:\n\tcd lib && {PYTHON} -m shop.train\n")
-    (workdir / "launch.py").write_text('import runpy\nrunpy.run_module("shop.train", run_name="__main__", alter_sys=True)\n')
+    (workdir / "launch.py").write_text(
+        'import runpy\nrunpy.run_module("shop.train", run_name="__main__", alter_sys=True)\n'
+    )
     return workdir
 
 
@@ -64,24 +70,36 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_the_line_is_found_however_the_script_is_started(command: tuple[str, ...], project: Path) -> None:
+def test_the_line_is_found_however_the_script_is_started(
+    command: tuple[str, ...], project: Path
+) -> None:
     outcome = check("--explain", *command, cwd=project, PYTHONPATH=str(project / "lib"))
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
     assert outcome.folder is not None
-    assert [trace.process.program for trace in replay.judged(outcome.folder).runs[0].traces] == ["lib/shop/train.py"]
+    assert [trace.process.program for trace in replay.judged(outcome.folder).runs[0].traces] == [
+        "lib/shop/train.py"
+    ]
     assert outcome.report["causes"][0]["source"] == LINE
-    assert [(found["code"], found["source"]["line"]) for found in outcome.report["scan"]["findings"]] == [("RC407", 3)]
+    assert [
+        (found["code"], found["source"]["line"]) for found in outcome.report["scan"]["findings"]
+    ] == [("RC407", 3)]
 
 
-def test_a_command_that_calls_the_code_in_its_own_process_is_not_the_script(project: Path, tmp_path: Path) -> None:
-    """A console script of an installed package lies in no folder of the user's; here it is put where libraries lie."""
+def test_a_command_that_calls_the_code_in_its_own_process_is_not_the_script(
+    project: Path, tmp_path: Path
+) -> None:
+    """A console script of an installed package lies in no folder of the user's; here it is put
+    where libraries lie.
+    """
     command = tmp_path / "site-packages" / "shop-train"
     command.parent.mkdir()
     command.write_text(f"#!{PYTHON}\nfrom shop.train import main\nmain()\n")
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
     outcome = check("--explain", "--", command, cwd=project, PYTHONPATH=str(project / "lib"))
     assert outcome.folder is not None
-    assert [trace.process.program for trace in replay.judged(outcome.folder).runs[0].traces] == ["lib/shop/train.py"]
+    assert [trace.process.program for trace in replay.judged(outcome.folder).runs[0].traces] == [
+        "lib/shop/train.py"
+    ]
     assert outcome.report["causes"][0]["source"] == LINE
 
 

@@ -1,4 +1,6 @@
-"""The patch for a confirmed cause: which findings it mends, how it is tried, and where it is kept."""
+"""The patch for a confirmed cause: which findings it mends, how it is tried, and where it is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def folder(private: Explained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return folder
 
 
-def mend(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwatch | None = None) -> Check:
+def mend(
+    folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwatch | None = None
+) -> Check:
     """What `explain` does with a patch that makes `text` of the script."""
     check = package.load(folder)
     entry = replace(check.record.entry_point, command=(sys.executable, "train.py"))
@@ -53,13 +57,21 @@ def mend(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwa
     return package.load(folder)
 
 
-def test_a_patch_is_tried_in_place_of_the_file_and_shown_as_a_difference(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_patch_is_tried_in_place_of_the_file_and_shown_as_a_difference(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check = mend(folder, MENDED, monkeypatch)
     assert check.search is not None
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in check.search.patch
     assert check.search.patch.startswith("--- a/train.py\n+++ b/train.py\n")
     last = check.search.tried[-1]
-    assert (last.patched, last.controls, last.runs, last.agrees, last.bitwise) == (True, (), 2, True, True)
+    assert (last.patched, last.controls, last.runs, last.agrees, last.bitwise) == (
+        True,
+        (),
+        2,
+        True,
+        True,
+    )
     assert (check.search.smallest, check.causes[0].confidence) == (("private-rng",), "confirmed")
     assert Path("train.py").read_text() == PRIVATE, "the user's file is left alone"
     assert not list(folder.glob("workdir*"))
@@ -78,30 +90,48 @@ with open("/dev/urandom", "rb") as file:
     noise = struct.unpack("20H", file.read(40))"""
 
 
-def test_a_suspected_cause_that_no_control_reaches_is_confirmed_by_its_patch(tmp_path: Path) -> None:
+def test_a_suspected_cause_that_no_control_reaches_is_confirmed_by_its_patch(
+    tmp_path: Path,
+) -> None:
     found = explain(UNREACHED, tmp_path)
     cause, search = found.report["causes"][0], found.report["controls"]
     assert (cause["code"], cause["confidence"]) == ("RC402", "confirmed")
     assert search["smallest"] == [] and "+rng = random.Random(0)\n" in search["patch"]
-    assert search["sentence"].startswith("No control removes the difference; the patch of train.py:")
+    assert search["sentence"].startswith(
+        "No control removes the difference; the patch of train.py:"
+    )
     assert [row["agrees"] for row in search["tried"] if row["patched"]] == [True]
 
 
 def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_path: Path) -> None:
-    found = explain(UNREACHED.replace("\nfor", READS_NOISE + "\nfor").replace("rng.random()", "rng.random() + noise[step]"), tmp_path)
+    found = explain(
+        UNREACHED.replace("\nfor", READS_NOISE + "\nfor").replace(
+            "rng.random()", "rng.random() + noise[step]"
+        ),
+        tmp_path,
+    )
     cause, search = found.report["causes"][0], found.report["controls"]
     assert (cause["code"], cause["confidence"]) == ("RC402", "suspected")
-    assert search["patch"] == "" and "Runs with a patch of that line differ, too" in search["sentence"]
     assert (
-        "The suspected cause is RC402 at train.py:3, and no control confirms it." in search["sentence"]
+        search["patch"] == "" and "Runs with a patch of that line differ, too" in search["sentence"]
+    )
+    assert (
+        "The suspected cause is RC402 at train.py:3, and no control confirms it."
+        in search["sentence"]
         and "hardware" not in search["sentence"]
     )
 
 
-def test_a_patch_that_does_not_help_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_patch_that_does_not_help_is_not_offered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check = mend(folder, NOT_MENDED, monkeypatch)
     assert check.search is not None
-    assert (check.search.patch, check.search.tried[-1].patched, check.search.tried[-1].agrees) == ("", True, False)
+    assert (check.search.patch, check.search.tried[-1].patched, check.search.tried[-1].agrees) == (
+        "",
+        True,
+        False,
+    )
     assert check.search.smallest == ("private-rng",), "the cause stays confirmed"
 
 
@@ -127,7 +157,9 @@ def test_an_edit_meanwhile_stays_and_the_patch_is_that_of_the_text_before(
     assert check.search is not None and check.search.tried[-1].agrees is True
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in check.search.patch
     assert "my edit" not in check.search.patch, "a patch never takes an edit back"
-    assert "Changed while the patch was tried, which is for the text before: train.py." in " ".join(capsys.readouterr().err.split())
+    assert "Changed while the patch was tried, which is for the text before: train.py." in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 ONLY_HERE = """import os
@@ -138,7 +170,9 @@ open("../data/x.txt").read()
 
 
 def test_a_patch_of_a_script_that_runs_in_no_copy_is_tried_where_it_stands(tmp_path: Path) -> None:
-    """The script is a link to one that several folders share, reads data beside its folder, and its lines end as on Windows."""
+    """The script is a link to one that several folders share, reads data beside its folder, and its
+    lines end as on Windows.
+    """
     project = tmp_path / "project"
     for name in ("exp", "data", "shared"):
         (project / name).mkdir(parents=True)
@@ -149,21 +183,44 @@ def test_a_patch_of_a_script_that_runs_in_no_copy_is_tried_where_it_stands(tmp_p
     shared.write_bytes(text)
     before = facts(shared)
     work = project / "exp"
-    done = reprocheck("explain", "--write-patch", "fix.patch", "train.py", cwd=work, HERE=str(work), REPROCHECK_DRAW="false")
+    done = reprocheck(
+        "explain",
+        "--write-patch",
+        "fix.patch",
+        "train.py",
+        cwd=work,
+        HERE=str(work),
+        REPROCHECK_DRAW="false",
+    )
     folder = (work / "reports" / "latest").resolve()
     controls = json.loads((folder / "report.json").read_text())["controls"]
-    assert [(row["agrees"], row["bitwise"]) for row in controls["tried"] if row["patched"]] == [(True, True)], done.stdout
+    assert [(row["agrees"], row["bitwise"]) for row in controls["tried"] if row["patched"]] == [
+        (True, True)
+    ], done.stdout
     said = " ".join(f"{done.stdout} {done.stderr}".split())
-    assert "Python is given the patched text of train.py, and the file itself stays as it is" in said
+    assert (
+        "Python is given the patched text of train.py, and the file itself stays as it is" in said
+    )
     assert "patch 2 runs with it, without any control, agree in every bit." in said
     assert facts(shared) == before and (work / "train.py").is_symlink()
-    subprocess.run(["patch", "-p1", "--binary", "-i", work / "fix.patch"], cwd=project / "shared", check=True, capture_output=True)
+    subprocess.run(
+        ["patch", "-p1", "--binary", "-i", work / "fix.patch"],
+        cwd=project / "shared",
+        check=True,
+        capture_output=True,
+    )
     assert shared.read_bytes() == text.replace(b"random.Random()", b"random.Random(0)")
 
 
 def test_a_patch_whose_text_no_run_took_is_shown_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PRIVATE)
-    command = ("--", sys.executable, "-c", "exec(compile(open('train.py').read(), 'train.py', 'exec'))", "train.py")
+    command = (
+        "--",
+        sys.executable,
+        "-c",
+        "exec(compile(open('train.py').read(), 'train.py', 'exec'))",
+        "train.py",
+    )
     done = reprocheck("explain", *command, cwd=tmp_path, REPROCHECK_DRAW="false")
     controls = json.loads((tmp_path / "reports" / "latest" / "report.json").read_text())["controls"]
     assert controls["smallest"] == ["private-rng"], done.stdout
@@ -176,7 +233,13 @@ def test_a_patch_whose_text_no_run_took_is_shown_with_the_reason(tmp_path: Path)
 
 def test_a_patch_is_tried_in_the_copies_of_runs_that_work_in_copies(tmp_path: Path) -> None:
     work = tmp_path / "work"
-    explained = explain("import os\nassert os.getcwd() != os.environ['HERE']\n" + PRIVATE, work, "--workdir", "copy", HERE=str(work))
+    explained = explain(
+        "import os\nassert os.getcwd() != os.environ['HERE']\n" + PRIVATE,
+        work,
+        "--workdir",
+        "copy",
+        HERE=str(work),
+    )
     patched = [row["bitwise"] for row in explained.report["controls"]["tried"] if row["patched"]]
     assert patched == [True] and "+rng = random.Random(0)" in explained.report["controls"]["patch"]
 
@@ -187,14 +250,23 @@ def test_whoever_is_killed_while_a_patch_is_tried_leaves_the_file_as_it_was(tmp_
     before = facts(script)
     words = [sys.executable, "-m", "reprocheck", "explain", "train.py"]
     environment = clean_environment(REPROCHECK_DRAW="false")
-    process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: any(b'"patched"' in trace.read_bytes() for trace in tmp_path.glob("reports/*/arms/*-patched/run-1/trace/*.jsonl")))
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_until(
+        lambda: any(
+            b'"patched"' in trace.read_bytes()
+            for trace in tmp_path.glob("reports/*/arms/*-patched/run-1/trace/*.jsonl")
+        )
+    )
     process.kill()
     process.wait()
     assert facts(script) == before
 
 
-def test_a_patch_that_fails_where_the_script_runs_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_patch_that_fails_where_the_script_runs_is_not_offered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check = mend(folder, "raise RuntimeError('broken')\n" + PRIVATE, monkeypatch)
     assert check.search is not None and check.search.patch == ""
 
@@ -216,16 +288,24 @@ def finding(code: str, line: int, *, patchable: bool = True) -> Finding:
 
 def test_findings_about_the_confirmed_cause_are_mended(folder: Path) -> None:
     base = package.load(folder)
-    cause = Cause(code="RC601", title="", confidence="confirmed", source=SourceLine(file="train.py", line=3))
+    cause = Cause(
+        code="RC601", title="", confidence="confirmed", source=SourceLine(file="train.py", line=3)
+    )
     check = replace(
-        base, causes=(cause, replace(cause, code="RC501", confidence="suspected")), search=Search(tried=(), smallest=("private-rng",))
+        base,
+        causes=(cause, replace(cause, code="RC501", confidence="suspected")),
+        search=Search(tried=(), smallest=("private-rng",)),
     )
     here, coded, elsewhere = finding("RC407", 3), finding("RC601", 9), finding("RC407", 20)
-    assert repair.fitting_findings((here, coded, elsewhere, finding("RC501", 9), finding("RC601", 3, patchable=False)), check) == (
+    assert repair.fitting_findings(
+        (here, coded, elsewhere, finding("RC501", 9), finding("RC601", 3, patchable=False)), check
+    ) == (
         here,
         coded,
     )
-    assert repair.fitting_findings((elsewhere, finding("RC501", 9)), check) == (elsewhere,), "else what the control removes"
+    assert repair.fitting_findings((elsewhere, finding("RC501", 9)), check) == (elsewhere,), (
+        "else what the control removes"
+    )
     assert repair.fitting_findings((finding("RC501", 9),), check) == ()
 
 
@@ -236,9 +316,13 @@ def test_scripts_that_a_command_names(tmp_path: Path, monkeypatch: pytest.Monkey
         Path(name).touch()
 
     def named(kind: str, *command: str) -> list[str]:
-        return [str(path) for path in repair.scripts(EntryPoint(command=command, kind=kind, name="x"))]  # type: ignore[arg-type]
+        return [
+            str(path) for path in repair.scripts(EntryPoint(command=command, kind=kind, name="x"))
+        ]  # type: ignore[arg-type]
 
-    assert named("script", "/usr/bin/python", "train.py", "--config", "package/other.py") == ["train.py"]
+    assert named("script", "/usr/bin/python", "train.py", "--config", "package/other.py") == [
+        "train.py"
+    ]
     assert named("module", "python", "-m", "package", "-x") == ["package/__main__.py"]
     assert named("module", "python", "-m", "package.other") == ["package/other.py"]
     assert named("command", "torchrun", "--nproc-per-node", "2", "train.py") == ["train.py"]
@@ -251,7 +335,18 @@ def test_the_time_of_an_iteration() -> None:
         watch.run_started(number, 2)
         for iteration in range(5):
             watch.progress(number, iteration, 1.0, 2 + iteration * step)
-        watch.run_ended(RunRecord(number=number, ended="completed", exit_status=0, started="", seconds=9.0, trace="", stdout="", stderr=""))
+        watch.run_ended(
+            RunRecord(
+                number=number,
+                ended="completed",
+                exit_status=0,
+                started="",
+                seconds=9.0,
+                trace="",
+                stdout="",
+                stderr="",
+            )
+        )
     assert watch.step_times() == (pytest.approx(0.5), pytest.approx(0.7))
     assert watch.step_times() == (), "each time is told once"
     watch.progress(1, 1, 1.0, 2.0)

@@ -1,4 +1,6 @@
-"""The search against oracles: what it finds suffices, holds nothing to spare, is one control where one suffices, and costs few runs."""
+"""The search against oracles: what it finds suffices, holds nothing to spare, is one control where
+one suffices, and costs few runs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ ALL = Candidates(likely=("a", "b"), harmless=HARMLESS, altering=ALTERING)
 class Runs:
     """Answers as runs would, each set of controls once; counts the runs that it takes."""
 
-    def __init__(self, suffices: Callable[[frozenset[str]], bool | None], touched: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        suffices: Callable[[frozenset[str]], bool | None],
+        touched: Iterable[str] | None = None,
+    ) -> None:
         self.suffices, self.touched = suffices, None if touched is None else frozenset(touched)
         self.made: dict[frozenset[str], int] = {}
         self.blamed: tuple[str, ...] = ()
@@ -36,7 +42,9 @@ class Runs:
         return sum(self.made.values())
 
 
-def search(runs: Callable[[Question], Answer], candidates: Candidates = ALL, needed: int = 3) -> Found:
+def search(
+    runs: Callable[[Question], Answer], candidates: Candidates = ALL, needed: int = 3
+) -> Found:
     return find(candidates, runs, lambda names, answer: needed)
 
 
@@ -58,20 +66,39 @@ def test_the_second_likely_control() -> None:
 
 
 def test_likely_controls_that_remove_a_part_each_are_tried_together_before_halves() -> None:
-    """Weights from an unseeded generator, and an environment with one of its own: stable-baselines3 without a seed."""
+    """Weights from an unseeded generator, and an environment with one of its own: stable-baselines3
+    without a seed.
+    """
     runs = Runs(any_of("ab"), touched="abcdef")
     assert search(runs).smallest == ("a", "b")
-    assert runs.count == 17, "two likely ones, all, both, and each other one that acted: none of them alone"
-    assert not any(len(controls & set("cdef")) > 1 and controls != set(HARMLESS) for controls in runs.made)
+    assert runs.count == 17, (
+        "two likely ones, all, both, and each other one that acted: none of them alone"
+    )
+    assert not any(
+        len(controls & set("cdef")) > 1 and controls != set(HARMLESS) for controls in runs.made
+    )
 
 
-def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> None:
-    candidates = Candidates(likely=("a", "b"), harmless=HARMLESS, altering=ALTERING, last=("y", "z"))
+def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> (
+    None
+):
+    candidates = Candidates(
+        likely=("a", "b"), harmless=HARMLESS, altering=ALTERING, last=("y", "z")
+    )
     runs = Runs(any_of("y"))
     assert search(runs, candidates) == Found(smallest=("y",), runs=3)
-    assert runs.made == {frozenset("a"): 2, frozenset("b"): 2, frozenset(HARMLESS): 2, frozenset("y"): 3}
-    assert search(Runs(any_of("w")), candidates).smallest == ("w",), "another one is found as before"
-    assert search(Runs(any_of("c")), candidates).smallest == ("c",), "what alters the training is not asked where the rest suffices"
+    assert runs.made == {
+        frozenset("a"): 2,
+        frozenset("b"): 2,
+        frozenset(HARMLESS): 2,
+        frozenset("y"): 3,
+    }
+    assert search(Runs(any_of("w")), candidates).smallest == ("w",), (
+        "another one is found as before"
+    )
+    assert search(Runs(any_of("c")), candidates).smallest == ("c",), (
+        "what alters the training is not asked where the rest suffices"
+    )
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -99,7 +126,9 @@ def test_where_nothing_speaks_for_a_control_all_are_tried_first_and_then_what_ac
     assert list(runs.made.values()) == [2, 2, 3], "all, c, d"
     runs = Runs(any_of("y"))
     assert search(runs, unsaid).smallest == ("y",)
-    assert runs.count == 5, "all that do not alter the training, and the one that a cause speaks for"
+    assert runs.count == 5, (
+        "all that do not alter the training, and the one that a cause speaks for"
+    )
 
 
 def test_controls_that_alter_the_training_only_where_nothing_else_suffices() -> None:
@@ -111,7 +140,12 @@ def test_controls_that_alter_the_training_only_where_nothing_else_suffices() -> 
 def test_nothing_suffices() -> None:
     runs = Runs(any_of())
     assert search(runs) == Found()
-    assert set(runs.made) == {frozenset("a"), frozenset("b"), frozenset(HARMLESS), frozenset((*HARMLESS, *ALTERING))}
+    assert set(runs.made) == {
+        frozenset("a"),
+        frozenset("b"),
+        frozenset(HARMLESS),
+        frozenset((*HARMLESS, *ALTERING)),
+    }
 
 
 def test_a_control_that_makes_the_script_fail_is_left_out_and_the_search_goes_on() -> None:
@@ -122,13 +156,17 @@ def test_a_control_that_makes_the_script_fail_is_left_out_and_the_search_goes_on
     runs.blamed = ("d",)
     assert search(runs) == Found(smallest=("g",), runs=3, crashing=("d",))
     silent = Runs(fails_under_d)
-    assert search(silent) == Found(smallest=("g",), runs=3, crashing=("d",)), "found by halves where no message names it"
+    assert search(silent) == Found(smallest=("g",), runs=3, crashing=("d",)), (
+        "found by halves where no message names it"
+    )
     likely = Candidates(likely=("d", "g"), harmless=HARMLESS)
     assert search(Runs(fails_under_d), likely) == Found(smallest=("g",), runs=3, crashing=("d",))
 
 
 def test_agreement_by_chance_is_no_answer() -> None:
-    """Two runs under `a` agree, the third does not: the search goes on, and asks more runs of everything."""
+    """Two runs under `a` agree, the third does not: the search goes on, and asks more runs of
+    everything.
+    """
 
     class Lucky(Runs):
         def __call__(self, question: Question) -> Answer:
@@ -159,7 +197,9 @@ def test_where_nothing_can_be_confirmed_the_search_stays_short() -> None:
     runs = Runs(any_of("k"))
     found = find(ALL, runs, lambda names, answer: 3, whole=False)
     assert found.smallest == HARMLESS and len(runs.made) == 3
-    assert find(ALL, Runs(any_of("x")), lambda names, answer: 3, whole=False) == Found(complete=False)
+    assert find(ALL, Runs(any_of("x")), lambda names, answer: 3, whole=False) == Found(
+        complete=False
+    )
 
 
 def test_missing_runs_are_asked_for_one_arm_at_a_time() -> None:
@@ -179,19 +219,29 @@ def test_missing_runs_are_asked_for_one_arm_at_a_time() -> None:
             except Unanswered as missing:
                 question = missing.question
                 yield question
-                known[question.controls] = Answer(agrees=frozenset("b") <= frozenset(question.controls), runs=question.runs)
+                known[question.controls] = Answer(
+                    agrees=frozenset("b") <= frozenset(question.controls), runs=question.runs
+                )
 
     asked = list(questions())
-    assert [(question.controls, question.runs) for question in asked] == [(("a",), 2), (("b",), 2), (("b",), 3)]
+    assert [(question.controls, question.runs) for question in asked] == [
+        (("a",), 2),
+        (("b",), 2),
+        (("b",), 3),
+    ]
     assert "ladder" in asked[0].why and "chance" in asked[2].why
 
 
-sets = st.lists(st.frozensets(st.sampled_from((*HARMLESS, *ALTERING)), min_size=1, max_size=4), max_size=4)
+sets = st.lists(
+    st.frozensets(st.sampled_from((*HARMLESS, *ALTERING)), min_size=1, max_size=4), max_size=4
+)
 
 
 @settings(max_examples=300)
 @given(sets, st.permutations(HARMLESS), st.booleans())
-def test_what_is_found_suffices_and_holds_nothing_to_spare(minimal: list[frozenset[str]], order: list[str], touches: bool) -> None:
+def test_what_is_found_suffices_and_holds_nothing_to_spare(
+    minimal: list[frozenset[str]], order: list[str], touches: bool
+) -> None:
     def suffices(controls: frozenset[str]) -> bool:
         return any(one <= controls for one in minimal)
 
@@ -216,6 +266,8 @@ def test_what_is_found_suffices_and_holds_nothing_to_spare(minimal: list[frozens
 
 def test_brittle_controls_are_looked_at_first_where_the_script_fails() -> None:
     runs = Runs(lambda controls: None if "n" in controls else "g" in controls)
-    found = find(Candidates(likely=(), harmless=HARMLESS, brittle=("m", "n")), runs, lambda names, answer: 3)
+    found = find(
+        Candidates(likely=(), harmless=HARMLESS, brittle=("m", "n")), runs, lambda names, answer: 3
+    )
     assert found == Found(smallest=("g",), runs=3, crashing=("n",))
     assert [*runs.made][:3] == [frozenset(HARMLESS), frozenset("m"), frozenset("n")]

@@ -11,7 +11,15 @@ from reprocheck.search.chance import Sample, bound, luck, needed, sample
 
 @pytest.mark.parametrize(
     ("runs", "odd", "risk", "expected"),
-    [(4, 3, 0.1, 3), (6, 5, 0.1, 2), (6, 5, 0.02, 3), (4, 3, 0.02, 7), (8, 4, 0.05, 6), (2, 1, 0.1, 61), (6, 0, 0.1, 61)],
+    [
+        (4, 3, 0.1, 3),
+        (6, 5, 0.1, 2),
+        (6, 5, 0.02, 3),
+        (4, 3, 0.02, 7),
+        (8, 4, 0.05, 6),
+        (2, 1, 0.1, 61),
+        (6, 0, 0.1, 61),
+    ],
 )
 def test_needed(runs: int, odd: int, risk: float, expected: int) -> None:
     seen = Sample(runs=runs, odd=odd)
@@ -27,7 +35,9 @@ def test_more_runs_as_they_are_need_fewer_that_agree() -> None:
 def test_the_bound_is_that_of_the_verdict() -> None:
     from reprocheck.verdict.outcomes import upper_bound
 
-    assert [bound(runs) for runs in (2, 3, 8)] == [pytest.approx(upper_bound(0, runs - 1)) for runs in (2, 3, 8)]
+    assert [bound(runs) for runs in (2, 3, 8)] == [
+        pytest.approx(upper_bound(0, runs - 1)) for runs in (2, 3, 8)
+    ]
     assert bound(1) == 1.0
 
 
@@ -58,8 +68,12 @@ def test_files_that_runs_leave_behind_make_every_run_follow_from_the_one_before(
 def test_runs_do_not_agree_by_an_overflow() -> None:
     seen = sample([["inf", "a"], ["inf", "b"]], blind={"inf"})
     assert seen == Sample(runs=4, odd=3, blind=2) and not seen.intermittent
-    assert sample([["inf", "a"], ["a", "inf"]], blind={"inf"}) == Sample(runs=4, odd=2, blind=2), "those that are finite may agree"
-    assert sample([["inf", "a"], ["inf", "a"]], blind={"inf"}) == Sample(runs=4, odd=3), "run 2 follows from run 1"
+    assert sample([["inf", "a"], ["a", "inf"]], blind={"inf"}) == Sample(runs=4, odd=2, blind=2), (
+        "those that are finite may agree"
+    )
+    assert sample([["inf", "a"], ["inf", "a"]], blind={"inf"}) == Sample(runs=4, odd=3), (
+        "run 2 follows from run 1"
+    )
 
 
 def test_what_comes_and_goes() -> None:
@@ -71,7 +85,9 @@ def test_what_comes_and_goes() -> None:
 @pytest.mark.parametrize("share", [0.2, 0.35, 0.5, 0.65, 0.8])
 @pytest.mark.parametrize("risk", [0.1, 0.02])
 def test_a_control_without_effect_is_confirmed_as_rarely_as_said(share: float, risk: float) -> None:
-    """Of the searches that are made, since the first two runs differ, and come to that control: some more than the risk, never twice it."""
+    """Of the searches that are made, since the first two runs differ, and come to that control:
+    some more than the risk, never twice it.
+    """
     draw = random.Random(int(share * 100))
     searches = wrong = 0
     while searches < 3000:
@@ -85,11 +101,15 @@ def test_a_control_without_effect_is_confirmed_as_rarely_as_said(share: float, r
 
 
 def test_a_control_without_effect_is_confirmed_as_rarely_where_runs_overflow() -> None:
-    """Of the odd runs some overflow: a pair of those is no check, and no two of them count as alike."""
+    """Of the odd runs some overflow: a pair of those is no check, and no two of them count as
+    alike.
+    """
     draw = random.Random(5)
     searches = wrong = 0
     while searches < 3000:
-        outcomes = [draw.choices(("usual", "inf", f"{run}"), (0.5, 0.35, 0.15))[0] for run in range(4)]
+        outcomes = [
+            draw.choices(("usual", "inf", f"{run}"), (0.5, 0.35, 0.15))[0] for run in range(4)
+        ]
         if outcomes[0] == outcomes[1]:
             continue
         searches += 1

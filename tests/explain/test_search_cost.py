@@ -19,5 +19,7 @@ from reprocheck.search.cost import times_as_long
         ([], [], None),
     ],
 )
-def test_a_cost_takes_three_runs_on_each_side_that_lie_apart(before: list[float], after: list[float], expected: float | None) -> None:
+def test_a_cost_takes_three_runs_on_each_side_that_lie_apart(
+    before: list[float], after: list[float], expected: float | None
+) -> None:
     assert times_as_long(before, after) == pytest.approx(expected)

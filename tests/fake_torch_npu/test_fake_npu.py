@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.torch
-pytest.importorskip("torch.utils.backend_registration", reason="needs PyTorch with a Python PrivateUse1 backend")
+pytest.importorskip(
+    "torch.utils.backend_registration", reason="needs PyTorch with a Python PrivateUse1 backend"
+)
 
 FAKE = Path(__file__).resolve().parent
 CHILD = FAKE.parents[1] / "reprocheck" / "child"
@@ -45,24 +47,33 @@ def train(device="npu", seed=0, steps=6, scaler=None, noisy=False):
 
 
 def on_npu(code: str, trace: Path | None = None) -> Any:
-    """What `code` prints last, as JSON; `train` and torch are there. With `trace` the recorder runs and records into it."""
+    """What `code` prints last, as JSON; `train` and torch are there.
+
+    With `trace` the recorder runs and records into it.
+    """
     path, env = [str(FAKE)], dict(os.environ)
     if trace is not None:
         trace.mkdir()
         (trace / "recorder.json").write_text(
-            json.dumps({"steps": None, "level": "loss", "workdir": str(trace), "stop_wait": 5, "mask": {}})
+            json.dumps(
+                {"steps": None, "level": "loss", "workdir": str(trace), "stop_wait": 5, "mask": {}}
+            )
         )
         path.insert(0, str(CHILD))
         env["REPROCHECK_CHILD"] = str(trace)
     env["PYTHONPATH"] = os.pathsep.join(path)
     command = [sys.executable, "-X", "faulthandler", "-c", TRAINING + code]
     answer = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, f"exit status {answer.returncode}\n{answer.stdout}\n{answer.stderr}"
+    assert answer.returncode == 0, (
+        f"exit status {answer.returncode}\n{answer.stdout}\n{answer.stderr}"
+    )
     return json.loads(answer.stdout.splitlines()[-1])
 
 
 def events(trace: Path, kind: str) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for path in trace.glob("*.jsonl") for line in path.read_text().splitlines()]
+    lines = [
+        json.loads(line) for path in trace.glob("*.jsonl") for line in path.read_text().splitlines()
+    ]
     return [line for line in lines if line["e"] == kind]
 
 
@@ -161,9 +172,14 @@ def test_recording_changes_no_loss_and_waits_for_nothing(tmp_path: Path) -> None
     assert events(tmp_path / "trace", "problem") == []
 
 
-@pytest.mark.parametrize("scaler", ["torch_npu.npu.amp.GradScaler()", "torch.amp.GradScaler('npu')"])
+@pytest.mark.parametrize(
+    "scaler", ["torch_npu.npu.amp.GradScaler()", "torch.amp.GradScaler('npu')"]
+)
 def test_the_loss_is_recorded_before_scaling(scaler: str, tmp_path: Path) -> None:
-    losses = on_npu(f"import torch_npu\nprint(json.dumps([x.item() for x in train(scaler={scaler})]))", tmp_path / "trace")
+    losses = on_npu(
+        f"import torch_npu\nprint(json.dumps([x.item() for x in train(scaler={scaler})]))",
+        tmp_path / "trace",
+    )
     assert [value for event in events(tmp_path / "trace", "loss") for value in event["v"]] == losses
 
 

@@ -23,7 +23,11 @@ class Recorded:
 
     def seen(self, *kinds: str, iteration: int | None = None) -> list[dict[str, Any]]:
         """What was seen, of these kinds, in order."""
-        return [event for event in self.events if event["e"] == "seen" and event["r"] in kinds and iteration in (None, event["i"])]
+        return [
+            event
+            for event in self.events
+            if event["e"] == "seen" and event["r"] in kinds and iteration in (None, event["i"])
+        ]
 
     def places(self, kind: str, iteration: int | None = None) -> list[str]:
         """Where things of a kind were seen."""
@@ -31,7 +35,13 @@ class Recorded:
 
     def order(self, iteration: int) -> list[str]:
         """The kinds of facts of an iteration, each once, in the order in which they came first."""
-        return list(dict.fromkeys(event["r"] for event in self.events if event["e"] == "seen" and event["i"] == iteration))
+        return list(
+            dict.fromkeys(
+                event["r"]
+                for event in self.events
+                if event["e"] == "seen" and event["i"] == iteration
+            )
+        )
 
 
 class Started:
@@ -59,7 +69,16 @@ class Started:
         """Wait for it."""
         stdout, stderr = self.process.communicate(timeout=300)
         assert self.process.returncode == 0, stderr[-3000:]
-        events = [json.loads(line) for file in self.trace.glob("*.jsonl") for line in file.read_text().rstrip("\0").splitlines()]
+        events = [
+            json.loads(line)
+            for file in self.trace.glob("*.jsonl")
+            for line in file.read_text().rstrip("\0").splitlines()
+        ]
         assert not [event for event in events if event["e"] == "problem"]
-        assert {what for event in events if event["e"] == "framework" for what in event["hooks"].values()} <= {"ok"}
+        assert {
+            what
+            for event in events
+            if event["e"] == "framework"
+            for what in event["hooks"].values()
+        } <= {"ok"}
         return Recorded(stdout=stdout, events=events)

@@ -1,4 +1,6 @@
-"""JAX: each way to train is seen at each level, none of it changes a number, and what differs is found where it was made."""
+"""JAX: each way to train is seen at each level, none of it changes a number, and what differs is
+found where it was made.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,17 @@ from tests.controls.torch_runs import Start
 from tests.frameworks.keras_runs import SCRIPTS, Recorded, Started
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
-needs_flax = pytest.mark.skipif(find_spec("flax") is None or find_spec("optax") is None, reason="flax and optax are not installed")
+needs_flax = pytest.mark.skipif(
+    find_spec("flax") is None or find_spec("optax") is None,
+    reason="flax and optax are not installed",
+)
 
 
 def recorded(script: str, folder: Path, *levels: str) -> dict[str, Recorded]:
     """A script by itself and at some levels, side by side."""
-    started = {level: Started(folder / (level or "plain"), script, level=level) for level in ("", *levels)}
+    started = {
+        level: Started(folder / (level or "plain"), script, level=level) for level in ("", *levels)
+    }
     return {level or "plain": one.end() for level, one in started.items()}
 
 
@@ -41,13 +48,19 @@ def losses(run: Recorded) -> list[list[float]]:
 
 def said(run: Recorded, word: str) -> list[float]:
     """The losses that a script printed behind a word."""
-    return [float.fromhex(line.removeprefix(word).split()[0]) for line in run.stdout.splitlines() if line.startswith(word)]
+    return [
+        float.fromhex(line.removeprefix(word).split()[0])
+        for line in run.stdout.splitlines()
+        if line.startswith(word)
+    ]
 
 
 def test_no_level_changes_a_number(forms: dict[str, Recorded]) -> None:
     assert forms["loss"].stdout == forms["plain"].stdout
     assert forms["module"].stdout == forms["plain"].stdout
-    assert forms["module"].stdout.splitlines()[-1] == "True True", "what stands in the place of a compiled function behaves as it does"
+    assert forms["module"].stdout.splitlines()[-1] == "True True", (
+        "what stands in the place of a compiled function behaves as it does"
+    )
 
 
 def test_every_way_to_differentiate(forms: dict[str, Recorded]) -> None:
@@ -62,14 +75,29 @@ def test_weights_batches_gradients_and_updates_are_seen(forms: dict[str, Recorde
     run = forms["module"]
     assert [event["out"] for event in run.seen("seed")][:1] == [[["seed", {"v": 0}]]]
     first = [kind for kind in run.order(1) if kind != "found"]
-    assert first == ["seed", "rng", "hyper", "weights", "batch", "root", "update"], "the gradient stays inside a compiled step"
-    assert [leaf[0] for leaf in run.seen("hyper", iteration=1)[0]["out"]] == ["rate"], "a number that a function takes from outside"
+    assert first == ["seed", "rng", "hyper", "weights", "batch", "root", "update"], (
+        "the gradient stays inside a compiled step"
+    )
+    assert [leaf[0] for leaf in run.seen("hyper", iteration=1)[0]["out"]] == ["rate"], (
+        "a number that a function takes from outside"
+    )
     before, after = run.seen("weights", iteration=1)[0], run.seen("update", iteration=1)[0]
-    assert (before["p"], after["p"], before["l"]) == ("weights", "weights", f"{SCRIPTS / 'jax_forms.py'}:54")
+    assert (before["p"], after["p"], before["l"]) == (
+        "weights",
+        "weights",
+        f"{SCRIPTS / 'jax_forms.py'}:54",
+    )
     assert before["out"][0][1]["v"] == [1.0] * 3 and after["out"][0][1]["v"] != [1.0] * 3
-    assert {event["p"] for event in run.seen("batch")} >= {"inputs of step", "inputs of spread", "inputs of sharded", "inputs of square"}
+    assert {event["p"] for event in run.seen("batch")} >= {
+        "inputs of step",
+        "inputs of spread",
+        "inputs of sharded",
+        "inputs of square",
+    }
     outside = [event["i"] for event in run.seen("gradient")]
-    assert outside[-4:] == [13, 14, 15, 16], "gradients that a program returns, and those that are not compiled"
+    assert outside[-4:] == [13, 14, 15, 16], (
+        "gradients that a program returns, and those that are not compiled"
+    )
     assert run.order(16)[:4] == ["rng", "batch", "root", "gradient"]
 
 
@@ -77,17 +105,29 @@ def test_weights_batches_gradients_and_updates_are_seen(forms: dict[str, Recorde
 def test_flax_and_optax(flax: dict[str, Recorded]) -> None:
     assert flax["module"].stdout == flax["plain"].stdout
     run = flax["module"]
-    assert [one[0] for one in losses(run)] == [loss for word in ("linen", "nnx", "optax") for loss in said(flax["plain"], word)]
+    assert [one[0] for one in losses(run)] == [
+        loss for word in ("linen", "nnx", "optax") for loss in said(flax["plain"], word)
+    ]
     weights = run.places("weights", 1)
     assert "params['Dense_0']['kernel']" in weights and "state.step" in weights
-    assert [event["p"] for event in run.seen("weights", iteration=1) if not event.get("b")] == weights[: weights.index("state.step")]
+    assert [
+        event["p"] for event in run.seen("weights", iteration=1) if not event.get("b")
+    ] == weights[: weights.index("state.step")]
     (batch,) = run.seen("batch", iteration=1)
-    assert ([leaf[0] for leaf in batch["out"]], len(batch["n"]), "numpy" in batch["g"]) == (["x", "y"], 16, True)
+    assert ([leaf[0] for leaf in batch["out"]], len(batch["n"]), "numpy" in batch["g"]) == (
+        ["x", "y"],
+        16,
+        True,
+    )
     (call,) = run.seen("call", iteration=1)
-    (own,) = [event for event in run.seen("seed", iteration=1) if event["out"] == [["seed", {"v": 2}]]]
+    (own,) = [
+        event for event in run.seen("seed", iteration=1) if event["out"] == [["seed", {"v": 2}]]
+    ]
     assert list(call["g"]) == [own["p"]], "the key that the step is given is that of its line"
     rates = [dict(event["out"]) for event in run.seen("hyper") if event["p"] == "train_step"]
-    assert [one["learning_rate"]["v"] for one in rates] == sorted((one["learning_rate"]["v"] for one in rates), reverse=True)
+    assert [one["learning_rate"]["v"] for one in rates] == sorted(
+        (one["learning_rate"]["v"] for one in rates), reverse=True
+    )
     assert {"module['first']['kernel']", "module['last']['bias']"} <= set(run.places("update", 4))
     assert {"w", "b"} == {place[-3] for place in run.places("reduced", 6)}
     assert any(place.startswith("optax.sgd:") for place in run.places("update", 6))
@@ -118,17 +158,27 @@ for number in range(6):
 def test_what_differs_is_found_where_it_was_made(workdir: Path) -> None:
     (workdir / "train.py").write_text(CLOCK_KEY)
     report = check("train.py", cwd=workdir, explain=True).report
-    first = next(one for one in report["ladder"]["rungs"] if one["rung"] == report["ladder"]["first"])
+    first = next(
+        one for one in report["ladder"]["rungs"] if one["rung"] == report["ladder"]["first"]
+    )
     assert (first["rung"], first["place"]) == ("RNG state", "step"), report["ladder"]["sentence"]
     status = {one["rung"]: one["status"] for one in report["ladder"]["rungs"]}
-    assert (status["initial weights"], status["batch"], status["loss"]) == ("equal", "equal", "differs")
+    assert (status["initial weights"], status["batch"], status["loss"]) == (
+        "equal",
+        "equal",
+        "differs",
+    )
     cause = report["causes"][0]
     assert (cause["code"], cause["confidence"], cause["source"]["line"]) == ("RC402", "observed", 7)
     facts = [
-        json.loads(line) for file in workdir.glob("reports/latest/module/run-1/trace/*.jsonl") for line in file.read_text().splitlines()
+        json.loads(line)
+        for file in workdir.glob("reports/latest/module/run-1/trace/*.jsonl")
+        for line in file.read_text().splitlines()
     ]
     folded = [(fact["out"], fact["l"]) for fact in facts if fact.get("r") == "fold"]
-    assert folded[0] == ([["folded", {"v": 0}]], "train.py:19"), "each number that the script folds into a key, and its line"
+    assert folded[0] == ([["folded", {"v": 0}]], "train.py:19"), (
+        "each number that the script folds into a key, and its line"
+    )
 
 
 ACCUMULATION = """
@@ -163,20 +213,35 @@ def test_microbatches_of_a_loop_in_the_program_are_one_iteration(workdir: Path) 
     (workdir / "train.py").write_text(ACCUMULATION)
     outcome = check("train.py", "--level", "module", cwd=workdir)
     said = " ".join(outcome.stdout.split())
-    assert outcome.exit_code == 0 and "5 iterations" in said and "come from the same weights" not in said
-    assert [row["iteration"] for row in outcome.report["checks"]] == [1, 2], outcome.report["checks"]
+    assert (
+        outcome.exit_code == 0
+        and "5 iterations" in said
+        and "come from the same weights" not in said
+    )
+    assert [row["iteration"] for row in outcome.report["checks"]] == [1, 2], outcome.report[
+        "checks"
+    ]
 
 
 def test_rounds_of_a_loop_are_counted_where_the_weights_come_from_around_it(tmp_path: Path) -> None:
     runs = recorded("jax_loops.py", tmp_path, "loss", "module")
     assert runs["loss"].stdout == runs["module"].stdout == runs["plain"].stdout
-    nested, branch, fixed_bounds, inner_jit, steps, not_compiled = [3] * 4, [1] * 3, [3], [1] * 3, [1] * 3, [3]
+    nested, branch, fixed_bounds, inner_jit, steps, not_compiled = (
+        [3] * 4,
+        [1] * 3,
+        [3],
+        [1] * 3,
+        [1] * 3,
+        [3],
+    )
     expected = nested + branch + fixed_bounds + inner_jit + steps + not_compiled
     assert [len(one) for one in losses(runs["loss"])] == expected
     assert [len(one) for one in losses(runs["module"])] == expected
 
 
-def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(workdir: Path) -> None:
+def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(
+    workdir: Path,
+) -> None:
     (workdir / "train.py").write_text(BY_HAND)
     outcome = check("train.py", cwd=workdir)
     said = " ".join(outcome.stdout.split())
@@ -189,22 +254,40 @@ def test_each_control_removes_its_source(tmp_path: Path) -> None:
     script = SCRIPTS / "jax_controls.py"
     harmless = ("seed", "private-rng", "entropy", "clock", "single-thread", "deterministic")
     runs = [Start(script, tmp_path / name, *harmless, steps=None) for name in ("one", "other")]
-    runs.append(Start(script, tmp_path / "altered", "dropout-off", "data-order", "no-compile", steps=None))
+    runs.append(
+        Start(script, tmp_path / "altered", "dropout-off", "data-order", "no-compile", steps=None)
+    )
     one, other, altered = (run.end() for run in runs)
     assert {run.status for run in (one, other, altered)} == {0}, one.errors + altered.errors
-    first, second, changed = (json.loads(run.output.splitlines()[-1]) for run in (one, other, altered))
+    first, second, changed = (
+        json.loads(run.output.splitlines()[-1]) for run in (one, other, altered)
+    )
     assert first == second and one.losses() == other.losses()
-    assert first["keys"]["clock"] != changed["keys"]["clock"] and first["keys"]["system"] != changed["keys"]["system"]
+    assert (
+        first["keys"]["clock"] != changed["keys"]["clock"]
+        and first["keys"]["system"] != changed["keys"]["system"]
+    )
     assert (first["dropped"], first["attention"], first["disabled"]) == ([True, True], True, False)
-    assert (changed["dropped"], changed["attention"], changed["disabled"]) == ([False, False], False, True)
+    assert (changed["dropped"], changed["attention"], changed["disabled"]) == (
+        [False, False],
+        False,
+        True,
+    )
     assert changed["order"] == list(range(16)) != first["order"]
     assert first["threads"] == 1 and "PJRT_NPROC" in one.touched("single-thread")
-    assert set(altered.touched("dropout-off")) >= {"flax.linen.stochastic.Dropout", "flax.nnx.nn.stochastic.Dropout"}
+    assert set(altered.touched("dropout-off")) >= {
+        "flax.linen.stochastic.Dropout",
+        "flax.nnx.nn.stochastic.Dropout",
+    }
     assert list(altered.touched("data-order")) == ["jax.random.permutation"]
-    assert not one.events("unavailable") and first["flags"] == "", "without a GPU there is nothing that a flag would change"
+    assert not one.events("unavailable") and first["flags"] == "", (
+        "without a GPU there is nothing that a flag would change"
+    )
 
 
-def test_a_flag_that_the_compiler_does_not_know_is_found_out_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_that_the_compiler_does_not_know_is_found_out_in_another_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     said: list[tuple[str, ...]] = []
 
     class Active:
@@ -219,4 +302,6 @@ def test_a_flag_that_the_compiler_does_not_know_is_found_out_in_another_process(
     monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_autotune_level=4")
     controls.deterministic(None, Active())
     assert os.environ["XLA_FLAGS"] == f"--xla_gpu_autotune_level=4 {known}"
-    assert [one[0] for one in said] == ["conflict", "unavailable", "touched"] and unknown in said[1][2]
+    assert [one[0] for one in said] == ["conflict", "unavailable", "touched"] and unknown in said[
+        1
+    ][2]

@@ -1,6 +1,8 @@
-"""Whatever stands in a recording, its readers end with a result or with an error that says what is wrong.
+"""Whatever stands in a recording, its readers end with a result or with an error that says what is
+wrong.
 
-`REPROCHECK_FUZZ_EXAMPLES` says how many recordings each test tries: few in an ordinary run of the tests, as many as
+`REPROCHECK_FUZZ_EXAMPLES` says how many recordings each test tries: few in an ordinary run of the
+tests, as many as
 take about a minute in CI.
 """
 
@@ -32,7 +34,11 @@ often = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4), max_leaves=12
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
 )
 LINES = [
     *process(0, 1, training([0.5, 0.25, 0.125])).decode().splitlines(),
@@ -136,7 +142,9 @@ def test_any_record_and_any_kept_source_is_read_or_refused(record: bytes, source
         read_all(folder)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 255)), max_size=6), st.integers(0, 200))
+@given(
+    st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 255)), max_size=6), st.integers(0, 200)
+)
 @often
 def test_any_zip_is_opened_or_refused(changes: list[tuple[int, int]], cut: int) -> None:
     with scratch() as path:

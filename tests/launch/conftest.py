@@ -1,4 +1,6 @@
-"""Real scripts, real processes: a working directory, a way to run a check in it, and a way to see what is still alive."""
+"""Real scripts, real processes: a working directory, a way to run a check in it, and a way to see
+what is still alive.
+"""
 
 from __future__ import annotations
 
@@ -58,11 +60,15 @@ class Place:
     folder: Path = Path()
 
     def script(self, text: str, name: str = "train.py") -> str:
-        """Writes a script; TOKEN in it is a word that the command lines of its processes can carry."""
+        """Writes a script; TOKEN in it is a word that the command lines of its processes can
+        carry.
+        """
         (self.path / name).write_text(textwrap.dedent(text).replace("TOKEN", self.token))
         return name
 
-    def check(self, text: str, *args: str, output: launch.Output | None = None, **settings: object) -> CheckRecord:
+    def check(
+        self, text: str, *args: str, output: launch.Output | None = None, **settings: object
+    ) -> CheckRecord:
         """A check of a script with this text; the report folder is then `folder`."""
         entry = launch.entry_point(script=self.script(text), args=args)
         self.folder = launch.prepare(self.path / "reports", entry.name)
@@ -97,7 +103,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 def restored(store: Path, *written: str, until: float | None = None) -> FilesAfter:
     """Puts back what `store` holds, after runs that were seen to write these paths."""
     ours = snapshot.Ours(events=FileEvents(written={*written}), until=until)
-    return snapshot.restore(store, ours, snapshot.Aside(left=store.parent / "left", before=store.parent / "before"))
+    return snapshot.restore(
+        store, ours, snapshot.Aside(left=store.parent / "left", before=store.parent / "before")
+    )
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:

@@ -1,4 +1,6 @@
-"""Two runs more at a deeper level begin where the first ones began, and leave no trace in the user's folder."""
+"""Two runs more at a deeper level begin where the first ones began, and leave no trace in the
+user's folder.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,15 @@ TRAINS = """
 def deeper(place: Place, *, iterations: int = 2, **settings: object) -> DeeperPair:
     entry = launch.entry_point(script="train.py")
     held = Settings(**settings)  # type: ignore[arg-type]
-    return launch.record_deeper(entry, held, place.folder, place.heard, level="module", inside="net.0", iterations=iterations)
+    return launch.record_deeper(
+        entry,
+        held,
+        place.folder,
+        place.heard,
+        level="module",
+        inside="net.0",
+        iterations=iterations,
+    )
 
 
 def said(place: Place, run: str) -> list[str]:
@@ -60,21 +70,31 @@ def test_the_pair_begins_where_the_first_one_began_and_leaves_what_that_left(pla
     first = place.check(TRAINS)
     left = facts(place.path)
     pair = deeper(place)
-    assert facts(place.path) == left, "content, modes, times and links are those that the first pair left"
+    assert facts(place.path) == left, (
+        "content, modes, times and links are those that the first pair left"
+    )
     assert (place.path / "out" / "deep" / "log.txt").read_text() == "epoch\nepoch\n"
     files = "['empty', 'gone.txt', 'notes.txt', 'train.py']"
     assert said(place, "run-1")[0] == said(place, "module/run-1")[0] == files
     assert said(place, "module/run-1")[1] == "mine module/run-1/trace"
-    assert said(place, "module/run-2")[0] == said(place, "run-2")[0].replace("checkpoint-0", "checkpoint-1")
+    assert said(place, "module/run-2")[0] == said(place, "run-2")[0].replace(
+        "checkpoint-0", "checkpoint-1"
+    )
     assert said(place, "module/run-2")[1].startswith("run ")
-    assert (place.folder / "module" / "left" / "checkpoint-1.bin").stat().st_size == 100_000, "what only these runs made is not lost"
+    assert (place.folder / "module" / "left" / "checkpoint-1.bin").stat().st_size == 100_000, (
+        "what only these runs made is not lost"
+    )
     assert not (place.path / "checkpoint-1.bin").exists()
     assert any("checkpoint-1.bin" in text for text in place.heard.messages)
     assert not (place.folder / "snapshot").exists()
 
-    assert pair.runs[0].trace == "module/run-1/trace" and (place.folder / pair.runs[0].trace).is_dir()
+    assert (
+        pair.runs[0].trace == "module/run-1/trace" and (place.folder / pair.runs[0].trace).is_dir()
+    )
     assert [run.ended for run in pair.runs] == ["stopped", "stopped"]
-    recorder = json.loads((place.folder / "module" / "run-2" / "trace" / "recorder.json").read_text())
+    recorder = json.loads(
+        (place.folder / "module" / "run-2" / "trace" / "recorder.json").read_text()
+    )
     assert (recorder["level"], recorder["inside"], recorder["steps"]) == ("module", "net.0", 2)
     assert record.read(place.folder).deeper == (pair,)
     assert record.read(place.folder).runs == first.runs
@@ -86,12 +106,18 @@ def test_copies_are_copies_again(place: Place) -> None:
     before = facts(place.path)
     deeper(place, workdir="copy")
     assert facts(place.path) == before
-    assert said(place, "run-1")[0] == said(place, "module/run-1")[0] == said(place, "module/run-2")[0]
-    assert not (place.folder / "module" / "left").exists() and not list(place.folder.glob("workdir*"))
+    assert (
+        said(place, "run-1")[0] == said(place, "module/run-1")[0] == said(place, "module/run-2")[0]
+    )
+    assert not (place.folder / "module" / "left").exists() and not list(
+        place.folder.glob("workdir*")
+    )
 
 
 def test_the_timeout_holds_and_what_was_recorded_is_kept(place: Place) -> None:
-    place.check("import time, os; time.sleep(600 if 'module' in os.environ['REPROCHECK_CHILD'] else 0)")
+    place.check(
+        "import time, os; time.sleep(600 if 'module' in os.environ['REPROCHECK_CHILD'] else 0)"
+    )
     pair = deeper(place, timeout=0.5)
     assert [run.ended for run in pair.runs] == ["timed_out", "timed_out"]
 
@@ -109,7 +135,9 @@ WAITS = """
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupt_in_the_deeper_pair_costs_no_file(place: Place, number: signal.Signals) -> None:
+def test_an_interrupt_in_the_deeper_pair_costs_no_file(
+    place: Place, number: signal.Signals
+) -> None:
     (place.path / "notes.txt").write_text("mine")
     place.script(WAITS)
     code = f"""
@@ -126,7 +154,9 @@ def test_an_interrupt_in_the_deeper_pair_costs_no_file(place: Place, number: sig
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], cwd=place.path)
     wait_until((place.path / "reports" / "ready").exists)
-    assert (place.path / "made.txt").read_text() == "run\nrun\n", "run 2 adds to what run 1 of the same pair made"
+    assert (place.path / "made.txt").read_text() == "run\nrun\n", (
+        "run 2 adds to what run 1 of the same pair made"
+    )
     process.send_signal(number)
     assert process.wait(30) == (130 if number == signal.SIGINT else -signal.SIGKILL)
     folder = (place.path / "reports" / "latest").resolve()
@@ -134,9 +164,14 @@ def test_an_interrupt_in_the_deeper_pair_costs_no_file(place: Place, number: sig
     assert (place.path / "notes.txt").read_text() == "mine"
     assert (place.path / "made.txt").read_text() == "run\nrun\n", "that of the first pair"
     pair = record.read(folder).deeper[0]
-    assert [run.ended for run in pair.runs] == (["completed", "interrupted"] if number == signal.SIGINT else ["completed"])
+    assert [run.ended for run in pair.runs] == (
+        ["completed", "interrupted"] if number == signal.SIGINT else ["completed"]
+    )
     if number == signal.SIGINT:
-        assert not (place.path / "new.txt").exists() and (folder / "module" / "left" / "new.txt").exists()
+        assert (
+            not (place.path / "new.txt").exists()
+            and (folder / "module" / "left" / "new.txt").exists()
+        )
 
 
 def test_files_are_taken_aside_and_come_back_as_they_were(tmp_path: Path) -> None:
@@ -179,7 +214,12 @@ def test_a_move_to_another_file_system(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_pair_that_was_killed_is_put_back_by_hand(place: Place) -> None:
     (place.path / "made").write_text("first pair")
     folder = place.path / "reports" / "train-20200101-000000"
-    snapshot.keep(place.path, read_tree(place.path, [place.path / "reports"]), folder / "snapshot", aside=("made",))
+    snapshot.keep(
+        place.path,
+        read_tree(place.path, [place.path / "reports"]),
+        folder / "snapshot",
+        aside=("made",),
+    )
     snapshot.move_aside(folder / "snapshot", ("made",))
     assert not (place.path / "made").exists()
     log = folder / "module" / "run-1"
@@ -193,7 +233,15 @@ def test_a_pair_that_was_killed_is_put_back_by_hand(place: Place) -> None:
 
 def run_record(**files: tuple[str, ...]) -> RunRecord:
     return RunRecord(
-        number=1, ended="completed", exit_status=0, started="", seconds=1.0, trace="", stdout="", stderr="", files=FileChanges(**files)
+        number=1,
+        ended="completed",
+        exit_status=0,
+        started="",
+        seconds=1.0,
+        trace="",
+        stdout="",
+        stderr="",
+        files=FileChanges(**files),
     )
 
 

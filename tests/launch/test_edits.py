@@ -1,4 +1,6 @@
-"""Somebody works in the folder while a check is under way: nothing of it is lost, whatever the runs write."""
+"""Somebody works in the folder while a check is under way: nothing of it is lost, whatever the runs
+write.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Editor(Listener):
 
 
 def edit_all() -> None:
-    """What somebody does in an editor: a change in place, one by renaming, a new file, one removed."""
+    """What somebody does in an editor: a change in place, one by renaming, a new file, one
+    removed.
+    """
     with Path("train.py").open("a") as file:
         file.write("# my edit\n")
     Path("draft").write_text("version 2, my edit")
@@ -66,10 +70,14 @@ def check_edits(place: Place, folder: Path) -> None:
     assert not (path / "old.txt").exists()
     assert (folder / "before" / "other.txt").read_text() == "version 1"
     assert (folder / "before" / "old.txt").read_text() == "old"
-    assert (folder / "before" / "train.py").read_text() + "# my edit\n" == (path / "train.py").read_text()
+    assert (folder / "before" / "train.py").read_text() + "# my edit\n" == (
+        path / "train.py"
+    ).read_text()
 
 
-def test_edits_during_a_passing_check_stay_and_what_the_runs_wrote_is_put_back(place: Place) -> None:
+def test_edits_during_a_passing_check_stay_and_what_the_runs_wrote_is_put_back(
+    place: Place,
+) -> None:
     fill(place)
     editor = Editor(edit_all)
     entry = launch.entry_point(script="train.py")
@@ -79,15 +87,30 @@ def test_edits_during_a_passing_check_stay_and_what_the_runs_wrote_is_put_back(p
     check_edits(place, folder)
     assert (place.path / "results.txt").read_text() == "mine"
     assert (folder / "left" / "results.txt").read_text() == "of a run"
-    assert set(made.runs[0].files.unseen) == {"edited", "notes.txt", "old.txt", "other.txt", "train.py"}
+    assert set(made.runs[0].files.unseen) == {
+        "edited",
+        "notes.txt",
+        "old.txt",
+        "other.txt",
+        "train.py",
+    }
     (after,) = record.read(folder).files_after
-    assert (after.put_back, after.replaced, after.left) == (("results.txt",), ("results.txt",), "left")
+    assert (after.put_back, after.replaced, after.left) == (
+        ("results.txt",),
+        ("results.txt",),
+        "left",
+    )
     assert (set(after.others), after.before) == ({"old.txt", "other.txt", "train.py"}, "before")
-    assert any("left as they are" in text and "other.txt" in text and "before" in text for text in editor.messages)
+    assert any(
+        "left as they are" in text and "other.txt" in text and "before" in text
+        for text in editor.messages
+    )
     assert not (folder / "snapshot").exists()
 
 
-def test_edits_while_runs_are_recorded_again_stay_and_new_files_are_not_moved_away(place: Place) -> None:
+def test_edits_while_runs_are_recorded_again_stay_and_new_files_are_not_moved_away(
+    place: Place,
+) -> None:
     fill(place)
     entry = launch.entry_point(script="train.py")
     folder = launch.prepare(place.path / "reports", entry.name)
@@ -145,7 +168,11 @@ def test_every_way_to_write_a_file_from_python_is_seen(place: Place, text: str) 
     made = place.check(text)
     assert {run.ended for run in made.runs} == {"completed"}
     assert [run.files.unseen for run in made.runs] == [(), ()]
-    assert (place.path / "mine").read_text() == (place.path / "folder" / "deep" / "file").read_text() == "mine"
+    assert (
+        (place.path / "mine").read_text()
+        == (place.path / "folder" / "deep" / "file").read_text()
+        == "mine"
+    )
 
 
 def test_what_a_shell_redirects_into_a_file_is_its_script_s(place: Place) -> None:
@@ -159,9 +186,13 @@ def test_what_a_shell_redirects_into_a_file_is_its_script_s(place: Place) -> Non
     assert (folder / "left" / "log.txt").read_text() == "of a run\n"
 
 
-def test_what_another_program_of_the_run_keeps_open_is_the_run_s(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_program_of_the_run_keeps_open_is_the_run_s(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (place.path / "log.txt").write_text("mine")
-    (place.path / "train.sh").write_text("exec 3> log.txt\necho of a run >&3\nwhile [ ! -e reports/seen ]; do sleep 0.05; done\n")
+    (place.path / "train.sh").write_text(
+        "exec 3> log.txt\necho of a run >&3\nwhile [ ! -e reports/seen ]; do sleep 0.05; done\n"
+    )
 
     class Seen(Listener):
         def run_started(self, number: int, of: int) -> None:
@@ -192,7 +223,11 @@ def test_what_a_program_that_cannot_be_watched_overwrote_is_kept_and_named(place
 
 def test_a_repository_that_is_checked_out_meanwhile_stays_so(place: Place) -> None:
     def git(*words: str) -> None:
-        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@example.org", *words], check=True, capture_output=True)
+        subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", *words],
+            check=True,
+            capture_output=True,
+        )
 
     place.script(WAITS)
     (place.path / "model.py").write_text("one")

@@ -64,7 +64,9 @@ def test_a_folder_and_an_archive_with_main_are_scripts(here: Path) -> None:
         ("-", None, "standard input", "file"),
     ],
 )
-def test_mistakes_with_scripts(here: Path, name: str, content: bytes | str | None, message: str, fix: str) -> None:
+def test_mistakes_with_scripts(
+    here: Path, name: str, content: bytes | str | None, message: str, fix: str
+) -> None:
     if content == "folder":
         (here / name).mkdir()
     elif isinstance(content, bytes):
@@ -76,7 +78,9 @@ def test_mistakes_with_scripts(here: Path, name: str, content: bytes | str | Non
     assert caught.value.exit_code == 2
 
 
-def test_a_script_for_another_interpreter_is_not_compiled_here(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_for_another_interpreter_is_not_compiled_here(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (here / "later.py").write_text("print 'other syntax'\n")
     (here / "other").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (here / "other").chmod(0o755)

@@ -19,7 +19,10 @@ from tests.launch.conftest import Place
 
 def test_checks_at_once_do_not_collide(tmp_path: Path) -> None:
     made: list[Path] = []
-    threads = [threading.Thread(target=lambda: made.append(prepare(tmp_path / "reports", "train"))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: made.append(prepare(tmp_path / "reports", "train")))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -45,7 +48,9 @@ def test_a_folder_that_comes_to_nothing_leaves_nothing(tmp_path: Path) -> None:
 
 def untracked(repository: Path) -> list[str]:
     """What `git status` lists."""
-    done = subprocess.run(["git", "status", "--porcelain"], cwd=repository, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=repository, capture_output=True, text=True, check=True
+    )
     return done.stdout.split("\n")[:-1]
 
 
@@ -80,10 +85,16 @@ def test_what_is_written_has_the_permissions_that_the_umask_leaves(tmp_path: Pat
 def test_no_file_of_a_report_is_open_to_others_where_the_umask_closes_it(place: Place) -> None:
     before = os.umask(0o077)
     try:
-        place.check("import reprocheck; [reprocheck.log_loss(1.0 / (step + 1)) for step in range(3)]")
+        place.check(
+            "import reprocheck; [reprocheck.log_loss(1.0 / (step + 1)) for step in range(3)]"
+        )
     finally:
         os.umask(before)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in place.folder.rglob("*") if path.is_file()}
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in place.folder.rglob("*")
+        if path.is_file()
+    }
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
     assert "record.json" in modes
 
@@ -94,11 +105,18 @@ def test_latest_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "latest").resolve() == first
     publish(second)
     assert os.readlink(tmp_path / "latest") == second.name
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([first.name, second.name, "latest"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [first.name, second.name, "latest"]
+    )
 
 
 def test_keep_drops_old_reports_of_the_same_name_only(tmp_path: Path) -> None:
-    names = ["train-20200101-000000", "train-20200101-000000-2", "train-20200101-000000-10", "train-20200102-000000"]
+    names = [
+        "train-20200101-000000",
+        "train-20200101-000000-2",
+        "train-20200101-000000-10",
+        "train-20200102-000000",
+    ]
     others = ["train-b-20190101-000000", "train-20190101-000000-notes", "train-20180101-000000"]
     for name in names + others:
         (tmp_path / name).mkdir()

@@ -1,4 +1,6 @@
-"""What a script does to the files that reprocheck writes: nothing hangs, what is there is kept, and the reason is said."""
+"""What a script does to the files that reprocheck writes: nothing hangs, what is there is kept, and
+the reason is said.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,18 @@ def test_pipes_a_folder_and_a_huge_file_where_files_of_a_run_belong(workdir: Pat
     outcome = check("--show-output", "--timeout", "60", "train.py", cwd=workdir, timeout=60)
     assert outcome.title == "REPRODUCIBLE"
     assert outcome.losses() == [[1.0]] * 5
-    assert any("2-2.jsonl" in line and "20,480 MiB" in line for line in outcome.report["coverage"]), outcome.report["coverage"]
+    assert any(
+        "2-2.jsonl" in line and "20,480 MiB" in line for line in outcome.report["coverage"]
+    ), outcome.report["coverage"]
 
 
-@pytest.mark.parametrize("loses", ["shutil.rmtree(trace)", "[os.remove(os.path.join(trace, n)) for n in os.listdir(trace)]"])
-def test_a_recorder_whose_files_are_gone_says_nothing_to_the_script(place: Place, loses: str) -> None:
+@pytest.mark.parametrize(
+    "loses",
+    ["shutil.rmtree(trace)", "[os.remove(os.path.join(trace, n)) for n in os.listdir(trace)]"],
+)
+def test_a_recorder_whose_files_are_gone_says_nothing_to_the_script(
+    place: Place, loses: str
+) -> None:
     record = place.check(LOGS + loses + "\n")
     assert [run.ended for run in record.runs] == ["completed", "completed"]
     assert (place.folder / "run-1" / "stderr.log").read_text() == ""
@@ -60,7 +69,8 @@ def test_a_recorder_without_a_free_descriptor_says_nothing_to_the_script(place: 
 def test_a_report_folder_that_the_script_replaced_is_an_error_with_its_name(place: Place) -> None:
     with pytest.raises(ReportError) as refused:
         place.check(
-            LOGS + "run = trace + '/..'; report = run + '/..'; os.remove(report + '/record.json'); os.mkdir(report + '/record.json')\n"
+            LOGS
+            + "run = trace + '/..'; report = run + '/..'; os.remove(report + '/record.json'); os.mkdir(report + '/record.json')\n"
         )
     assert "record.json" in refused.value.message and refused.value.exit_code == 2
     assert list((place.folder / "run-1" / "trace").glob("*.jsonl"))
@@ -68,21 +78,45 @@ def test_a_report_folder_that_the_script_replaced_is_an_error_with_its_name(plac
 
 def test_names_that_are_no_utf8_are_escaped(workdir: Path) -> None:
     (workdir / "train.py").write_text(LOGS)
-    done = reprocheck("run", "--no-draw", "--output", os.fsdecode(b"out\xff"), "train.py", os.fsdecode(b"a\xff"), cwd=workdir)
+    done = reprocheck(
+        "run",
+        "--no-draw",
+        "--output",
+        os.fsdecode(b"out\xff"),
+        "train.py",
+        os.fsdecode(b"a\xff"),
+        cwd=workdir,
+    )
     assert done.returncode == 0, done.stderr
-    report = json.loads(Path(os.fsdecode(bytes(workdir) + b"/out\xff"), "latest", "report.json").read_text())
+    report = json.loads(
+        Path(os.fsdecode(bytes(workdir) + b"/out\xff"), "latest", "report.json").read_text()
+    )
     assert report["command"][-1] == "a\\udcff"
 
 
 @pytest.mark.parametrize(
     ("error", "said", "advice"),
     [
-        (OSError(errno.EACCES, "Permission denied", "/x/run-1"), "Permission denied (/x/run-1)", "Allow it to be read"),
-        (OSError(errno.EMFILE, "Too many open files"), "starting run 1: Too many open files.", "ulimit -n"),
-        (OSError(errno.ENOSPC, "No space left on device", "/x/a", None, "/x/b"), "(/x/a and /x/b)", "Free some space"),
+        (
+            OSError(errno.EACCES, "Permission denied", "/x/run-1"),
+            "Permission denied (/x/run-1)",
+            "Allow it to be read",
+        ),
+        (
+            OSError(errno.EMFILE, "Too many open files"),
+            "starting run 1: Too many open files.",
+            "ulimit -n",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/x/a", None, "/x/b"),
+            "(/x/a and /x/b)",
+            "Free some space",
+        ),
     ],
 )
-def test_what_the_system_refused_is_said_with_the_file_and_what_was_done(error: OSError, said: str, advice: str) -> None:
+def test_what_the_system_refused_is_said_with_the_file_and_what_was_done(
+    error: OSError, said: str, advice: str
+) -> None:
     with pytest.raises(ReportError) as refused, operation("starting run 1"):
         raise error
     assert refused.value.message.startswith("The check failed while starting run 1: ")
@@ -101,4 +135,6 @@ def test_run_2_is_not_started_where_run_1_ended_before_the_checks(workdir: Path)
 
 def test_run_2_is_started_where_run_1_failed_after_the_checks(workdir: Path) -> None:
     (workdir / "train.py").write_text(LOGS + "raise RuntimeError('late')\n")
-    assert [run["number"] for run in check("--steps", "all", "train.py", cwd=workdir).report["runs"]] == [1, 2]
+    assert [
+        run["number"] for run in check("--steps", "all", "train.py", cwd=workdir).report["runs"]
+    ] == [1, 2]

@@ -1,4 +1,6 @@
-"""reprocheck, its guard and the script are killed at once: the next command in the folder puts the files back."""
+"""reprocheck, its guard and the script are killed at once: the next command in the folder puts the
+files back.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def descendants(root: int) -> list[int]:
 
 
 def kill_all(place: Place) -> None:
-    """Starts a check and kills it, its guard and its script with one signal each, once the script has written."""
+    """Starts a check and kills it, its guard and its script with one signal each, once the script
+    has written.
+    """
     (place.path / "reports").mkdir()
     process = subprocess.Popen(driver(place.script(WRITES)), cwd=place.path)
     wait_until((place.path / "reports" / "ready").exists)
@@ -58,20 +62,30 @@ def killed(place: Place) -> Path:
 
 
 def reprocheck(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "reprocheck", *words], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "reprocheck", *words], capture_output=True, text=True
+    )
 
 
-def test_any_command_in_the_folder_puts_the_files_back_and_says_so(place: Place, killed: Path) -> None:
+def test_any_command_in_the_folder_puts_the_files_back_and_says_so(
+    place: Place, killed: Path
+) -> None:
     done = reprocheck("rules", "RC101")
-    assert (place.path / "data.txt").read_text() == (place.path / "edited.txt").read_text() == "mine"
+    assert (
+        (place.path / "data.txt").read_text() == (place.path / "edited.txt").read_text() == "mine"
+    )
     assert (killed / "left" / "data.txt").read_text() == "of a run"
     assert "data.txt" in done.stderr and "are put back" in " ".join(done.stderr.split())
     assert not (killed / "snapshot").exists()
-    assert not list(place.path.parent.glob("reprocheck-*")), "the folder of the runs' temporary files is gone, too"
+    assert not list(place.path.parent.glob("reprocheck-*")), (
+        "the folder of the runs' temporary files is gone, too"
+    )
     assert reprocheck("rules", "RC101").stderr == ""
 
 
-def test_what_somebody_changed_after_the_check_was_killed_stays(place: Place, killed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_somebody_changed_after_the_check_was_killed_stays(
+    place: Place, killed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(left_behind, "SLACK", 0.0)
     last = (place.path / "edited.txt").stat().st_ctime_ns
     os.utime(killed / "snapshot" / "owner.json", ns=(last, last))

@@ -1,4 +1,5 @@
-"""What a library writes without the interpreter is the runs' own: it is put back, and the next runs do not find it.
+"""What a library writes without the interpreter is the runs' own: it is put back, and the next runs
+do not find it.
 
 The library is a small one that writes through the C library, under the names that TensorFlow has.
 """
@@ -83,8 +84,18 @@ def test_what_it_wrote_and_removed_is_known_as_written_by_the_runs(place: Place)
 @pytest.mark.usefixtures("library")
 def test_runs_recorded_again_do_not_find_what_it_wrote(place: Place) -> None:
     place.check(SCRIPT)
-    assert [said(place.folder / f"run-{number}") for number in (1, 2)] == ["from the beginning", "resumed"]
-    record_deeper(entry_point(script="train.py"), Settings(), place.folder, place.heard, level="module", iterations=4)
+    assert [said(place.folder / f"run-{number}") for number in (1, 2)] == [
+        "from the beginning",
+        "resumed",
+    ]
+    record_deeper(
+        entry_point(script="train.py"),
+        Settings(),
+        place.folder,
+        place.heard,
+        level="module",
+        iterations=4,
+    )
     deeper = [place.folder / "module" / f"run-{number}" for number in (1, 2)]
     assert [said(run) for run in deeper] == ["from the beginning", "resumed"]
     assert not [text for text in place.heard.messages if "somebody else" in text]

@@ -78,7 +78,9 @@ def test_temporary_files_do_not_reach_the_next_run(place: Place) -> None:
 
 
 def test_thirty_megabytes_of_output(place: Place) -> None:
-    place.check("import sys\nfor _ in range(300): sys.stdout.write('x' * 99 + '\\n' * 1 + 'y' * 99900); sys.stderr.write('e' * 1000)")
+    place.check(
+        "import sys\nfor _ in range(300): sys.stdout.write('x' * 99 + '\\n' * 1 + 'y' * 99900); sys.stderr.write('e' * 1000)"
+    )
     assert (place.folder / "run-2" / "stdout.log").stat().st_size == 300 * 100_000
     assert (place.folder / "run-2" / "stderr.log").stat().st_size == 300_000
 
@@ -96,7 +98,11 @@ def test_a_script_that_closes_stdout(place: Place) -> None:
 
 def test_output_is_streamed_on_request(place: Place) -> None:
     heard: list[tuple[str, bytes]] = []
-    place.check("import sys; print('out'); print('err', file=sys.stderr)", output=lambda *said: heard.append(said), show_output=True)
+    place.check(
+        "import sys; print('out'); print('err', file=sys.stderr)",
+        output=lambda *said: heard.append(said),
+        show_output=True,
+    )
     assert sorted(heard) == [("stderr", b"err\n")] * 2 + [("stdout", b"out\n")] * 2
 
 
@@ -128,7 +134,9 @@ def test_an_early_stop_is_seen_and_progress_is_told(place: Place) -> None:
     assert (2, 3, 3.5) in place.heard.steps
 
 
-def test_a_command_that_goes_on_after_the_stop_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_goes_on_after_the_stop_is_ended(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_module, "STOP_GRACE", 0.3)
     result = place.check(STOPS + "    time.sleep(600)\n")
     assert [run.ended for run in result.runs] == ["stopped", "stopped"]
@@ -148,11 +156,14 @@ LEAVES = """
 """
 
 
-def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_module, "STOP_GRACE", 600)
     monkeypatch.setattr(run_module, "GONE_GRACE", 0.3)
     result = place.check(
-        LEAVES + "    import signal; signal.signal(signal.SIGINT, lambda *_: os._exit(3)); open('waits', 'w').close(); time.sleep(600)\n"
+        LEAVES
+        + "    import signal; signal.signal(signal.SIGINT, lambda *_: os._exit(3)); open('waits', 'w').close(); time.sleep(600)\n"
     )
     assert [(run.ended, run.exit_status) for run in result.runs] == [("stopped", 3), ("stopped", 3)]
 
@@ -178,7 +189,9 @@ def test_ranks_that_are_gone_do_not_end_a_second_stage(tmp_path: Path) -> None:
     (never_seen / f"{rank.pid}-1.jsonl").write_text(trace.read_text())
     tail = TraceTail(never_seen)
     tail.look()
-    assert tail.all_stopped and not tail.all_gone, "its id may mean nothing on this side of a container"
+    assert tail.all_stopped and not tail.all_gone, (
+        "its id may mean nothing on this side of a container"
+    )
 
 
 def test_recorder_settings(place: Place) -> None:
@@ -197,7 +210,11 @@ def test_ports_are_fresh_only_where_the_environment_names_one(tmp_path: Path) ->
     assert set(added(PYTHONPATH="/lib")) == {"REPROCHECK_CHILD", "PYTHONPATH", "TMPDIR"}
     assert added(PYTHONPATH="/lib")["PYTHONPATH"].endswith(":/lib")
     one, two = added(MASTER_PORT="29500"), added(MASTER_PORT="29500", MASTER_ADDR="127.0.0.1")
-    assert one["MASTER_PORT"].isdigit() and one["MASTER_PORT"] != "29500" and one["MASTER_PORT"] != two["MASTER_PORT"]
+    assert (
+        one["MASTER_PORT"].isdigit()
+        and one["MASTER_PORT"] != "29500"
+        and one["MASTER_PORT"] != two["MASTER_PORT"]
+    )
     assert "MASTER_PORT" not in added(MASTER_PORT="29500", MASTER_ADDR="10.1.2.3")
     ports = free_ports(5)
     assert len(set(ports)) == 5
@@ -216,8 +233,12 @@ def test_a_command_that_cannot_be_started(place: Place) -> None:
     assert not (place.path / "reports").exists()
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings(workdir="copy"), Settings(workdir="copy", jobs=2)])
-def test_a_check_of_which_nothing_could_be_run_leaves_no_folder(place: Place, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "settings", [Settings(), Settings(workdir="copy"), Settings(workdir="copy", jobs=2)]
+)
+def test_a_check_of_which_nothing_could_be_run_leaves_no_folder(
+    place: Place, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -226,7 +247,9 @@ def test_a_check_of_which_nothing_could_be_run_leaves_no_folder(place: Place, se
     monkeypatch.setattr(workdir, "copy_tree", full)
     monkeypatch.setattr(snapshot, "keep", full)
     with pytest.raises(ReportError, match="No space left"):
-        launch.check(entry, settings, launch.prepare(place.path / "reports", entry.name), place.heard)
+        launch.check(
+            entry, settings, launch.prepare(place.path / "reports", entry.name), place.heard
+        )
     assert not (place.path / "reports").exists()
 
 

@@ -98,7 +98,9 @@ def test_timeout_ends_a_command_that_ignores_signals(place: Place) -> None:
     assert place.alive() == []
 
 
-def test_an_interrupt_before_the_run_is_followed_ends_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_before_the_run_is_followed_ends_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On a loaded machine the script can come far before the process that started it runs again."""
 
     class Late(process.GuardedProcess):
@@ -159,7 +161,9 @@ def test_where_the_guard_is_killed_nothing_is_left_alive(place: Place) -> None:
     assert place.alive() == []
 
 
-def test_children_of_the_program_that_checks_are_left_alone_when_a_guard_is_killed(place: Place) -> None:
+def test_children_of_the_program_that_checks_are_left_alone_when_a_guard_is_killed(
+    place: Place,
+) -> None:
     own = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     with pytest.raises(ReprocheckError, match="guards the run was killed"):
         place.check("import os, time; os.kill(os.getppid(), 9); time.sleep(600)")
@@ -191,7 +195,9 @@ def test_a_guard_that_the_script_stopped_goes_on(place: Place) -> None:
     assert [(run.ended, run.exit_status) for run in record.runs] == [("completed", 0)] * 2
 
 
-def test_a_timeout_ends_a_run_whose_guard_is_stopped_for_good(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_ends_a_run_whose_guard_is_stopped_for_good(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process, "LONGEST_END", 0.5)
     record = place.check(STOPS_IT_AGAIN_AND_AGAIN, timeout=1.0, runs=1)
     assert [run.ended for run in record.runs] == ["timed_out"]

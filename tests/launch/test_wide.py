@@ -1,4 +1,6 @@
-"""Working directories that hold a whole machine: refused, and what is refused says a way that works."""
+"""Working directories that hold a whole machine: refused, and what is refused says a way that
+works.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,37 @@ def test_the_root_folder_is_refused_and_the_advice_works(place: Place) -> None:
     assert "root of the file system" in said.message
     _, _, command = said.fix.partition(": ")
     assert command == f"cd {place.path} && reprocheck run train.py"
-    done = subprocess.run(command.replace("reprocheck", f"{sys.executable} -m reprocheck", 1), shell=True, cwd="/", capture_output=True)
+    done = subprocess.run(
+        command.replace("reprocheck", f"{sys.executable} -m reprocheck", 1),
+        shell=True,
+        cwd="/",
+        capture_output=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
-def test_the_home_folder_is_refused_and_one_in_it_is_not(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_folder_is_refused_and_one_in_it_is_not(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(place.path.parent))
     script = place.path / place.script(LOSSES)
     (place.path.parent / "beside.py").write_text(LOSSES)
     output = place.path / "reports"
-    assert refused(place.path.parent, str(script), output).fix.endswith(f"cd {place.path} && reprocheck run train.py")
+    assert refused(place.path.parent, str(script), output).fix.endswith(
+        f"cd {place.path} && reprocheck run train.py"
+    )
     assert refused(place.path.parent, "beside.py", output).fix == MOVE
     os.chdir(place.path)
     assert place.check(LOSSES).runs[1].ended == "completed"
 
 
-def test_another_device_is_neither_listed_nor_kept_but_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_device_is_neither_listed_nor_kept_but_named(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = tree._device
-    monkeypatch.setattr(tree, "_device", lambda path: -1 if path.endswith("/mounted") else real(path))
+    monkeypatch.setattr(
+        tree, "_device", lambda path: -1 if path.endswith("/mounted") else real(path)
+    )
     (place.path / "mounted").mkdir()
     (place.path / "mounted" / "data").touch()
     assert read_tree(place.path).mounted == ("mounted",)

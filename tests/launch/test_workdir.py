@@ -17,7 +17,9 @@ from tests.launch.conftest import Place, restored
 
 
 def facts(folder: Path) -> dict[str, object]:
-    """Everything below a folder but its reports: content, mode and modification time of files, targets of links."""
+    """Everything below a folder but its reports: content, mode and modification time of files,
+    targets of links.
+    """
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         if "reports" in path.parts:
@@ -26,7 +28,11 @@ def facts(folder: Path) -> dict[str, object]:
         if path.is_symlink():
             found[str(path.relative_to(folder))] = ("link", str(path.readlink()))
         elif path.is_file():
-            found[str(path.relative_to(folder))] = (path.read_bytes(), status.st_mode, status.st_mtime_ns)
+            found[str(path.relative_to(folder))] = (
+                path.read_bytes(),
+                status.st_mode,
+                status.st_mtime_ns,
+            )
         else:
             found[str(path.relative_to(folder))] = ("folder", status.st_mode)
     return found
@@ -75,7 +81,12 @@ def test_what_was_there_is_put_back_and_what_is_new_stays(place: Place) -> None:
     assert {key: after[key] for key in same} == {key: before[key] for key in same}
     assert set(after) == set(before) | new
     assert result.runs[0].files.created == ("out/log.txt",)
-    assert result.runs[0].files.changed == ("large.bin", "mode.sh", "overwritten.txt", "touched.txt")
+    assert result.runs[0].files.changed == (
+        "large.bin",
+        "mode.sh",
+        "overwritten.txt",
+        "touched.txt",
+    )
     assert result.runs[0].files.deleted == ("deleted.txt", "folder/deep/file", "link")
     assert result.runs[1].files.created == ()
     assert "out/log.txt" in result.runs[1].files.changed
@@ -105,9 +116,13 @@ def test_a_copy_leaves_the_users_folder_alone(place: Place) -> None:
     before = facts(place.path)
     result = place.check(text, workdir="copy")
     after = facts(place.path)
-    assert {k: v for k, v in after.items() if k != "train.py"} == {k: v for k, v in before.items() if k != "train.py"}
+    assert {k: v for k, v in after.items() if k != "train.py"} == {
+        k: v for k, v in before.items() if k != "train.py"
+    }
     assert set(after) == set(before)
-    said = [(place.folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)]
+    said = [
+        (place.folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)
+    ]
     assert said[0] == said[1]
     cwd, script, has_environment, shared = said[0]
     assert cwd == f"{place.folder}/workdir{place.path}" and script == f"{cwd}/train.py"
@@ -135,7 +150,9 @@ def test_relative_paths_out_of_the_folder_lead_from_a_copy_where_they_did(place:
     )
     assert [run.ended for run in result.runs] == ["completed", "completed"]
     assert (place.folder / "run-2" / "stdout.log").read_text() == "1 2 3 beside work ['x.txt']\n"
-    assert not (place.path.parent / "made-by-a-run").exists(), "what is new beside the copy goes with it"
+    assert not (place.path.parent / "made-by-a-run").exists(), (
+        "what is new beside the copy goes with it"
+    )
     assert (place.path.parent / "data" / "x.txt").read_text() == "1 2 3"
     assert not list(place.folder.glob("workdir*"))
 
@@ -146,7 +163,12 @@ def test_an_absolute_script_path_leads_into_the_copy(place: Place) -> None:
 
     place.script("from pathlib import Path; (Path(__file__).parent / 'beside').touch()")
     entry = launch.entry_point(script=str(place.path / "train.py"))
-    launch.check(entry, Settings(workdir="copy"), launch.prepare(place.path / "reports", entry.name), place.heard)
+    launch.check(
+        entry,
+        Settings(workdir="copy"),
+        launch.prepare(place.path / "reports", entry.name),
+        place.heard,
+    )
     assert not (place.path / "beside").exists()
 
 
@@ -157,14 +179,23 @@ def test_a_relative_script_path_leads_out_of_the_copy(place: Place) -> None:
     script = place.path.parent / "elsewhere.py"
     script.write_text("import os; print(os.path.abspath(__file__), os.getcwd())")
     entry = launch.entry_point(script="../elsewhere.py")
-    launch.check(entry, Settings(workdir="copy"), launch.prepare(place.path / "reports", entry.name), place.heard)
+    launch.check(
+        entry,
+        Settings(workdir="copy"),
+        launch.prepare(place.path / "reports", entry.name),
+        place.heard,
+    )
     folder = (place.path / "reports" / "latest").resolve()
     said = [(folder / f"run-{number}" / "stdout.log").read_text().split() for number in (1, 2)]
-    assert [found for found, _ in said] == [str(script)] * 2 and all(cwd != str(place.path) for _, cwd in said)
+    assert [found for found, _ in said] == [str(script)] * 2 and all(
+        cwd != str(place.path) for _, cwd in said
+    )
 
 
 def test_runs_side_by_side(place: Place) -> None:
-    result = place.check("import os; open('made', 'x').close(); print(os.getcwd())", workdir="copy", jobs=2, runs=3)
+    result = place.check(
+        "import os; open('made', 'x').close(); print(os.getcwd())", workdir="copy", jobs=2, runs=3
+    )
     assert [run.number for run in result.runs] == [1, 2, 3]
     assert {run.ended for run in result.runs} == {"completed"}
     assert not list(place.folder.glob("workdir*"))
@@ -178,7 +209,9 @@ def test_too_large_files_are_named_before_the_runs(tmp_path: Path) -> None:
     (root / "small").write_bytes(b"s" * 10)
     (root / "large").write_bytes(b"l" * 100_000)
     can_share = snapshot.clone(root / "large", tmp_path / "probe")
-    assert snapshot.keep(root, read_tree(root), store, limit=50) == (() if can_share else ("large",))
+    assert snapshot.keep(root, read_tree(root), store, limit=50) == (
+        () if can_share else ("large",)
+    )
     (root / "small").write_bytes(b"x")
     (root / "large").write_bytes(b"x")
     result = restored(store, "small", "large")
@@ -216,14 +249,20 @@ def test_a_tree_over_the_limit_is_said_to_be_incomplete(tmp_path: Path) -> None:
     assert file_changes(before, read_tree(tmp_path, limit=5)).created == ()
 
 
-def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dev = place.path.parent / "dev"
     dev.mkdir()
     for name in ("nvidia0", "nvidia1", "nvidiactl", "davinci3", "davinci_manager"):
         (dev / name).touch()
     assert [Path(path).name for path in accelerators({}, dev)] == ["nvidia0", "nvidia1", "davinci3"]
-    assert [Path(path).name for path in accelerators({"CUDA_VISIBLE_DEVICES": ""}, dev)] == ["davinci3"]
-    assert accelerators({"CUDA_VISIBLE_DEVICES": "-1", "ASCEND_RT_VISIBLE_DEVICES": "-1"}, dev) == ()
+    assert [Path(path).name for path in accelerators({"CUDA_VISIBLE_DEVICES": ""}, dev)] == [
+        "davinci3"
+    ]
+    assert (
+        accelerators({"CUDA_VISIBLE_DEVICES": "-1", "ASCEND_RT_VISIBLE_DEVICES": "-1"}, dev) == ()
+    )
     monkeypatch.setattr(devices, "DEV", dev)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with pytest.raises(UsageError, match=r"on an accelerator .*nvidia0") as caught:
@@ -234,7 +273,9 @@ def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(place: Place, m
     assert len(place.check("pass", workdir="copy").runs) == 2
 
 
-def test_waiting_threads_sleep_in_runs_side_by_side(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_threads_sleep_in_runs_side_by_side(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(devices, "DEV", place.path)
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     text = "import os; print(os.environ.get('OMP_WAIT_POLICY'))"
@@ -286,8 +327,14 @@ def test_a_copy_is_advised_only_where_there_is_space_for_one(place: Place) -> No
         place.check("pass", runs=1)
         return place.heard.messages[0]
 
-    if has_room(place.path, [], place.path) and snapshot.clone(Path(__file__), place.path / "probe"):
+    if has_room(place.path, [], place.path) and snapshot.clone(
+        Path(__file__), place.path / "probe"
+    ):
         pytest.skip("the file system shares the blocks of copies")
-    assert said(snapshot.COPY_LIMIT + 1).endswith("Use `--workdir copy` to give each run a copy of its own.")
+    assert said(snapshot.COPY_LIMIT + 1).endswith(
+        "Use `--workdir copy` to give each run a copy of its own."
+    )
     free = shutil.disk_usage(place.path).free
-    assert said(free + (1 << 32)).endswith("There is no space for `--workdir copy` here: see that the script only reads them.")
+    assert said(free + (1 << 32)).endswith(
+        "There is no space for `--workdir copy` here: see that the script only reads them."
+    )

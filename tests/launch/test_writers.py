@@ -1,4 +1,6 @@
-"""Output that the user sends into the working directory is neither put back nor taken for a file of the script."""
+"""Output that the user sends into the working directory is neither put back nor taken for a file of
+the script.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def talking(place: Place, text: str) -> str:
     return shlex.join([*python, code])
 
 
-@pytest.mark.parametrize("redirection", ["> log", ">> log", "| tee log", "2>&1 | tee -a log", "> logs/deep.txt"])
+@pytest.mark.parametrize(
+    "redirection", ["> log", ">> log", "| tee log", "2>&1 | tee -a log", "> logs/deep.txt"]
+)
 def test_redirected_output_is_left_alone(place: Place, redirection: str) -> None:
     (place.path / "data.txt").write_text("mine")
     (place.path / "logs").mkdir()
@@ -47,7 +51,10 @@ def test_redirected_output_is_left_alone(place: Place, redirection: str) -> None
     assert log.read_text().split() == [*old, "before", "run", "1", "run", "2", "after", "shell"]
     assert (place.path / "data.txt").read_text() == "mine"
     runs = record.read(place.path / "reports" / "latest").runs
-    assert [(run.files.created, run.files.changed) for run in runs] == [(("made.txt",), ("data.txt",)), ((), ("data.txt", "made.txt"))]
+    assert [(run.files.created, run.files.changed) for run in runs] == [
+        (("made.txt",), ("data.txt",)),
+        ((), ("data.txt", "made.txt")),
+    ]
 
 
 def test_redirected_output_outlives_reprocheck_itself(place: Place) -> None:
@@ -55,7 +62,9 @@ def test_redirected_output_outlives_reprocheck_itself(place: Place) -> None:
     (place.path / "log").write_text("old\n")
     hangs = MESS + '    open("ready", "w").close()\n    import time; time.sleep(600)  # TOKEN\n'
     with (place.path / "log").open("a") as log:
-        process = subprocess.Popen(f"exec {talking(place, hangs)}", shell=True, cwd=place.path, stdout=log)
+        process = subprocess.Popen(
+            f"exec {talking(place, hangs)}", shell=True, cwd=place.path, stdout=log
+        )
     wait_until((place.path / "ready").exists)
     process.send_signal(signal.SIGKILL)
     process.wait(30)
@@ -69,10 +78,14 @@ def test_only_what_is_open_for_writing_is_found(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "link").symlink_to("written")
     hold = "import sys; r = open('read'); w = open('written', 'a'); print(flush=True); sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", hold], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", hold], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert open_for_writing(tmp_path, ["read", "written", "closed", "link", "missing"]) == {"written"}
+        assert open_for_writing(tmp_path, ["read", "written", "closed", "link", "missing"]) == {
+            "written"
+        }
         process.communicate(b"")
     assert open_for_writing(tmp_path, ["written"]) == frozenset()
 

@@ -23,6 +23,14 @@ def every_way(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
         command = [mindspore_python(), str(EVERY_WAY), mode]
         folder = tmp_path_factory.mktemp("plain")
         environment = clean_environment(OMP_NUM_THREADS="1")
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=True).stdout
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        ).stdout
 
     return output

@@ -1,4 +1,6 @@
-"""Every way to train in MindSpore is recorded as the plain run computes it, in graph and PyNative mode, and nothing else is."""
+"""Every way to train in MindSpore is recorded as the plain run computes it, in graph and PyNative
+mode, and nothing else is.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +42,22 @@ def recorded(folder: Path, script: Path, *arguments: str, steps: int | None = No
     """Run a script with the recorder alone, without the command line."""
     trace = folder / "trace"
     trace.mkdir()
-    (trace / "recorder.json").write_text(json.dumps({"steps": steps, "level": "loss", "workdir": str(folder), "stop_wait": 20}))
+    (trace / "recorder.json").write_text(
+        json.dumps({"steps": steps, "level": "loss", "workdir": str(folder), "stop_wait": 20})
+    )
     stdout = _run(folder, script, *arguments, REPROCHECK_CHILD=str(trace), PYTHONPATH=str(CHILD))
     (file,) = trace.glob("*.jsonl")
-    return Recorded(stdout=stdout, events=[json.loads(line) for line in file.read_text().splitlines()])
+    return Recorded(
+        stdout=stdout, events=[json.loads(line) for line in file.read_text().splitlines()]
+    )
 
 
 def _run(folder: Path, script: Path, *arguments: str, **environment: str) -> str:
     command = [mindspore_python(), str(script), *arguments]
     environment = clean_environment(OMP_NUM_THREADS="1", **environment)
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -61,15 +69,25 @@ def printed(stdout: str) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("mode", ["pynative", "graph"])
-def test_every_way_to_train_is_recorded_bit_for_bit(mode: str, every_way: Callable[[str], str], workdir: Path) -> None:
+def test_every_way_to_train_is_recorded_bit_for_bit(
+    mode: str, every_way: Callable[[str], str], workdir: Path
+) -> None:
     expected = every_way(mode)
     run = recorded(workdir, SCRIPTS / "every_way.py", mode)
-    assert run.stdout == expected, "the recorder changed the numbers, or what random generators draw"
+    assert run.stdout == expected, (
+        "the recorder changed the numbers, or what random generators draw"
+    )
 
     losses = run.of("loss")
-    assert [value for event in losses for value in event["v"]] == [loss for _, loss in printed(expected)]
-    assert [event["d"] for event in losses] == [DTYPES.get(way, "float32") for way, _ in printed(expected)]
-    assert [event.get("n", 1) for event in losses] == [8 if way == "no_scalar" else 1 for way, _ in printed(expected)]
+    assert [value for event in losses for value in event["v"]] == [
+        loss for _, loss in printed(expected)
+    ]
+    assert [event["d"] for event in losses] == [
+        DTYPES.get(way, "float32") for way, _ in printed(expected)
+    ]
+    assert [event.get("n", 1) for event in losses] == [
+        8 if way == "no_scalar" else 1 for way, _ in printed(expected)
+    ]
     assert {event["k"] for event in losses} == {"backward"}
 
     (framework,) = run.of("framework")
@@ -83,7 +101,9 @@ def test_every_way_to_train_is_recorded_bit_for_bit(mode: str, every_way: Callab
 def test_each_update_closes_an_iteration_and_says_whether_weights_changed(workdir: Path) -> None:
     run = recorded(workdir, SCRIPTS / "every_way.py", "pynative", steps=9)
     updates = run.of("update")
-    assert [event["c"] for event in updates[:4]] == [False, False, True, None], "a learning rate of 0; then 0.05; then nobody looks"
+    assert [event["c"] for event in updates[:4]] == [False, False, True, None], (
+        "a learning rate of 0; then 0.05; then nobody looks"
+    )
     assert (run.events[-1]["e"], run.events[-1]["i"]) == ("stop", 9)
     last = run.of("loss")[-1]["v"]
     assert last == [printed(run.stdout)[len(run.of("loss")) - 1][1]]
@@ -93,7 +113,9 @@ def test_evaluation_counts_for_nothing_and_updates_by_hand_do(workdir: Path) -> 
     run = recorded(workdir, SCRIPTS / "corners.py")
     assert not run.of("problem")
     gradient, *by_hand, skipped, stepped = run.of("loss")
-    assert (gradient["k"], gradient["n"]) == ("grad", 8), "a gradient of inputs alone gives way to gradients of weights"
+    assert (gradient["k"], gradient["n"]) == ("grad", 8), (
+        "a gradient of inputs alone gives way to gradients of weights"
+    )
     assert [event["v"] for event in by_hand] == [[loss] for _, loss in printed(run.stdout)]
     assert [event["e"] for event in run.of("still", "moved")] == ["still", "moved"]
     order = run.of("loss", "skip", "update")[-4:]
@@ -111,15 +133,30 @@ def test_msrun_is_ended_once_both_ranks_have_stopped_and_the_rank_with_a_faulty_
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["msrun", "--worker_num=2", "--local_worker_num=2", f"--master_port={port}", "--log_dir=logs", "--join=True"]
+    command = [
+        "msrun",
+        "--worker_num=2",
+        "--local_worker_num=2",
+        f"--master_port={port}",
+        "--log_dir=logs",
+        "--join=True",
+    ]
     path = os.pathsep.join([str(folder), clean_environment()["PATH"]])
-    made = explained([*command, SCRIPTS / "two_ranks.py", "fault"], workdir, monkeypatch, steps=3, PATH=path)
-    assert [[(trace.rank, len(trace.losses)) for trace in run.traces] for run in made.runs] == [[(0, 3), (1, 3)]] * 2
+    made = explained(
+        [*command, SCRIPTS / "two_ranks.py", "fault"], workdir, monkeypatch, steps=3, PATH=path
+    )
+    assert [[(trace.rank, len(trace.losses)) for trace in run.traces] for run in made.runs] == [
+        [(0, 3), (1, 3)]
+    ] * 2
     first = [trace.losses.values[0] for trace in made.runs[0].traces]
     assert first[0] != first[1], "each rank has its own samples"
-    assert first == [trace.losses.values[0] for trace in made.runs[1].traces], "the forward pass of the first iteration agrees"
+    assert first == [trace.losses.values[0] for trace in made.runs[1].traces], (
+        "the forward pass of the first iteration agrees"
+    )
     for run in made.record.runs:
-        assert run.exit_status in (0, -signal.SIGTERM), "msrun ends by itself, or is ended where it takes too long"
+        assert run.exit_status in (0, -signal.SIGTERM), (
+            "msrun ends by itself, or is ended where it takes too long"
+        )
     for log in ("scheduler", "worker_0", "worker_1"):
         assert "Traceback" not in (workdir / "logs" / f"{log}.log").read_text(errors="replace")
     assert made.verdict.title == "NOT REPRODUCIBLE (backward)", made.verdict.reason
@@ -127,4 +164,6 @@ def test_msrun_is_ended_once_both_ranks_have_stopped_and_the_rank_with_a_faulty_
     rung = made.ladder.first_rung
     assert (rung.rung, rung.rank, rung.iteration) == ("gradient", 1, 1), made.ladder.sentence
     reduced = made.ladder.rung("reduced gradient")
-    assert set(reduced.facts["ranks"]) == {"0", "1"} and "of rank 1 comes before it" in reduced.detail  # type: ignore[call-overload]
+    assert (
+        set(reduced.facts["ranks"]) == {"0", "1"} and "of rank 1 comes before it" in reduced.detail
+    )  # type: ignore[call-overload]

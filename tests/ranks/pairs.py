@@ -1,4 +1,6 @@
-"""Two runs recorded at level `module` alone, judged and explained: the losses stand in those traces, too."""
+"""Two runs recorded at level `module` alone, judged and explained: the losses stand in those
+traces, too.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from reprocheck.workflow import replay
 from tests.conftest import clean_environment
 
 
-def explained(command: list[str | Path], workdir: Path, monkeypatch: pytest.MonkeyPatch, steps: int = 2, **environment: str) -> Check:
+def explained(
+    command: list[str | Path],
+    workdir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    steps: int = 2,
+    **environment: str,
+) -> Check:
     """A check of `command`, with half the starts of a check that is explained."""
     for name, value in clean_environment(**environment).items():
         monkeypatch.setenv(name, value)
@@ -25,7 +33,10 @@ def explained(command: list[str | Path], workdir: Path, monkeypatch: pytest.Monk
     entry = launch.entry_point(command=[str(word) for word in command])
     folder = launch.prepare(workdir / "reports", entry.name)
     settings = replace(Settings(), runs=2, steps=steps, timeout=240.0)
-    runs = record_runs(plan(entry, settings, folder, launch.Quiet(), None, runs=2, steps=steps, level="module"), lambda runs: None)
+    runs = record_runs(
+        plan(entry, settings, folder, launch.Quiet(), None, runs=2, steps=steps, level="module"),
+        lambda runs: None,
+    )
     logs = "".join((folder / run.stderr).read_text(errors="replace")[-2000:] for run in runs)
     assert [run.ended for run in runs] == ["stopped", "stopped"], logs
     made = CheckRecord(

@@ -12,10 +12,29 @@ from reprocheck.recording import record
 Event = dict[str, object]
 
 
-def process(rank: int | None, world: int | None, events: Iterable[Event], *, pid: int = 7, time: float = 1.0, **keys: object) -> bytes:
+def process(
+    rank: int | None,
+    world: int | None,
+    events: Iterable[Event],
+    *,
+    pid: int = 7,
+    time: float = 1.0,
+    **keys: object,
+) -> bytes:
     """The trace of a process."""
-    first: Event = {"e": "process", "v": 1, "pid": pid, "ppid": 1, "time": time, "argv": ["train.py"], "name": "MainProcess"}
-    return b"".join(json.dumps(event).encode() + b"\n" for event in ({**first, "rank": rank, "world": world, **keys}, *events))
+    first: Event = {
+        "e": "process",
+        "v": 1,
+        "pid": pid,
+        "ppid": 1,
+        "time": time,
+        "argv": ["train.py"],
+        "name": "MainProcess",
+    }
+    return b"".join(
+        json.dumps(event).encode() + b"\n"
+        for event in ({**first, "rank": rank, "world": world, **keys}, *events)
+    )
 
 
 def training(losses: Sequence[float]) -> list[Event]:

@@ -38,14 +38,23 @@ def test_the_rank_by_the_variables_of_launchers(
 
 @pytest.mark.parametrize(
     ("more", "kept"),
-    [({}, False), ({"NODE_RANK": "1"}, True), ({"RANK": "0", "WORLD_SIZE": "2"}, True), ({"RANK": "0", "WORLD_SIZE": "1"}, False)],
+    [
+        ({}, False),
+        ({"NODE_RANK": "1"}, True),
+        ({"RANK": "0", "WORLD_SIZE": "2"}, True),
+        ({"RANK": "0", "WORLD_SIZE": "1"}, False),
+    ],
 )
-def test_a_port_that_other_machines_know_is_left_alone(more: dict[str, str], kept: bool, tmp_path: Path) -> None:
+def test_a_port_that_other_machines_know_is_left_alone(
+    more: dict[str, str], kept: bool, tmp_path: Path
+) -> None:
     user = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", **more}
     assert ("MASTER_PORT" not in added_variables(user, trace=tmp_path, tmpdir=tmp_path)) is kept
 
 
-def test_a_rank_waits_for_those_that_train_and_not_for_the_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rank_waits_for_those_that_train_and_not_for_the_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     left: list[float] = []
     monkeypatch.setattr(stop, "_exit", lambda status: left.append(time.monotonic()))
     monkeypatch.setattr(stop, "_ELSEWHERE", 0.0)

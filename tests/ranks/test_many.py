@@ -11,7 +11,9 @@ from reprocheck.report import markdown, tables, why
 from reprocheck.workflow import replay
 
 
-def test_the_report_of_many_ranks_names_one_and_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_of_many_ranks_names_one_and_stays_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in {"RANKS": 40, "BLOCKS": 2, "FAULTY": 31}.items():
         monkeypatch.setattr(ranks, name, value)
     check = replay.load(ranks.recorded(tmp_path / "many"))
@@ -19,9 +21,16 @@ def test_the_report_of_many_ranks_names_one_and_stays_short(tmp_path: Path, monk
     rung = check.ladder.first_rung
     assert (rung.rung, rung.rank, rung.place) == ("gradient", 31, "blocks.1.down")
     assert check.ladder.sentence.endswith("(rank 31).")
-    assert "rank 31" in why.where(rung) and "ranks 0–39" in why.where(check.ladder.rung("reduced gradient"))
-    assert check.coverage == ("Ranks 0–39, each: 10 losses in 10 iterations; frameworks imported: torch 2.",)
+    assert "rank 31" in why.where(rung) and "ranks 0–39" in why.where(
+        check.ladder.rung("reduced gradient")
+    )
+    assert check.coverage == (
+        "Ranks 0–39, each: 10 losses in 10 iterations; frameworks imported: torch 2.",
+    )
     shown = tables.checks(check)
-    assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {"forward", "backward"}
+    assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {
+        "forward",
+        "backward",
+    }
     assert shown.note == "34 of 80 rows, the worst ones; 40 of all fail. All are in report.json."
     assert len(markdown.render(check)) < 20_000

@@ -38,7 +38,10 @@ STATEMENT = {
 def curve(length: int, seed: int = 0) -> list[float]:
     """A loss that falls from 2.3 with noise, rounded to 9 digits."""
     draw = random.Random(seed)
-    return [float(f"{2.3 * math.exp(-i / max(30, length / 3)) + 0.12 + 0.02 * draw.random():.9g}") for i in range(length)]
+    return [
+        float(f"{2.3 * math.exp(-i / max(30, length / 3)) + 0.12 + 0.02 * draw.random():.9g}")
+        for i in range(length)
+    ]
 
 
 def series(values: Sequence[float], per_iteration: int = 1, dtype: str = "float32") -> LossSeries:
@@ -54,7 +57,15 @@ def series(values: Sequence[float], per_iteration: int = 1, dtype: str = "float3
 def trace(losses: LossSeries, rank: int = 0, **more: object) -> Trace:
     made = Trace(
         rank=rank,
-        process=Process(pid=4000 + rank, ppid=3999, argv=("train.py",), python="3.11.7", name="MainProcess", rank=rank, ended=True),
+        process=Process(
+            pid=4000 + rank,
+            ppid=3999,
+            argv=("train.py",),
+            python="3.11.7",
+            name="MainProcess",
+            rank=rank,
+            ended=True,
+        ),
         losses=losses,
         forward=Checked(kind="forward", iteration=1, start=0, end=1) if len(losses) else None,
         backward=Checked(kind="backward", iteration=2, start=1, end=2) if len(losses) > 1 else None,
@@ -65,7 +76,13 @@ def trace(losses: LossSeries, rank: int = 0, **more: object) -> Trace:
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def run(number: int, traces: Sequence[Trace], ended: Ended = "stopped", status: int | None = 0, **more: object) -> Run:
+def run(
+    number: int,
+    traces: Sequence[Trace],
+    ended: Ended = "stopped",
+    status: int | None = 0,
+    **more: object,
+) -> Run:
     folder = f"run-{number}"
     record = RunRecord(
         number=number,
@@ -78,11 +95,20 @@ def run(number: int, traces: Sequence[Trace], ended: Ended = "stopped", status: 
         stderr=f"{folder}/stderr.log",
     )
     out = "".join(f"epoch 1 step {i} loss {2.4 - i / 100:.4f}\n" for i in range(1, 11))
-    made = Run(record=record, traces=tuple(traces), processes=tuple(t.process for t in traces), stdout_tail=out)
+    made = Run(
+        record=record,
+        traces=tuple(traces),
+        processes=tuple(t.process for t in traces),
+        stdout_tail=out,
+    )
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def record(command: Sequence[str] = ("python", "train.py", "--lr", "0.1"), name: str = "train", **more: object) -> CheckRecord:
+def record(
+    command: Sequence[str] = ("python", "train.py", "--lr", "0.1"),
+    name: str = "train",
+    **more: object,
+) -> CheckRecord:
     made = CheckRecord(
         reprocheck_version="0.1.0",
         entry_point=EntryPoint(command=tuple(command), kind="script", name=name),
@@ -112,7 +138,14 @@ def record(command: Sequence[str] = ("python", "train.py", "--lr", "0.1"), name:
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def row(kind: str, iteration: int, apart: float | None, reference: float | None, passed: bool | None, **more: object) -> Comparison:
+def row(
+    kind: str,
+    iteration: int,
+    apart: float | None,
+    reference: float | None,
+    passed: bool | None,
+    **more: object,
+) -> Comparison:
     most = None if reference is None else 1e-3 + 1e-3 * abs(reference)
     made = Comparison(
         iteration=iteration,
@@ -129,11 +162,19 @@ def row(kind: str, iteration: int, apart: float | None, reference: float | None,
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def outcomes(groups: Sequence[Sequence[int]], bound: float | None = None, statement: str = STATEMENT[2]) -> Outcomes:
-    return Outcomes(groups=tuple(OutcomeGroup(runs=tuple(group)) for group in groups), bound=bound, statement=statement)
+def outcomes(
+    groups: Sequence[Sequence[int]], bound: float | None = None, statement: str = STATEMENT[2]
+) -> Outcomes:
+    return Outcomes(
+        groups=tuple(OutcomeGroup(runs=tuple(group)) for group in groups),
+        bound=bound,
+        statement=statement,
+    )
 
 
-def check(runs: Sequence[Run], verdict: Verdict, made: CheckRecord | None = None, **more: object) -> Check:
+def check(
+    runs: Sequence[Run], verdict: Verdict, made: CheckRecord | None = None, **more: object
+) -> Check:
     base = made or record()
     answer = Check(
         record=replace(base, runs=tuple(one.record for one in runs)),

@@ -39,7 +39,10 @@ def bitwise_equal() -> Check:
         failed_check=None,
         reason="Both checks agree in 2 runs of 10 iterations, and all losses are equal in every bit.",
         exit_code=0,
-        comparisons=(row("forward", 1, 0.0, values[0], True), row("backward", 2, 0.0, values[1], True)),
+        comparisons=(
+            row("forward", 1, 0.0, values[0], True),
+            row("backward", 2, 0.0, values[1], True),
+        ),
         bitwise=Bitwise(equal=True),
         first_divergence=None,
         outcomes=outcomes([[1, 2]], bound=0.95),
@@ -55,11 +58,18 @@ def not_bitwise() -> Check:
         failed_check=None,
         reason="Both checks agree in 2 runs of 10 iterations, but from iteration 3 on the losses are not equal in every bit.",
         exit_code=0,
-        comparisons=(row("forward", 1, 0.0, values[0], True), row("backward", 2, 0.0, values[1], True)),
+        comparisons=(
+            row("forward", 1, 0.0, values[0], True),
+            row("backward", 2, 0.0, values[1], True),
+        ),
         bitwise=Bitwise(equal=False, first_iteration=3, ulp=9),
-        first_divergence=Divergence(iteration=10, run=2, rank=0, reference=values[9], value=other[9]),
+        first_divergence=Divergence(
+            iteration=10, run=2, rank=0, reference=values[9], value=other[9]
+        ),
         outcomes=outcomes([[1], [2]], statement="Run 2 differs from run 1 in the last bits."),
-        caveats=("An operator that was run on this device is listed as noisy from run to run: `aten::index_add_`.",),
+        caveats=(
+            "An operator that was run on this device is listed as noisy from run to run: `aten::index_add_`.",
+        ),
     )
     return check(
         [run(1, [trace(series(values))]), run(2, [trace(series(other))])],
@@ -69,22 +79,32 @@ def not_bitwise() -> Check:
 
 
 def forward_fails() -> Check:
-    values, other = curve(10), [value + 0.08 * math.cos(i) for i, value in enumerate(curve(10, seed=7))]
+    values, other = (
+        curve(10),
+        [value + 0.08 * math.cos(i) for i, value in enumerate(curve(10, seed=7))],
+    )
     apart = abs(values[0] - other[0])
     verdict = Verdict(
         verdict="not_reproducible",
         failed_check="forward",
         reason=f"The loss of iteration 1 differs by {apart:.3g} between run 1 and run 2; {1e-3 + 1e-3 * values[0]:.3g} was allowed.",
         exit_code=1,
-        comparisons=(row("forward", 1, apart, values[0], False), row("backward", 2, abs(values[1] - other[1]), values[1], False)),
+        comparisons=(
+            row("forward", 1, apart, values[0], False),
+            row("backward", 2, abs(values[1] - other[1]), values[1], False),
+        ),
         bitwise=Bitwise(equal=False, first_iteration=1, ulp=round(apart / 2.4e-7)),
-        first_divergence=Divergence(iteration=1, run=2, rank=0, reference=values[0], value=other[0]),
+        first_divergence=Divergence(
+            iteration=1, run=2, rank=0, reference=values[0], value=other[0]
+        ),
         outcomes=outcomes([[1], [2]], statement="The 2 runs have 2 different outcomes."),
     )
     return check(
         [run(1, [trace(series(values))]), run(2, [trace(series(other))])],
         verdict,
-        environment_differences=(EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference=None, value=4),),
+        environment_differences=(
+            EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference=None, value=4),
+        ),
         state_left=("checkpoints/last.pt", "cache/vocabulary.json"),
         changed_to_observe=("The training was stopped after iteration 10.",),
         caveats=("wandb was loaded: set WANDB_MODE=offline to keep it from sending anything.",),
@@ -94,18 +114,28 @@ def forward_fails() -> Check:
 def backward_fails() -> Check:
     values = curve(40)
     other = [value + (0 if i < 3 else 0.004 * (i - 2) ** 0.7) for i, value in enumerate(values)]
-    moved = {"backward": Checked(kind="backward", iteration=4, start=3, end=4), "unchanged_updates": 2}
+    moved = {
+        "backward": Checked(kind="backward", iteration=4, start=3, end=4),
+        "unchanged_updates": 2,
+    }
     verdict = Verdict(
         verdict="not_reproducible",
         failed_check="backward",
         reason="The loss of iteration 4 differs by 0.004 between run 1 and run 2; 0.00319 was allowed.",
         exit_code=1,
-        comparisons=(row("forward", 1, 0.0, values[0], True), row("backward", 4, 0.004, values[3], False)),
+        comparisons=(
+            row("forward", 1, 0.0, values[0], True),
+            row("backward", 4, 0.004, values[3], False),
+        ),
         bitwise=Bitwise(equal=False, first_iteration=4, ulp=16777),
-        first_divergence=Divergence(iteration=4, run=2, rank=0, reference=values[3], value=other[3]),
+        first_divergence=Divergence(
+            iteration=4, run=2, rank=0, reference=values[3], value=other[3]
+        ),
         outcomes=outcomes([[1], [2]], statement="The 2 runs have 2 different outcomes."),
     )
-    return check([run(1, [trace(series(values), **moved)]), run(2, [trace(series(other), **moved)])], verdict)
+    return check(
+        [run(1, [trace(series(values), **moved)]), run(2, [trace(series(other), **moved)])], verdict
+    )
 
 
 def inconclusive_nan() -> Check:
@@ -115,7 +145,10 @@ def inconclusive_nan() -> Check:
         failed_check=None,
         reason="The loss of iteration 2 is NaN in both runs, so the backward check cannot be made.",
         exit_code=3,
-        comparisons=(row("forward", 1, 0.0, 2.3, True), row("backward", 2, None, None, None, detail="NaN in both runs")),
+        comparisons=(
+            row("forward", 1, 0.0, 2.3, True),
+            row("backward", 2, None, None, None, detail="NaN in both runs"),
+        ),
         bitwise=Bitwise(equal=True),
         first_divergence=None,
         outcomes=outcomes([[1, 2]]),
@@ -124,9 +157,7 @@ def inconclusive_nan() -> Check:
 
 
 def script_failed() -> Check:
-    error = (
-        'Traceback (most recent call last):\n  File "train.py", line 12, in <module>\n    loss = model(x)\nRuntimeError: shapes differ\n'
-    )
+    error = 'Traceback (most recent call last):\n  File "train.py", line 12, in <module>\n    loss = model(x)\nRuntimeError: shapes differ\n'
     verdict = Verdict(
         verdict="script_failed",
         failed_check=None,
@@ -147,12 +178,18 @@ def timed_out() -> Check:
         failed_check=None,
         reason="Run 2 took longer than the timeout of 10 s.",
         exit_code=5,
-        comparisons=(row("forward", 1, 0.0, values[0], True), row("backward", 2, None, None, None, detail="run 2 has 1 iteration")),
+        comparisons=(
+            row("forward", 1, 0.0, values[0], True),
+            row("backward", 2, None, None, None, detail="run 2 has 1 iteration"),
+        ),
         bitwise=Bitwise(equal=True),
         first_divergence=None,
         outcomes=outcomes([[1, 2]]),
     )
-    runs = [run(1, [trace(series(curve(10)))]), run(2, [trace(series(values), stopped_at=None)], ended="timed_out", status=-15)]
+    runs = [
+        run(1, [trace(series(curve(10)))]),
+        run(2, [trace(series(values), stopped_at=None)], ended="timed_out", status=-15),
+    ]
     return check(runs, verdict)
 
 
@@ -170,12 +207,17 @@ def two_ranks() -> Check:
             for rank, values in ((0, first), (1, second))
         ),
         bitwise=Bitwise(equal=False, first_iteration=6, ulp=83333),
-        first_divergence=Divergence(iteration=6, run=2, rank=1, reference=second[5], value=other[5]),
+        first_divergence=Divergence(
+            iteration=6, run=2, rank=1, reference=second[5], value=other[5]
+        ),
         outcomes=outcomes([[1], [2]]),
     )
     command = ("torchrun", "--nproc-per-node", "2", "train.py")
     base = record(command, entry_point=EntryPoint(command=command, kind="command", name="train"))
-    runs = [run(n, [trace(series(first), 0), trace(series(last), 1)]) for n, last in ((1, second), (2, other))]
+    runs = [
+        run(n, [trace(series(first), 0), trace(series(last), 1)])
+        for n, last in ((1, second), (2, other))
+    ]
     return check(runs, verdict, base)
 
 
@@ -184,7 +226,13 @@ def three_runs() -> Check:
     values = [x for pair in zip(curve(15), curve(15, seed=5), strict=True) for x in pair]
     other = [value + (0.03 * i / 10 if i % 2 else 0) for i, value in enumerate(values)]
     statistics = tuple(
-        LossStatistics(iteration=i, rank=0, mean=values[2 * i - 2] + values[2 * i - 1], standard_deviation=0.001 * i) for i in range(1, 16)
+        LossStatistics(
+            iteration=i,
+            rank=0,
+            mean=values[2 * i - 2] + values[2 * i - 1],
+            standard_deviation=0.001 * i,
+        )
+        for i in range(1, 16)
     )
     verdict = Verdict(
         verdict="not_reproducible",
@@ -201,22 +249,39 @@ def three_runs() -> Check:
             )
         ),
         bitwise=Bitwise(equal=False, first_iteration=1, ulp=12583),
-        first_divergence=Divergence(iteration=1, run=3, rank=0, reference=values[1], value=other[1], detail="loss 2 of 2"),
+        first_divergence=Divergence(
+            iteration=1, run=3, rank=0, reference=values[1], value=other[1], detail="loss 2 of 2"
+        ),
         outcomes=replace(outcomes([[1, 2], [3]], statement=STATEMENT[3]), statistics=statistics),
     )
-    return check([run(n, [trace(series(v, 2))]) for n, v in ((1, values), (2, values), (3, other))], verdict)
+    return check(
+        [run(n, [trace(series(v, 2))]) for n, v in ((1, values), (2, values), (3, other))], verdict
+    )
 
 
-def ladder(first: RungName | None, *differing: Rung, not_recorded: tuple[RungName, ...] = (), **more: object) -> Ladder:
+def ladder(
+    first: RungName | None,
+    *differing: Rung,
+    not_recorded: tuple[RungName, ...] = (),
+    **more: object,
+) -> Ladder:
     """All rungs: those given, and the others equal or not recorded."""
     given = {rung.rung: rung for rung in differing}
-    rungs = tuple(given.get(name) or Rung(rung=name, status="not_recorded" if name in not_recorded else "equal") for name in RUNGS)
+    rungs = tuple(
+        given.get(name)
+        or Rung(rung=name, status="not_recorded" if name in not_recorded else "equal")
+        for name in RUNGS
+    )
     return Ladder(rungs=rungs, first=first, **more)  # type: ignore[arg-type]
 
 
 def explained() -> Check:
     """A forward check that fails, recorded again at both levels, with two causes."""
-    line = SourceLine(file="model/noise.py", line=14, text="        return x + 0.1 * torch.randn(x.shape, generator=self.generator)")
+    line = SourceLine(
+        file="model/noise.py",
+        line=14,
+        text="        return x + 0.1 * torch.randn(x.shape, generator=self.generator)",
+    )
     found = ladder(
         "forward",
         Rung(
@@ -232,8 +297,24 @@ def explained() -> Check:
             source=line,
             facts={"inside": "encoder.blocks.0.noise", "class": "Noise"},
         ),
-        Rung(rung="loss", status="differs", iteration=1, rank=0, place="loss", size="gross", relative_difference=0.02),
-        Rung(rung="gradient", status="differs", iteration=1, rank=0, place="head.weight", size="gross", relative_difference=math.inf),
+        Rung(
+            rung="loss",
+            status="differs",
+            iteration=1,
+            rank=0,
+            place="loss",
+            size="gross",
+            relative_difference=0.02,
+        ),
+        Rung(
+            rung="gradient",
+            status="differs",
+            iteration=1,
+            rank=0,
+            place="head.weight",
+            size="gross",
+            relative_difference=math.inf,
+        ),
         not_recorded=("reduced gradient", "later"),
         level="op",
         sentence="In iteration 1 `encoder.blocks.0.noise` (Noise) returns something else for the same inputs: "
@@ -245,11 +326,19 @@ def explained() -> Check:
             code="R104",
             title="Private generator without a seed",
             confidence="observed",
-            evidence=("Inputs agree, the output of `aten.randn.generator` does not.", "No process-wide generator moved."),
+            evidence=(
+                "Inputs agree, the output of `aten.randn.generator` does not.",
+                "No process-wide generator moved.",
+            ),
             source=line,
             fix="self.generator = torch.Generator()\nself.generator.manual_seed(0)",
         ),
-        Cause(code="R301", title="Noisy operator", confidence="suspected", fix="Set deterministic algorithms where the operator has one."),
+        Cause(
+            code="R301",
+            title="Noisy operator",
+            confidence="suspected",
+            fix="Set deterministic algorithms where the operator has one.",
+        ),
     )
     base = forward_fails()
     again = (run(1, []).record, run(2, []).record)
@@ -257,7 +346,9 @@ def explained() -> Check:
         DeeperPair(level="module", iterations=2, runs=again),
         DeeperPair(level="op", iterations=2, runs=again, inside="encoder.blocks.0.noise"),
     )
-    return replace(base, record=replace(base.record, deeper=pairs), ladder=found, causes=causes, state_left=())
+    return replace(
+        base, record=replace(base.record, deeper=pairs), ladder=found, causes=causes, state_left=()
+    )
 
 
 def did_not_come_back() -> Check:
@@ -265,32 +356,57 @@ def did_not_come_back() -> Check:
     sentence = "The two runs recorded again agree in all that was recorded: the difference does not come every time."
     base = backward_fails()
     pair = DeeperPair(level="module", iterations=4, runs=(run(1, []).record, run(2, []).record))
-    found = ladder(None, not_recorded=("batch", "reduced gradient", "later"), came_back=False, sentence=sentence)
+    found = ladder(
+        None,
+        not_recorded=("batch", "reduced gradient", "later"),
+        came_back=False,
+        sentence=sentence,
+    )
     return replace(base, record=replace(base.record, deeper=(pair,)), ladder=found)
 
 
 def hostile() -> Check:
-    """Every string that comes from outside holds markup, control characters and bytes that are not text."""
+    """Every string that comes from outside holds markup, control characters and bytes that are not
+    text.
+    """
     base = forward_fails()
     command = ("python", f"{HOSTILE}.py", "--name", HOSTILE)
-    made = record(command, name=HOSTILE, environment={HOSTILE: HOSTILE, "list": [HOSTILE, {"a": HOSTILE}]}, changed_to_observe=(HOSTILE,))
+    made = record(
+        command,
+        name=HOSTILE,
+        environment={HOSTILE: HOSTILE, "list": [HOSTILE, {"a": HOSTILE}]},
+        changed_to_observe=(HOSTILE,),
+    )
     return replace(
         base,
-        record=replace(made, runs=base.record.runs, settings=(Setting(name=HOSTILE, value=HOSTILE, origin=HOSTILE),)),
+        record=replace(
+            made,
+            runs=base.record.runs,
+            settings=(Setting(name=HOSTILE, value=HOSTILE, origin=HOSTILE),),
+        ),
         runs=tuple(
             replace(
                 one,
                 record=replace(one.record, ended="failed", exit_status=-9),
                 stdout_tail=HOSTILE + "\r\n" + "```\n" * 3 + "10%\r50%\r100%\n" + "x" * 500,
-                stderr_tail=HOSTILE + "\n</pre></script><img src=x onerror=alert(1)>\n\x1b]0;title\x07after",
+                stderr_tail=HOSTILE
+                + "\n</pre></script><img src=x onerror=alert(1)>\n\x1b]0;title\x07after",
                 traces=tuple(
-                    replace(t, frameworks={HOSTILE: HOSTILE}, problems=(HOSTILE,), environment={HOSTILE: HOSTILE}) for t in one.traces
+                    replace(
+                        t,
+                        frameworks={HOSTILE: HOSTILE},
+                        problems=(HOSTILE,),
+                        environment={HOSTILE: HOSTILE},
+                    )
+                    for t in one.traces
                 ),
             )
             for one in base.runs
         ),
         verdict=replace(base.verdict, reason=HOSTILE, caveats=(HOSTILE,)),
-        environment_differences=(EnvironmentDifference(key=HOSTILE, run=2, reference=HOSTILE, value=HOSTILE),),
+        environment_differences=(
+            EnvironmentDifference(key=HOSTILE, run=2, reference=HOSTILE, value=HOSTILE),
+        ),
         state_left=(HOSTILE,),
         changed_to_observe=(HOSTILE,),
         caveats=(HOSTILE,),
@@ -338,17 +454,28 @@ def million(length: int = 1_000_000) -> Check:
         numbers, ends = array("d"), array("q")
         numbers.frombytes(data.astype("f8").tobytes())
         ends.frombytes(np.arange(1, length + 1, dtype="i8").tobytes())
-        return LossSeries(values=numbers, dtype_of=array("B", bytes(length)), dtypes=("float32",), ends=ends)
+        return LossSeries(
+            values=numbers, dtype_of=array("B", bytes(length)), dtypes=("float32",), ends=ends
+        )
 
     base = bitwise_equal()
-    divergence = Divergence(iteration=start + 1, run=2, rank=0, reference=float(values[start]), value=float(other[start]))
+    divergence = Divergence(
+        iteration=start + 1,
+        run=2,
+        rank=0,
+        reference=float(values[start]),
+        value=float(other[start]),
+    )
     verdict = replace(
         base.verdict,
         reason=f"Both checks agree, but the losses differ from iteration {start + 1:,} on.",
         bitwise=Bitwise(equal=False, first_iteration=start + 1, ulp=25000),
         first_divergence=divergence,
     )
-    runs = [run(n, [trace(column(data), stopped_at=None)], ended="completed") for n, data in ((1, values), (2, other))]
+    runs = [
+        run(n, [trace(column(data), stopped_at=None)], ended="completed")
+        for n, data in ((1, values), (2, other))
+    ]
     return check(runs, verdict)
 
 

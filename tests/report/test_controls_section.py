@@ -1,4 +1,6 @@
-"""Controls in every report: those that were on, what each touched, overrides and conflicts, and the search that confirms a cause."""
+"""Controls in every report: those that were on, what each touched, overrides and conflicts, and the
+search that confirms a cause.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,45 @@ from samples import bitwise_equal, explained
 import reprocheck
 from reprocheck.cli.proof import print_controls, print_search
 from reprocheck.cli.terminal import Stream
-from reprocheck.model import Check, Conflict, ControlTrace, Override, Search, SourceLine, Touch, Tried
+from reprocheck.model import (
+    Check,
+    Conflict,
+    ControlTrace,
+    Override,
+    Search,
+    SourceLine,
+    Touch,
+    Tried,
+)
 from reprocheck.report import FORMATS, controls, next_command, to_json
 
-SCHEMA = json.loads((Path(reprocheck.__file__).parent / "report" / "report.schema.json").read_text())
+SCHEMA = json.loads(
+    (Path(reprocheck.__file__).parent / "report" / "report.schema.json").read_text()
+)
 LINE = SourceLine(file="train.py", line=7)
 PATCH = "--- a/train.py\n+++ b/train.py\n@@ -7 +7 @@\n-rng = default_rng()\n+rng = default_rng(0)\n"
 
 
 def searched() -> Check:
-    """A search that found two controls, with a control that failed, an override and a patch that was tried."""
+    """A search that found two controls, with a control that failed, an override and a patch that
+    was tried.
+    """
     tried = (
         Tried(controls=(), runs=2, agrees=False, bitwise=False, note="as it is"),
-        Tried(controls=("private-rng",), runs=2, agrees=False, bitwise=False, note="it would remove RC601"),
-        Tried(controls=("deterministic",), runs=2, agrees=None, bitwise=None, note="the script failed: `index_add_` at train.py:9"),
+        Tried(
+            controls=("private-rng",),
+            runs=2,
+            agrees=False,
+            bitwise=False,
+            note="it would remove RC601",
+        ),
+        Tried(
+            controls=("deterministic",),
+            runs=2,
+            agrees=None,
+            bitwise=None,
+            note="the script failed: `index_add_` at train.py:9",
+        ),
         Tried(controls=("private-rng", "single-thread"), runs=3, agrees=True, bitwise=False),
         Tried(controls=(), runs=2, agrees=True, bitwise=True, patched=True),
     )
@@ -42,8 +69,14 @@ def searched() -> Check:
         patch=PATCH,
         cost=1.26,
         cost_of="step",
-        touches=(Touch(control="private-rng", what="numpy.random.default_rng", count=3, source=LINE),),
-        overrides=(Override(control="single-thread", what="torch.set_num_threads", old=8, new=1, source=LINE),),
+        touches=(
+            Touch(control="private-rng", what="numpy.random.default_rng", count=3, source=LINE),
+        ),
+        overrides=(
+            Override(
+                control="single-thread", what="torch.set_num_threads", old=8, new=1, source=LINE
+            ),
+        ),
         unavailable=(("fill-memory", "this version has no hook for it"),),
     )
     causes = (replace(explained().causes[0], confidence="confirmed"), *explained().causes[1:])
@@ -51,12 +84,31 @@ def searched() -> Check:
 
 
 def with_another() -> Check:
-    """A search whose control, and patch, remove the difference up to iteration 5; another one is there from iteration 6 on."""
+    """A search whose control, and patch, remove the difference up to iteration 5; another one is
+    there from iteration 6 on.
+    """
     search = Search(
         tried=(
-            Tried(controls=(), runs=2, agrees=False, bitwise=False, note="as it is", diverges_from=1),
-            Tried(controls=("private-rng",), runs=2, agrees=True, bitwise=False, another_from=6, diverges_from=6),
-            Tried(controls=(), runs=2, agrees=True, bitwise=False, patched=True, another_from=6, diverges_from=6),
+            Tried(
+                controls=(), runs=2, agrees=False, bitwise=False, note="as it is", diverges_from=1
+            ),
+            Tried(
+                controls=("private-rng",),
+                runs=2,
+                agrees=True,
+                bitwise=False,
+                another_from=6,
+                diverges_from=6,
+            ),
+            Tried(
+                controls=(),
+                runs=2,
+                agrees=True,
+                bitwise=False,
+                patched=True,
+                another_from=6,
+                diverges_from=6,
+            ),
         ),
         smallest=("private-rng",),
         sentence="`private-rng` removes the difference: 2 runs under it agree in every bit up to iteration 5.",
@@ -74,7 +126,15 @@ def under_controls() -> Check:
             Touch(control="seed", what="torch.manual_seed", count=1, value=0, source=LINE),
             Touch(control="seed", what="random.seed", count=1_200, value=0),
         ),
-        conflicts=(Conflict(control="deterministic", what="cudnn.benchmark", value=True, wanted=False, source=LINE),),
+        conflicts=(
+            Conflict(
+                control="deterministic",
+                what="cudnn.benchmark",
+                value=True,
+                wanted=False,
+                source=LINE,
+            ),
+        ),
         unavailable=(("deterministic", "no framework that has it was loaded"),),
     )
     runs = tuple(replace(run, controls=trace) for run in base.runs)
@@ -88,7 +148,12 @@ def drawn(check: Check, name: str) -> str:
 def terminal(check: Check) -> list[str]:
     """What the terminal shows of controls, 80 columns wide."""
     rows: list[str] = []
-    out = Stream(SimpleNamespace(write=rows.append, flush=lambda: None, encoding="utf-8", isatty=lambda: False), color="never")  # type: ignore[arg-type]
+    out = Stream(
+        SimpleNamespace(
+            write=rows.append, flush=lambda: None, encoding="utf-8", isatty=lambda: False
+        ),
+        color="never",
+    )  # type: ignore[arg-type]
     print_search(check, out, every=False)
     print_controls(check, out)
     return "".join(rows).split("\n")
@@ -98,7 +163,12 @@ def test_json_of_a_search() -> None:
     document = to_json(searched())
     jsonschema.validate(document, SCHEMA)
     part = document["controls"]
-    assert (part["on"], part["smallest"], part["cost"], part["cost_of"]) == ([], ["private-rng", "single-thread"], 1.26, "step")
+    assert (part["on"], part["smallest"], part["cost"], part["cost_of"]) == (
+        [],
+        ["private-rng", "single-thread"],
+        1.26,
+        "step",
+    )
     assert part["tried"][2] == {
         "controls": ["deterministic"],
         "agrees": None,
@@ -110,7 +180,13 @@ def test_json_of_a_search() -> None:
         "diverges_from": None,
     }
     assert part["overrides"] == [
-        {"control": "single-thread", "what": "torch.set_num_threads", "old": 8, "new": 1, "source": {"file": "train.py", "line": 7}}
+        {
+            "control": "single-thread",
+            "what": "torch.set_num_threads",
+            "old": 8,
+            "new": 1,
+            "source": {"file": "train.py", "line": 7},
+        }
     ]
     assert part["touched"][0]["count"] == 3 and part["patch"] == PATCH
 
@@ -119,9 +195,16 @@ def test_json_of_runs_under_controls_and_of_plain_ones() -> None:
     document = to_json(under_controls())
     jsonschema.validate(document, SCHEMA)
     part = document["controls"]
-    assert (part["on"], part["tried"], part["smallest"], part["patch"]) == (["seed", "deterministic"], [], [], "")
+    assert (part["on"], part["tried"], part["smallest"], part["patch"]) == (
+        ["seed", "deterministic"],
+        [],
+        [],
+        "",
+    )
     assert [row["what"] for row in part["touched"]] == ["torch.manual_seed", "random.seed"]
-    assert [(row["what"], row["value"], row["wanted"]) for row in part["conflicts"]] == [("cudnn.benchmark", True, False)]
+    assert [(row["what"], row["value"], row["wanted"]) for row in part["conflicts"]] == [
+        ("cudnn.benchmark", True, False)
+    ]
     assert to_json(bitwise_equal())["controls"] is None
 
 
@@ -134,7 +217,14 @@ def test_every_report_says_what_was_found(name: str) -> None:
     if name == "junit":
         ElementTree.fromstring(drawn(searched(), name))
         return
-    for said in ("agree, not in every bit", "not decided", "private-rng + single-thread", "patched", "torch.set_num_threads", "train.py:7"):
+    for said in (
+        "agree, not in every bit",
+        "not decided",
+        "private-rng + single-thread",
+        "patched",
+        "torch.set_num_threads",
+        "train.py:7",
+    ):
         assert said in text
     assert "2 runs with it, without any control, agree in every bit." in text
     assert "rng = default_rng(0)" in text and "this version has no hook for it" in text
@@ -158,7 +248,10 @@ def test_every_report_lists_the_controls_that_were_on(name: str) -> None:
 def test_the_page_has_both_sections_in_its_outline() -> None:
     page = drawn(searched(), "html")
     assert page.index('id="ladder"') < page.index('id="search"') < page.index('id="causes"')
-    assert '<span class="added">+rng = default_rng(0)' in page and '<span class="removed">-rng = default_rng()' in page
+    assert (
+        '<span class="added">+rng = default_rng(0)' in page
+        and '<span class="removed">-rng = default_rng()' in page
+    )
     assert '<span class="confidence confirmed"' in page
 
 
@@ -166,7 +259,11 @@ def test_the_terminal_within_80_columns() -> None:
     rows = terminal(searched())
     text = "\n".join(rows)
     assert max(map(len, rows)) <= 80
-    assert [row.split("  ")[0] for row in rows if row.strip().startswith(("proof", "tried", "cost", "overrode", "patch"))]
+    assert [
+        row.split("  ")[0]
+        for row in rows
+        if row.strip().startswith(("proof", "tried", "cost", "overrode", "patch"))
+    ]
     assert "  tried       as it is                         2 runs   differ" in rows
     assert "              private-rng + single-thread      3 runs   agree, not in every bit" in rows
     assert "              patched                          2 runs   agree in every bit" in rows
@@ -184,9 +281,14 @@ def test_what_is_said_of_cost_and_patch() -> None:
     assert "a whole run takes 1.26" in controls.cost(replace(found, cost_of="run"))
     assert controls.cost(replace(found, cost=None)) == ""
     untried = replace(found, tried=found.tried[:-1])
-    assert controls.cost(untried) == "Under private-rng + single-thread a step takes 1.26 times as long as without."
+    assert (
+        controls.cost(untried)
+        == "Under private-rng + single-thread a step takes 1.26 times as long as without."
+    )
     assert controls.checked(untried) == "Not tried: no runs were made with it."
-    given = Tried(controls=(), runs=2, agrees=None, bitwise=None, patched=True, note="nobody took it")
+    given = Tried(
+        controls=(), runs=2, agrees=None, bitwise=None, patched=True, note="nobody took it"
+    )
     not_taken = replace(found, tried=(*untried.tried, given))
     assert controls.checked(not_taken) == "Not tried: nobody took it."
     assert controls.cost(not_taken) == controls.cost(untried), "what was timed is not the patch"
@@ -203,7 +305,11 @@ def test_runs_that_diverge_after_they_agreed_are_said_to_do_both() -> None:
     assert said in " ".join(" ".join(rows).split())
     for name in ("md", "html"):
         text = drawn(check, name)
-        assert said in text and text.count("agree until iteration 5") == 2 and "agree, not in every bit" not in text
+        assert (
+            said in text
+            and text.count("agree until iteration 5") == 2
+            and "agree, not in every bit" not in text
+        )
 
 
 def test_an_arm_is_never_said_to_agree_where_it_diverges() -> None:
@@ -215,7 +321,10 @@ def test_an_arm_is_never_said_to_agree_where_it_diverges() -> None:
 
 def test_the_difference_that_remains_is_looked_for_next() -> None:
     why, command = next_command(with_another())
-    assert "remains" in why and command == "reprocheck explain --control private-rng --timeout 600 train.py --lr 0.1"
+    assert (
+        "remains" in why
+        and command == "reprocheck explain --control private-rng --timeout 600 train.py --lr 0.1"
+    )
 
 
 def test_what_to_type_next() -> None:

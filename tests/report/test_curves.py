@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import backward_fails, bitwise_equal, check, inconclusive_nan, million, nothing, run, series, three_runs, trace, two_ranks
+from samples import (
+    backward_fails,
+    bitwise_equal,
+    check,
+    inconclusive_nan,
+    million,
+    nothing,
+    run,
+    series,
+    three_runs,
+    trace,
+    two_ranks,
+)
 
 from reprocheck.model import LossSeries, Tolerance
 from reprocheck.report import charts
@@ -25,14 +37,21 @@ def uneven(lists: list[list[float]]) -> LossSeries:
     for each in lists:
         count += len(each)
         ends.append(count)
-    return LossSeries(values=array("d", values), dtype_of=array("B", bytes(len(values))), dtypes=("float32",), ends=ends)
+    return LossSeries(
+        values=array("d", values),
+        dtype_of=array("B", bytes(len(values))),
+        dtypes=("float32",),
+        ends=ends,
+    )
 
 
 lists = st.lists(st.lists(st.floats(-1e6, 1e6), max_size=4), min_size=1, max_size=12)
 
 
 @given(lists, lists, st.integers(1, 14), st.integers(0, 6))
-def test_windows_agree_with_a_plain_loop(left: list[list[float]], right: list[list[float]], first: int, more: int) -> None:
+def test_windows_agree_with_a_plain_loop(
+    left: list[list[float]], right: list[list[float]], first: int, more: int
+) -> None:
     a, b = trace(uneven(left)), trace(uneven(right))
     last = first + more
     apart, most = gaps(a, b, TOLERANCE, first, last)
@@ -44,19 +63,29 @@ def test_windows_agree_with_a_plain_loop(left: list[list[float]], right: list[li
         if not mine or len(mine) != len(other):
             assert math.isnan(apart[offset]) and math.isnan(most[offset])
             continue
-        worst = max(zip(mine, other, strict=True), key=lambda pair: abs(pair[1] - pair[0]) - 1e-3 - 1e-3 * abs(pair[0]))
-        assert apart[offset] - most[offset] == pytest.approx(abs(worst[1] - worst[0]) - 1e-3 - 1e-3 * abs(worst[0]), abs=1e-9)
+        worst = max(
+            zip(mine, other, strict=True),
+            key=lambda pair: abs(pair[1] - pair[0]) - 1e-3 - 1e-3 * abs(pair[0]),
+        )
+        assert apart[offset] - most[offset] == pytest.approx(
+            abs(worst[1] - worst[0]) - 1e-3 - 1e-3 * abs(worst[0]), abs=1e-9
+        )
 
 
 def test_losses_of_threads_are_compared_sorted() -> None:
-    a, b = trace(series([1.0, 2.0, 3.0, 4.0], 2), unordered=(1,)), trace(series([2.0, 1.0, 4.0, 3.0], 2), unordered=(1,))
+    a, b = (
+        trace(series([1.0, 2.0, 3.0, 4.0], 2), unordered=(1,)),
+        trace(series([2.0, 1.0, 4.0, 3.0], 2), unordered=(1,)),
+    )
     assert gaps(a, b, TOLERANCE, 1, 2)[0].tolist() == [0.0, 1.0]
 
 
 def test_short_trainings_are_shown_whole() -> None:
     shown = curves(backward_fails())
     assert shown.iterations.tolist() == list(range(1, 41)) and not shown.thinned
-    assert shown.losses[0].values.tolist() == backward_fails().runs[0].traces[0].losses.values.tolist()
+    assert (
+        shown.losses[0].values.tolist() == backward_fails().runs[0].traces[0].losses.values.tolist()
+    )
     assert shown.differences[0].values[3] == pytest.approx(0.004)
     assert shown.allowed[0].values[0] == pytest.approx(1e-3 + 1e-3 * shown.losses[0].values[0])
     assert shown.first_divergence == 4
@@ -65,14 +94,19 @@ def test_short_trainings_are_shown_whole() -> None:
 def test_the_band_of_several_losses_is_the_sum_of_what_is_allowed() -> None:
     check = three_runs()
     shown, values = curves(check), check.runs[0].traces[0].losses.values
-    assert shown.bands[0].high[0] - shown.losses[0].values[0] == pytest.approx(2e-3 + 1e-3 * (values[0] + values[1]))
+    assert shown.bands[0].high[0] - shown.losses[0].values[0] == pytest.approx(
+        2e-3 + 1e-3 * (values[0] + values[1])
+    )
     assert [curve.run for curve in shown.differences] == [2, 3]
 
 
 def test_losses_that_are_not_finite_are_gaps_and_named() -> None:
     shown = curves(inconclusive_nan())
     assert {iteration for iteration, _, _ in shown.not_finite} == {2, 3, 6}
-    assert np.isnan(shown.losses[0].values[[1, 2, 5]]).all() and np.isnan(shown.differences[0].values[[1, 2, 5]]).all()
+    assert (
+        np.isnan(shown.losses[0].values[[1, 2, 5]]).all()
+        and np.isnan(shown.differences[0].values[[1, 2, 5]]).all()
+    )
 
 
 def test_long_trainings_are_thinned_to_recorded_points() -> None:
@@ -91,10 +125,15 @@ def test_long_trainings_are_thinned_to_recorded_points() -> None:
 def test_many_ranks_are_reduced_to_those_that_differ() -> None:
     base = two_ranks()
     traces = [trace(series([2.0, 1.0]), rank) for rank in range(20)]
-    rows = tuple(replace(base.verdict.comparisons[0], rank=rank, max_difference=0.5 if rank == 17 else 0.0) for rank in range(20))
+    rows = tuple(
+        replace(base.verdict.comparisons[0], rank=rank, max_difference=0.5 if rank == 17 else 0.0)
+        for rank in range(20)
+    )
     verdict = replace(base.verdict, comparisons=rows, first_divergence=None)
     shown = curves(check([run(1, traces), run(2, traces)], verdict))
-    assert len(shown.ranks) == MOST_RANKS and {0, 17} <= set(shown.ranks) and shown.ranks_total == 20
+    assert (
+        len(shown.ranks) == MOST_RANKS and {0, 17} <= set(shown.ranks) and shown.ranks_total == 20
+    )
 
 
 def test_nothing_and_one_run_can_be_drawn() -> None:

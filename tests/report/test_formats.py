@@ -14,7 +14,8 @@ from reprocheck.errors import ReportError
 from reprocheck.report import FORMATS, write
 
 FILES = {
-    "report.html", "report.md", "report.json", "losses.csv", "loss.png", "loss.svg", "difference.png", "junit.xml",
+    "report.html", "report.md", "report.json", "losses.csv", "loss.png", "loss.svg",
+    "difference.png", "junit.xml",
 }  # fmt: skip
 
 
@@ -56,7 +57,9 @@ def test_a_missing_folder_is_a_report_error(tmp_path: Path) -> None:
     assert caught.value.fix
 
 
-def test_a_full_disk_is_a_report_error_and_keeps_the_old_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_report_error_and_keeps_the_old_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(bitwise_equal(), tmp_path, ["json", "csv"])
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -84,8 +87,6 @@ def test_importing_the_report_loads_no_heavy_package() -> None:
 
 
 def test_drawing_needs_no_pyplot() -> None:
-    code = (
-        "import sys; from reprocheck.report import warm_up; warm_up(); print('matplotlib.pyplot' in sys.modules, 'pandas' in sys.modules)"
-    )
+    code = "import sys; from reprocheck.report import warm_up; warm_up(); print('matplotlib.pyplot' in sys.modules, 'pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False True"

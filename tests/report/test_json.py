@@ -9,14 +9,26 @@ from typing import Any
 
 import jsonschema
 import pytest
-from samples import SAMPLES, backward_fails, bitwise_equal, hostile, inconclusive_nan, million, nothing, three_runs, timed_out
+from samples import (
+    SAMPLES,
+    backward_fails,
+    bitwise_equal,
+    hostile,
+    inconclusive_nan,
+    million,
+    nothing,
+    three_runs,
+    timed_out,
+)
 
 from reprocheck.report import FORMATS, to_json
 from reprocheck.report.page import _source
 
 NAMES = {
-    "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason", "exit_code", "command", "started", "checks",
-    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "ladder", "causes", "controls", "scan", "compared",
+    "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason",
+    "exit_code", "command", "started", "checks",
+    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "ladder", "causes",
+    "controls", "scan", "compared",
     "state_left",
     "files",
     "changed_to_observe", "caveats", "coverage", "environment", "settings", "runs",
@@ -41,10 +53,15 @@ def test_every_sample_fits_the_schema(sample: str, schema: Any) -> None:
 
 
 def test_a_ladder_as_documented_fits_the_schema(schema: Any) -> None:
-    rung = dict.fromkeys(("iteration", "rank", "place", "culprit", "size", "relative_difference", "detail"))
+    rung = dict.fromkeys(
+        ("iteration", "rank", "place", "culprit", "size", "relative_difference", "detail")
+    )
     document = to_json(bitwise_equal()) | {
         "ladder": {"rungs": [{"rung": "batch", "status": "differs", **rung}], "first": "batch"},
-        "controls": {"tried": [{"controls": ["seed"], "agrees": True, "bitwise": True}], "smallest": ["seed"]},
+        "controls": {
+            "tried": [{"controls": ["seed"], "agrees": True, "bitwise": True}],
+            "smallest": ["seed"],
+        },
     }
     jsonschema.Draft202012Validator(schema).validate(document)
     with pytest.raises(jsonschema.ValidationError):
@@ -59,7 +76,9 @@ def test_every_bit_is_kept() -> None:
     check = backward_fails()
     for run, recorded in zip(to_json(check)["runs"], check.runs, strict=True):
         values = [loss for each in run["ranks"][0]["iterations"] for loss in each["losses"]]
-        assert [float.fromhex(loss["hex"]) for loss in values] == recorded.traces[0].losses.values.tolist()
+        assert [float.fromhex(loss["hex"]) for loss in values] == recorded.traces[
+            0
+        ].losses.values.tolist()
         assert [loss["value"] for loss in values] == recorded.traces[0].losses.values.tolist()
 
 
@@ -84,12 +103,19 @@ def test_a_number_of_the_verdict_that_is_not_finite_is_null() -> None:
     check = bitwise_equal()
     row = replace(check.verdict.comparisons[0], max_difference=math.inf, allowed=math.nan)
     document = to_json(replace(check, verdict=replace(check.verdict, comparisons=(row,))))
-    assert (document["checks"][0]["max_difference"], document["checks"][0]["allowed"]) == (None, None)
+    assert (document["checks"][0]["max_difference"], document["checks"][0]["allowed"]) == (
+        None,
+        None,
+    )
 
 
 def test_nothing_recorded() -> None:
     document = to_json(nothing())
-    assert (document["checks"], document["first_divergence"], document["bitwise"]["equal"]) == ([], None, None)
+    assert (document["checks"], document["first_divergence"], document["bitwise"]["equal"]) == (
+        [],
+        None,
+        None,
+    )
 
 
 def test_bytes_that_are_not_text_do_not_break_it() -> None:

@@ -52,9 +52,15 @@ class Outline(HTMLParser):
 
 def test_scripts_are_named_by_their_hash_in_the_policy() -> None:
     page = html(bitwise_equal())
-    policy = next(a["content"] or "" for tag, a in Outline(page).tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] or ""
+        for tag, a in Outline(page).tags
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    )
     scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
-    assert len(scripts) == 2 and policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src ")
+    assert len(scripts) == 2 and policy.startswith(
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src "
+    )
     for script in scripts:
         assert f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
 
@@ -63,7 +69,9 @@ def test_scripts_are_named_by_their_hash_in_the_policy() -> None:
 def test_nothing_is_loaded_from_outside(sample: str) -> None:
     tags = Outline(html(SAMPLES[sample]())).tags
     assert not {"iframe", "object", "embed", "base", "form", "img"} & {tag for tag, _ in tags}
-    links = [a[key] or "" for _, a in tags for key in ("src", "href", "xlink:href", "action") if key in a]
+    links = [
+        a[key] or "" for _, a in tags for key in ("src", "href", "xlink:href", "action") if key in a
+    ]
     assert all(link.startswith(("#", "data:")) for link in links), links
     assert not any(key.startswith("on") for _, a in tags for key in a)
 
@@ -83,7 +91,12 @@ def test_hostile_text_is_text() -> None:
     outline = Outline(html(hostile()))
     assert [tag for tag, _ in outline.tags].count("script") == 3
     text = "".join(outline.text)
-    assert "<script>alert(1)</script>" in text and "\x1b" not in text and "\x00" not in text and "\udcff" not in text
+    assert (
+        "<script>alert(1)</script>" in text
+        and "\x1b" not in text
+        and "\x00" not in text
+        and "\udcff" not in text
+    )
     assert "<img src=x onerror=alert(1)>" in text
 
 
@@ -91,7 +104,10 @@ def test_a_pass_says_how_little_it_proves() -> None:
     text = " ".join("".join(Outline(html(bitwise_equal())).text).split())
     assert "Two runs exclude almost nothing" in text and "does not prove" in text
     text = " ".join("".join(Outline(html(not_bitwise())).text).split())
-    assert "not all losses are equal in every bit, and iteration 10 is outside the tolerance" in text and "loose bar" in text
+    assert (
+        "not all losses are equal in every bit, and iteration 10 is outside the tolerance" in text
+        and "loose bar" in text
+    )
 
 
 def test_the_charts_of_the_page_have_their_data() -> None:
@@ -121,7 +137,16 @@ def test_the_first_screen_says_what_was_run_where_and_at_which_commit() -> None:
 
 def test_verdict_cause_and_tested_patch_come_before_ladder_and_search() -> None:
     page = html(searched())
-    order = ["<h1", 'id="cause"', "confirmed</span>", "default_rng(0)", 'class="next"', 'id="ladder"', 'id="search"', 'id="causes"']
+    order = [
+        "<h1",
+        'id="cause"',
+        "confirmed</span>",
+        "default_rng(0)",
+        'class="next"',
+        'id="ladder"',
+        'id="search"',
+        'id="causes"',
+    ]
     assert [page.index(mark) for mark in order] == sorted(page.index(mark) for mark in order)
 
 
@@ -130,23 +155,31 @@ def test_a_cause_has_one_fix_and_it_is_the_patch_that_was_tried() -> None:
     answer = page[page.index('id="cause"') : page.index('id="ladder"')]
     assert answer.count('<p class="fix">') == 1 and '<p class="fix">Patch</p>' in answer
     assert "manual_seed(0)" not in page, "the snippet of the catalogue stands nowhere beside it"
-    assert html(explained()).count('<p class="fix">Fix</p>') == 2, "without a patch each cause has its own"
+    assert html(explained()).count('<p class="fix">Fix</p>') == 2, (
+        "without a patch each cause has its own"
+    )
 
 
 def test_every_section_has_a_link_to_itself() -> None:
     tags = Outline(html(searched())).tags
     ids = {a["id"] for tag, a in tags if tag == "h2"}
     assert len(ids) > 8
-    assert {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "permalink"} == {f"#{name}" for name in ids}
+    assert {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "permalink"} == {
+        f"#{name}" for name in ids
+    }
 
 
 def test_a_cause_leads_to_what_the_catalogue_says_and_back() -> None:
     first, second = explained().causes
-    check = replace(explained(), causes=(replace(first, code="RC601"), replace(second, code="RC604")))
+    check = replace(
+        explained(), causes=(replace(first, code="RC601"), replace(second, code="RC604"))
+    )
     tags = Outline(html(check)).tags
     links = {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "code"}
     assert links == {"#rule-RC601", "#rule-RC604", "#cause", "#causes"}
-    assert {"rule-RC601", "rule-RC604", "cause", "causes"} <= {a["id"] for _, a in tags if "id" in a}
+    assert {"rule-RC601", "rule-RC604", "cause", "causes"} <= {
+        a["id"] for _, a in tags if "id" in a
+    }
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -172,16 +205,33 @@ def test_runs_differ_in_their_dashes_too() -> None:
 
 def test_the_dashes_of_ranks_have_a_legend() -> None:
     page = html(SAMPLES["two_ranks"]())
-    legend = page[page.index('<ul class="dashes">') : page.index("</ul>", page.index('<ul class="dashes">'))]
-    assert re.findall(r'stroke-dasharray="([^"]*)"/></svg>(rank \d+)', legend) == [("none", "rank 0"), ("8 4", "rank 1")]
+    legend = page[
+        page.index('<ul class="dashes">') : page.index("</ul>", page.index('<ul class="dashes">'))
+    ]
+    assert re.findall(r'stroke-dasharray="([^"]*)"/></svg>(rank \d+)', legend) == [
+        ("none", "rank 0"),
+        ("8 4", "rank 1"),
+    ]
     assert '<ul class="dashes">' not in html(SAMPLES["bitwise_equal"]())
 
 
 VISIONS = {
     "usual": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
-    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
 }
 """What linear RGB becomes (Machado, Oliveira and Fernandes 2009, whole loss of a kind of cone)."""
 
@@ -209,10 +259,14 @@ WHITE = (0.9505, 1.0, 1.089)
 def seen(colour: str, vision: str) -> tuple[float, float, float]:
     """A colour in CIELAB, as somebody with that vision sees it."""
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     left = [min(1.0, max(0.0, value)) for value in times(VISIONS[vision], linear)]
     relative = [value / white for value, white in zip(times(XYZ, left), WHITE)]
-    x, y, z = (value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116 for value in relative)
+    x, y, z = (
+        value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116 for value in relative
+    )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
@@ -224,22 +278,31 @@ def many_runs(number: int) -> Check:
     """As many runs of a check."""
     base = SAMPLES["bitwise_equal"]()
     first = base.runs[0]
-    runs = tuple(replace(first, record=replace(first.record, number=n)) for n in range(1, number + 1))
-    return replace(base, runs=runs, record=replace(base.record, runs=tuple(one.record for one in runs)))
+    runs = tuple(
+        replace(first, record=replace(first.record, number=n)) for n in range(1, number + 1)
+    )
+    return replace(
+        base, runs=runs, record=replace(base.record, runs=tuple(one.record for one in runs))
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- in a browser
+# ------------------------------------------------------------------------------------- in a browser
 
 
 @pytest.mark.browser
 def test_what_is_to_be_pasted_can_be_copied(browser: Any, pages: dict[str, Path]) -> None:
     page, complaints = open_page(browser, pages["explained"])
-    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+    page.evaluate(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }"
+    )
     button = page.locator("#cause").locator("xpath=ancestor::section").locator("button.copy").first
     assert button.is_visible()
     button.click()
     page.wait_for_function("window.copied !== undefined")
-    assert page.evaluate("window.copied") == "self.generator = torch.Generator()\nself.generator.manual_seed(0)"
+    assert (
+        page.evaluate("window.copied")
+        == "self.generator = torch.Generator()\nself.generator.manual_seed(0)"
+    )
     assert button.inner_text() == "Copied" and complaints == []
     page.close()
 
@@ -250,14 +313,23 @@ def open_page(browser: Any, path: Path, **options: Any) -> tuple[Any, list[str]]
     page = browser.new_page(**({"viewport": {"width": 1180, "height": 900}} | options))
     page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.append(request.url) if request.url != path.as_uri() and request.url != "data:," else None)
+    page.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url)
+            if request.url != path.as_uri() and request.url != "data:,"
+            else None
+        ),
+    )
     page.goto(path.as_uri())
     return page, complaints
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("sample", [*SAMPLES, "million"])
-def test_charts_come_alive_without_complaint(sample: str, browser: Any, pages: dict[str, Path]) -> None:
+def test_charts_come_alive_without_complaint(
+    sample: str, browser: Any, pages: dict[str, Path]
+) -> None:
     page, complaints = open_page(browser, pages[sample])
     drawn = page.locator(".chart.live canvas").count()
     assert drawn == (0 if sample in ("nothing", "script_failed") else 2)
@@ -267,9 +339,13 @@ def test_charts_come_alive_without_complaint(sample: str, browser: Any, pages: d
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("sample", ["backward_fails", "explained", "hostile", "three_runs", "two_ranks", "script_failed"])
+@pytest.mark.parametrize(
+    "sample", ["backward_fails", "explained", "hostile", "three_runs", "two_ranks", "script_failed"]
+)
 @pytest.mark.parametrize("width", [360])
-def test_narrow_screens_do_not_scroll_sideways(sample: str, width: int, browser: Any, pages: dict[str, Path]) -> None:
+def test_narrow_screens_do_not_scroll_sideways(
+    sample: str, width: int, browser: Any, pages: dict[str, Path]
+) -> None:
     page, complaints = open_page(browser, pages[sample], viewport={"width": width, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -282,7 +358,12 @@ def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str
     page, _ = open_page(browser, pages["backward_fails"], java_script_enabled=False)
     assert page.locator("svg.chart-static:visible").count() == 2
     assert page.locator(".chart-live:visible, .live-only:visible, button.copy:visible").count() == 0
-    for words in ("NOT REPRODUCIBLE (backward)", "The checks", "2.2063044", "reprocheck run --runs 5"):
+    for words in (
+        "NOT REPRODUCIBLE (backward)",
+        "The checks",
+        "2.2063044",
+        "reprocheck run --runs 5",
+    ):
         assert page.get_by_text(words).first.is_visible()
     page.close()
 
@@ -332,13 +413,18 @@ def test_the_theme_can_change_while_the_page_is_open(browser: Any, pages: dict[s
 def test_print_shows_the_static_charts(browser: Any, pages: dict[str, Path]) -> None:
     page, _ = open_page(browser, pages["backward_fails"])
     page.emulate_media(media="print")
-    assert page.locator("svg.chart-static:visible").count() == 2 and page.locator(".chart-live:visible").count() == 0
+    assert (
+        page.locator("svg.chart-static:visible").count() == 2
+        and page.locator(".chart-live:visible").count() == 0
+    )
     page.close()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_screenshots_differ_by_theme(scheme: str, browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+def test_screenshots_differ_by_theme(
+    scheme: str, browser: Any, pages: dict[str, Path], tmp_path: Path
+) -> None:
     page, _ = open_page(browser, pages["not_bitwise"], color_scheme=scheme)
     page.screenshot(path=str(tmp_path / f"{scheme}.png"), full_page=True)
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")

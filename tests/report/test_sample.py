@@ -33,7 +33,10 @@ def test_the_text_of_the_sample_is_drawn_from_its_recording() -> None:
     assert drawn("md") == (SAMPLE / "report.md").read_bytes(), AGAIN
 
 
-@pytest.mark.skipif(version("matplotlib") != pinned("matplotlib"), reason="other versions of matplotlib draw other curves")
+@pytest.mark.skipif(
+    version("matplotlib") != pinned("matplotlib"),
+    reason="other versions of matplotlib draw other curves",
+)
 def test_the_page_of_the_sample_is_drawn_from_its_recording() -> None:
     assert drawn("html") == (SAMPLE / "report.html").read_bytes(), AGAIN
 

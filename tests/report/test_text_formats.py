@@ -40,10 +40,13 @@ from reprocheck.report.markdown import block, cell, code, prose
 def cases(check: Check) -> dict[str, str]:
     suite = ElementTree.fromstring(FORMATS["junit"].render(check)).find("testsuite")
     assert suite is not None
-    return {case.attrib["name"]: case[0].tag if len(case) else "passed" for case in suite.findall("testcase")}
+    return {
+        case.attrib["name"]: case[0].tag if len(case) else "passed"
+        for case in suite.findall("testcase")
+    }
 
 
-# ---------------------------------------------------------------------------------------------------------------- Markdown
+# ----------------------------------------------------------------------------------------- Markdown
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -59,21 +62,40 @@ def parsed(document: str) -> list[Token]:
 
 def html_of(document: str) -> set[str]:
     """The HTML tags that a forge would find."""
-    written = " ".join(token.content for token in parsed(document) if token.type in ("html_inline", "html_block"))
+    written = " ".join(
+        token.content for token in parsed(document) if token.type in ("html_inline", "html_block")
+    )
     return set(re.findall(r"<[^!>]*>", written))
 
 
 def test_markdown_of_hostile_text_stays_text() -> None:
     document = FORMATS["md"].render(hostile()).decode()
-    assert html_of(document) == {"<details>", "<summary>", "</summary>", "</details>", "<sub>", "</sub>"}
+    assert html_of(document) == {
+        "<details>",
+        "<summary>",
+        "</summary>",
+        "</details>",
+        "<sub>",
+        "</sub>",
+    }
     assert document.count("\n<details>") == document.count("\n</details>")
-    assert not {"strong_open", "link_open", "image"} & {token.type for token in parsed(prose(HOSTILE))}
+    assert not {"strong_open", "link_open", "image"} & {
+        token.type for token in parsed(prose(HOSTILE))
+    }
     assert "\x1b" not in document and "\x00" not in document
 
 
 @given(st.text(alphabet=st.sampled_from(list("`` \\|<>@#*_[]()~&ab1.-:/\n")), max_size=40))
 def test_nothing_that_is_printed_becomes_markup(raw: str) -> None:
-    inside = {"inline", "text", "code_inline", "paragraph_open", "paragraph_close", "html_inline", "text_special"}
+    inside = {
+        "inline",
+        "text",
+        "code_inline",
+        "paragraph_open",
+        "paragraph_close",
+        "html_inline",
+        "text_special",
+    }
     found = parsed(f"start {prose(raw)} end")
     assert {token.type for token in found} <= inside
     assert html_of(f"start {prose(raw)} end") == set()
@@ -89,7 +111,12 @@ def test_a_cell_stays_a_cell(raw: str) -> None:
 def test_code_in_a_sentence_is_code_in_the_report() -> None:
     document = FORMATS["md"].render(explained()).decode()
     spans = [token.content for token in parsed(document) if token.type == "code_inline"]
-    assert {"encoder.blocks.0.noise", "aten.randn.generator", "model/noise.py:14", "python train.py --lr 0.1"} <= set(spans)
+    assert {
+        "encoder.blocks.0.noise",
+        "aten.randn.generator",
+        "model/noise.py:14",
+        "python train.py --lr 0.1",
+    } <= set(spans)
     assert "\\`" not in document
 
 
@@ -103,7 +130,11 @@ def test_the_report_begins_with_verdict_command_machine_and_commit() -> None:
         "- commit: 5f2c9e10ab12, with changes that are not committed",
     ):
         assert said in head
-    assert document.index("### Cause") < document.index("| largest difference |") < document.index("### Where the runs part")
+    assert (
+        document.index("### Cause")
+        < document.index("| largest difference |")
+        < document.index("### Where the runs part")
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,7 +173,7 @@ def test_a_block_cannot_be_left(raw: str) -> None:
     assert not any(line.lstrip().startswith(fence) for line in lines[1:-1])
 
 
-# ---------------------------------------------------------------------------------------------------------------- JUnit
+# -------------------------------------------------------------------------------------------- JUnit
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -151,7 +182,9 @@ def test_junit_is_valid_and_counts(sample: str) -> None:
     suite = root.find("testsuite")
     assert suite is not None
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        assert int(suite.attrib[key]) == len(suite.findall(f"testcase/{tag}")) == int(root.attrib[key])
+        assert (
+            int(suite.attrib[key]) == len(suite.findall(f"testcase/{tag}")) == int(root.attrib[key])
+        )
     assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
 
 
@@ -176,21 +209,27 @@ def test_junit_hostile_snapshot(snapshot: Any) -> None:
     ],
 )
 def test_junit_cases(sample: str, script: str, forward: str, backward: str) -> None:
-    assert cases(SAMPLES[sample]()) == {"script": script, "forward check": forward, "backward check": backward}
+    assert cases(SAMPLES[sample]()) == {
+        "script": script,
+        "forward check": forward,
+        "backward check": backward,
+    }
 
 
 def test_a_stricter_rule_is_a_case_of_its_own() -> None:
     assert cases(two_ranks())["stricter rule (--fail-on)"] == "failure"
 
 
-# ---------------------------------------------------------------------------------------------------------------- CSV
+# ---------------------------------------------------------------------------------------------- CSV
 
 
 def read(data: bytes) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(data))
 
 
-@pytest.mark.parametrize("sample", [backward_fails, three_runs, two_ranks, inconclusive_nan, lambda: million(120_001)])
+@pytest.mark.parametrize(
+    "sample", [backward_fails, three_runs, two_ranks, inconclusive_nan, lambda: million(120_001)]
+)
 def test_csv_gives_every_loss_back(sample: Any) -> None:
     check = sample()
     frame = read(FORMATS["csv"].render(check))
@@ -210,16 +249,35 @@ def test_csv_rows_of_a_short_and_a_long_table_read_the_same() -> None:
     few, many = read(head + losses._few(frame)), read(head + losses._many(frame))
     pd.testing.assert_frame_equal(few, many, check_exact=True)
     assert many.loss.to_numpy().tobytes() == np.array(values).tobytes()
-    assert many.loss_index.tolist() == [0, 1, 2] * 3 and many.iteration.tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert many.loss_index.tolist() == [0, 1, 2] * 3 and many.iteration.tolist() == [
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+        3,
+        3,
+        3,
+    ]
 
 
 def test_csv_of_nothing_is_its_head() -> None:
-    assert FORMATS["csv"].render(SAMPLES["nothing"]()) == b"run,rank,iteration,loss_index,loss,dtype\n"
+    assert (
+        FORMATS["csv"].render(SAMPLES["nothing"]()) == b"run,rank,iteration,loss_index,loss,dtype\n"
+    )
     empty = run(1, [trace(series([]))])
-    assert list(losses.chunks(Check(record=bitwise_equal().record, runs=(empty,), verdict=bitwise_equal().verdict)))[1:] == []
+    assert (
+        list(
+            losses.chunks(
+                Check(record=bitwise_equal().record, runs=(empty,), verdict=bitwise_equal().verdict)
+            )
+        )[1:]
+        == []
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- words
+# -------------------------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize(
@@ -243,7 +301,9 @@ def test_printable(raw: str, made: str) -> None:
 def test_printable_text_can_stand_in_xml(raw: str) -> None:
     element = ElementTree.Element("x")
     element.text = text.printable(raw)
-    assert ElementTree.fromstring(ElementTree.tostring(element, encoding="utf-8")).text == (element.text or None)
+    assert ElementTree.fromstring(ElementTree.tostring(element, encoding="utf-8")).text == (
+        element.text or None
+    )
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -254,11 +314,17 @@ def test_next_command_names_the_entry_point(sample: str) -> None:
     if sample in ("explained", "hostile"):
         assert command.startswith("reprocheck explain ")
     else:
-        assert command.startswith("reprocheck run --") or sample in ("script_failed", "inconclusive_nan")
+        assert command.startswith("reprocheck run --") or sample in (
+            "script_failed",
+            "inconclusive_nan",
+        )
 
 
 def test_next_command_keeps_the_flags_that_were_given() -> None:
-    assert next_command(bitwise_equal())[1] == "reprocheck run --runs 5 --timeout 600 train.py --lr 0.1"
+    assert (
+        next_command(bitwise_equal())[1]
+        == "reprocheck run --runs 5 --timeout 600 train.py --lr 0.1"
+    )
     assert next_command(two_ranks())[1].endswith("-- torchrun --nproc-per-node 2 train.py")
 
 

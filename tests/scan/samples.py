@@ -66,7 +66,10 @@ RESULT = Result(
     unreadable=(
         Unreadable(path="old.py", reason="Python 2: Missing parentheses", line=7),
         Unreadable(path="/abs/a b.py", reason="no permission"),
-        *(Unreadable(path=f"big{number}.py", reason="too many calls", partly=True) for number in range(5)),
+        *(
+            Unreadable(path=f"big{number}.py", reason="too many calls", partly=True)
+            for number in range(5)
+        ),
     ),
     files=14,
     lines=1234,

@@ -1,7 +1,8 @@
-"""Programs written from a list of causes, without sight of the rules: wrong ones, with the lines that are to blame, and right ones.
+"""Programs written from a list of causes, without sight of the rules: wrong ones, with the lines
+that are to blame, and right ones.
 
-A file of `study/` holds programs: `=== NAME` begins one, `--- PATH` begins a file of it. A line to blame ends in `# <<`. In a notebook,
-`%%%` stands between two cells.
+A file of `study/` holds programs: `=== NAME` begins one, `--- PATH` begins a file of it. A line to
+blame ends in `# <<`. In a notebook, `%%%` stands between two cells.
 """
 
 from __future__ import annotations
@@ -39,12 +40,28 @@ def _program(text: str) -> Program:
         notebook = path.endswith(".ipynb")
         cells = source.split("%%%\n") if notebook else [source]
         for number, cell in enumerate(cells, start=1):
-            lines = [line for line, text in enumerate(cell.splitlines(), start=1) if text.endswith(MARK)]
+            lines = [
+                line for line, text in enumerate(cell.splitlines(), start=1) if text.endswith(MARK)
+            ]
             blamed |= {(path, number if notebook else None, line) for line in lines}
         files[path] = _notebook(cells) if notebook else source.replace(MARK, "")
     return Program(name=name, files=files, blamed=frozenset(blamed))
 
 
 def _notebook(cells: list[str]) -> str:
-    entries = [{"cell_type": "code", "source": cell.replace(MARK, "").splitlines(keepends=True), "outputs": []} for cell in cells]
-    return json.dumps({"cells": entries, "nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": {"name": "python"}}})
+    entries = [
+        {
+            "cell_type": "code",
+            "source": cell.replace(MARK, "").splitlines(keepends=True),
+            "outputs": [],
+        }
+        for cell in cells
+    ]
+    return json.dumps(
+        {
+            "cells": entries,
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"language_info": {"name": "python"}},
+        }
+    )

@@ -1,4 +1,6 @@
-"""Files that nobody should have to read: each is reported, the rest is scanned, and nothing is a traceback."""
+"""Files that nobody should have to read: each is reported, the rest is scanned, and nothing is a
+traceback.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def test_one_bad_file_does_not_keep_the_others(tmp_path: Path) -> None:
     result = scan([tmp_path])
     found = reasons(result)
     assert set(found) == {"python2.py", "broken.py", "binary.py", "broken.ipynb", "brackets.py"}
-    assert "Python 2" in found["python2.py"] and next(one.line for one in result.unreadable if one.path.endswith("python2.py")) == 1
+    assert (
+        "Python 2" in found["python2.py"]
+        and next(one.line for one in result.unreadable if one.path.endswith("python2.py")) == 1
+    )
     assert [Path(one.path).name for one in result.findings] == ["good.py"] and result.files == 8
 
 
@@ -54,12 +59,21 @@ def test_expressions_and_calls_of_any_depth(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
-            "far.py": "import torch\nx = " + " + ".join(["torch.rand(1)"] * 5_000) + "\nx.backward()\n",
-            "sum.py": "import torch\nx = " + " + ".join(["torch.rand(1)"] * 500) + "\nx.backward()\n",
+            "far.py": "import torch\nx = "
+            + " + ".join(["torch.rand(1)"] * 5_000)
+            + "\nx.backward()\n",
+            "sum.py": "import torch\nx = "
+            + " + ".join(["torch.rand(1)"] * 500)
+            + "\nx.backward()\n",
             "chain.py": "import torch\nx = torch.rand(1)" + ".abs()" * 900 + "\nx.backward()\n",
-            "calls.py": "".join(f"def f{n}(x):\n    return f{n + 1}(x)\n" for n in range(500)) + "f0(1)\nloss.backward()\n",
-            "nested.py": "".join("    " * n + f"if x{n}:\n" for n in range(90)) + "    " * 90 + "loss.backward()\n",
-            "elif.py": "if a:\n    pass\n" + "".join(f"elif a == {n}:\n    b = {n}\n" for n in range(400)) + "loss.backward()\n",
+            "calls.py": "".join(f"def f{n}(x):\n    return f{n + 1}(x)\n" for n in range(500))
+            + "f0(1)\nloss.backward()\n",
+            "nested.py": "".join("    " * n + f"if x{n}:\n" for n in range(90))
+            + "    " * 90
+            + "loss.backward()\n",
+            "elif.py": "if a:\n    pass\n"
+            + "".join(f"elif a == {n}:\n    b = {n}\n" for n in range(400))
+            + "loss.backward()\n",
         },
     )
     result = scan([tmp_path])
@@ -70,7 +84,9 @@ def test_long_files(tmp_path: Path) -> None:
     rows = ["TABLE = {\n", *(f"    'key {number}': {number},\n" for number in range(50_998)), "}\n"]
     write(tmp_path, {"long.py": "".join(rows) + GOOD})
     result = scan([tmp_path / "long.py"])
-    assert result.lines > 50_000 and [one.line for one in result.findings if one.code == "RC402"] == [51_002]
+    assert result.lines > 50_000 and [
+        one.line for one in result.findings if one.code == "RC402"
+    ] == [51_002]
     assert not result.unreadable
 
 
@@ -100,7 +116,10 @@ def test_no_permission(tmp_path: Path) -> None:
         result = scan([tmp_path])
     finally:
         (tmp_path / "closed").chmod(0o700)
-    assert reasons(result) == {"secret.py": "no permission to read it", "closed": "cannot be listed: Permission denied"}
+    assert reasons(result) == {
+        "secret.py": "no permission to read it",
+        "closed": "cannot be listed: Permission denied",
+    }
     assert result.files == 1
 
 
@@ -124,7 +143,10 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "folder.py").mkdir()
     (tmp_path / "a.py").write_text("x = 1")
     result = scan([tmp_path, tmp_path / "gone.py"])
-    assert reasons(result) == {"pipe.py": "not a regular file", "gone.py": "does not exist"} and result.files == 1
+    assert (
+        reasons(result) == {"pipe.py": "not a regular file", "gone.py": "does not exist"}
+        and result.files == 1
+    )
 
 
 def test_names_that_are_odd(tmp_path: Path) -> None:

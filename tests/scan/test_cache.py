@@ -1,4 +1,6 @@
-"""Results of earlier scans: taken where nothing changed, and made anew where anything that they depend on did."""
+"""Results of earlier scans: taken where nothing changed, and made anew where anything that they
+depend on did.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def tree(tmp_path: Path) -> Path:
     root.mkdir()
     (root / "main.py").write_text(MAIN)
     (root / "helper.py").write_text("import torch\ndef seed():\n    torch.manual_seed(0)\n")
-    (root / "other.py").write_text("import torch, time\ntorch.manual_seed(int(time.time()))\nx.backward()\n")
+    (root / "other.py").write_text(
+        "import torch, time\ntorch.manual_seed(int(time.time()))\nx.backward()\n"
+    )
     (root / "broken.py").write_text("def f(\n")
     return root
 
@@ -31,12 +35,18 @@ def codes(result: Result) -> list[tuple[str, str]]:
     return [(Path(one.path).name, one.code) for one in result.findings]
 
 
-def test_a_second_scan_reads_what_the_first_found(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_scan_reads_what_the_first_found(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = scanned(tree)
     assert first.cached == 0 and codes(first) == [("other.py", "RC402")]
     monkeypatch.setattr("reprocheck.scan.collect.parse", None)
     second = scanned(tree)
-    assert second.cached == 3 and second.findings == first.findings and second.unreadable == first.unreadable
+    assert (
+        second.cached == 3
+        and second.findings == first.findings
+        and second.unreadable == first.unreadable
+    )
 
 
 def test_a_change_in_a_module_counts_for_those_that_import_it(tree: Path) -> None:
@@ -54,7 +64,9 @@ def test_rules_are_chosen_after_the_cache(tree: Path) -> None:
     assert chosen.cached == 3 and not chosen.findings
 
 
-def test_another_version_starts_anew_and_clears_the_old(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_starts_anew_and_clears_the_old(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scanned(tree)
     monkeypatch.setattr(cache, "version", lambda: "another")
     assert scanned(tree).cached == 0

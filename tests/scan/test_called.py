@@ -1,4 +1,6 @@
-"""Functions that seed: one that the program never calls seeds nothing, and one that may be called in a way not seen may seed."""
+"""Functions that seed: one that the program never calls seeds nothing, and one that may be called
+in a way not seen may seed.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,21 @@ def found(files: dict[str, str]) -> list[Finding]:
 
 
 NEVER = {
-    "imported, and not called": {"train.py": f"import torch\nfrom utils import set_seed\n{TRAINING}", "utils.py": SEEDER},
-    "in a module that is imported whole": {"train.py": f"import torch\nimport utils\n{TRAINING}", "utils.py": SEEDER},
-    "exported, and not called": {"train.py": f"import torch, utils\n{TRAINING}", "utils.py": f"{SEEDER}\n\n__all__ = ['set_seed']\n"},
-    "called by a function that is never called": {"train.py": f"{SEEDER}\n\ndef prepare():\n    set_seed(0)\n\n\n{TRAINING}"},
+    "imported, and not called": {
+        "train.py": f"import torch\nfrom utils import set_seed\n{TRAINING}",
+        "utils.py": SEEDER,
+    },
+    "in a module that is imported whole": {
+        "train.py": f"import torch\nimport utils\n{TRAINING}",
+        "utils.py": SEEDER,
+    },
+    "exported, and not called": {
+        "train.py": f"import torch, utils\n{TRAINING}",
+        "utils.py": f"{SEEDER}\n\n__all__ = ['set_seed']\n",
+    },
+    "called by a function that is never called": {
+        "train.py": f"{SEEDER}\n\ndef prepare():\n    set_seed(0)\n\n\n{TRAINING}"
+    },
     "called under the guard of another program": {
         "train.py": f"import torch, utils\n{TRAINING}",
         "utils.py": f"{SEEDER}\n\nif __name__ == '__main__':\n    set_seed(0)\n",
@@ -55,7 +68,9 @@ def test_a_function_that_seeds_and_is_never_called_is_named(name: str) -> None:
     wrong = found(NEVER[name])
     assert [one.code for one in wrong] == ["RC301"]
     function = "fix" if "class" in name else "set_seed"
-    assert f"`{function}` (line" in wrong[0].message and wrong[0].message.endswith("is never called")
+    assert f"`{function}` (line" in wrong[0].message and wrong[0].message.endswith(
+        "is never called"
+    )
     assert wrong[0].fix == f"Call `{function}` at the start of the program."
 
 

@@ -1,4 +1,6 @@
-"""The scripts of the cases and of the corpus, scanned: what the source shows is found at its line, and clean scripts have no error."""
+"""The scripts of the cases and of the corpus, scanned: what the source shows is found at its line,
+and clean scripts have no error.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,25 @@ EXPECTED: dict[str, tuple[tuple[int, str], ...]] = {
     "keras/unseeded_fit.py": ((6, "RC301"),),
     "jax/clock_key.py": ((8, "RC402"),),
 }
-"""Line and code, read by hand in each script. Those that are not named have nothing that their source shows."""
+"""Line and code, read by hand in each script.
+
+Those that are not named have nothing that their source shows.
+"""
 
 
 def scanned(path: Path) -> list[Finding]:
     return findings(of_text({path.name: path.read_bytes()}))
 
 
-@pytest.mark.parametrize("name", sorted(str(path.relative_to(CASES)) for path in CASES.glob("*/*.py")))
+@pytest.mark.parametrize(
+    "name", sorted(str(path.relative_to(CASES)) for path in CASES.glob("*/*.py"))
+)
 def test_a_case_has_what_its_source_shows_at_its_line(name: str) -> None:
-    found = [(finding.line, finding.code) for finding in scanned(CASES / name) if finding.severity != "note"]
+    found = [
+        (finding.line, finding.code)
+        for finding in scanned(CASES / name)
+        if finding.severity != "note"
+    ]
     assert found == list(EXPECTED.get(name, ()))
 
 
@@ -56,7 +67,13 @@ ALSO = {
     "RC605": {"RC601"},
     "RC511": {"RC406"},
 }
-ALSO |= {"RC512": {"RC105", "RC407"}, "RC705": {"RC407"}, "RC604": {"RC406"}, "RC904": {"RC407"}, "RC406": {"RC402"}}
+ALSO |= {
+    "RC512": {"RC105", "RC407"},
+    "RC705": {"RC407"},
+    "RC604": {"RC406"},
+    "RC904": {"RC407"},
+    "RC406": {"RC402"},
+}
 """What the scan calls a cause that a run, which sees where it shows, calls otherwise."""
 HIDDEN = {
     "torch/tempfile_order": "the names are written in one function and read back from the folder in another",
@@ -71,12 +88,18 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("pair", [pair for pair in load() if pair.script.endswith(".py")], ids=lambda pair: pair.name)
+@pytest.mark.parametrize(
+    "pair", [pair for pair in load() if pair.script.endswith(".py")], ids=lambda pair: pair.name
+)
 def test_a_planted_cause_is_found_and_its_mended_twin_is_not_suspected(pair: Pair) -> None:
-    found = {finding.code for finding in scanned(SCRIPTS / pair.script) if finding.severity != "note"}
+    found = {
+        finding.code for finding in scanned(SCRIPTS / pair.script) if finding.severity != "note"
+    }
     wanted = set(pair.codes).union(*(ALSO.get(code, set()) for code in pair.codes))
     assert bool(found & wanted) is (pair.name not in HIDDEN), found
-    assert [(one.line, one.code) for one in scanned(SCRIPTS / pair.twin) if one.severity != "note"] == []
+    assert [
+        (one.line, one.code) for one in scanned(SCRIPTS / pair.twin) if one.severity != "note"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +111,9 @@ def test_a_planted_cause_is_found_and_its_mended_twin_is_not_suspected(pair: Pai
         ("imported_vocabulary_fixed", "word_index_sorted", None),
     ],
 )
-def test_a_planted_cause_of_an_imported_module_is_found_there(script: str, module: str, code: str | None) -> None:
+def test_a_planted_cause_of_an_imported_module_is_found_there(
+    script: str, module: str, code: str | None
+) -> None:
     names = (f"{script}.py", f"modules/{module}.py")
     texts = {name: (SCRIPTS / "torch" / name).read_bytes() for name in names}
     found = [(one.path, one.code) for one in findings(of_text(texts)) if one.severity != "note"]

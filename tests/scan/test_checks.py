@@ -1,4 +1,6 @@
-"""Every rule that the scan looks for: its wrong example has exactly that finding, its right one none, and its twins none."""
+"""Every rule that the scan looks for: its wrong example has exactly that finding, its right one
+none, and its twins none.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,22 @@ from reprocheck.scan.registry import checks
 from tests.scan.snippets import RIGHT, WRONG, text
 
 SCANNED = [entry for entry in catalogue() if entry.scan]
-LINES = {"RC202": 3, "RC301": 3, "RC302": 3, "RC303": 3, "RC502": 5, "RC505": 2, "RC510": 8, "RC601": 4, "RC101": 3, "RC504": 5, "RC102": 6}
-"""Where the finding of a wrong example must stand, for the examples in which that is not the only line of its kind."""
+LINES = {
+    "RC202": 3,
+    "RC301": 3,
+    "RC302": 3,
+    "RC303": 3,
+    "RC502": 5,
+    "RC505": 2,
+    "RC510": 8,
+    "RC601": 4,
+    "RC101": 3,
+    "RC504": 5,
+    "RC102": 6,
+}
+"""Where the finding of a wrong example must stand, for the examples in which that is not the only
+line of its kind.
+"""
 
 
 def found(text: str | dict[str, str]) -> list[Finding]:
@@ -29,7 +45,11 @@ def codes(text: str | dict[str, str]) -> list[str]:
 def test_the_wrong_example_has_exactly_this_finding_and_the_right_one_none(entry: Entry) -> None:
     wrong = found(entry.bad)
     assert [finding.code for finding in wrong] == [entry.code]
-    assert wrong[0].severity in (entry.severity, "warning") and wrong[0].message and not wrong[0].message.endswith(".")
+    assert (
+        wrong[0].severity in (entry.severity, "warning")
+        and wrong[0].message
+        and not wrong[0].message.endswith(".")
+    )
     assert wrong[0].line == LINES.get(entry.code, wrong[0].line)
     assert codes(entry.good) == []
 
@@ -42,7 +62,11 @@ def test_every_check_is_for_rules_that_are_scanned_and_every_such_rule_has_a_che
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_program_has_nothing_but_notes(name: str) -> None:
     given = RIGHT[name]
-    wrong = [one for one in found(given if isinstance(given, dict) else text(given)) if one.severity != "note"]
+    wrong = [
+        one
+        for one in found(given if isinstance(given, dict) else text(given))
+        if one.severity != "note"
+    ]
     assert [(one.line, one.code, one.message) for one in wrong] == []
 
 
@@ -92,5 +116,10 @@ study.optimize(objective, n_trials=3)
 
 def test_a_study_without_a_seed_is_given_a_sampler() -> None:
     (wrong,) = [one for one in found(STUDY) if one.code == "RC202"]
-    assert wrong.fix == "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
-    assert "RC202" not in codes(STUDY.replace("create_study()", "create_study(sampler=optuna.samplers.TPESampler(seed=0))"))
+    assert (
+        wrong.fix
+        == "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
+    )
+    assert "RC202" not in codes(
+        STUDY.replace("create_study()", "create_study(sampler=optuna.samplers.TPESampler(seed=0))")
+    )

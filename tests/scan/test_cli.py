@@ -48,7 +48,9 @@ def write(**files: str) -> None:
 def test_findings_make_the_exit_code(tmp_path: Path) -> None:
     write(clock=CLOCK, clean=CLEAN)
     found = reprocheck("scan", cwd=Path.cwd(), XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert found.returncode == 1 and "clock.py:4:1: error RC402 clock-seed" in found.stdout.replace("4:19", "4:1")
+    assert found.returncode == 1 and "clock.py:4:1: error RC402 clock-seed" in found.stdout.replace(
+        "4:19", "4:1"
+    )
     assert "Traceback" not in found.stderr and found.stderr == ""
     assert Done("clean.py").code == 0 and Done("--exit-zero").code == 0
     assert all(len(row) <= 80 for row in found.stdout.splitlines())
@@ -63,7 +65,11 @@ def test_notes_alone_are_no_failure() -> None:
 
 def test_rules_are_chosen_by_code_beginning_and_name() -> None:
     write(clock=CLOCK)
-    assert Done("--select", "RC3").code == 0 and Done("--select", "rc402").code == 1 and Done("--select", "RC3,RC4").code == 1
+    assert (
+        Done("--select", "RC3").code == 0
+        and Done("--select", "rc402").code == 1
+        and Done("--select", "RC3,RC4").code == 1
+    )
     assert Done("--select", "clock-seed").code == 1 and Done("--ignore", "clock-seed").code == 0
     wrong = Done("--select", "clock-sed")
     assert wrong.code == 2 and "Did you mean clock-seed" in wrong.err
@@ -83,8 +89,12 @@ def test_comments_answer_findings() -> None:
         assert answered.code == 0, comment
         table = json.loads(answered.out)
         assert [row["code"] for row in table["suppressed"]] == ["RC402"]
-        assert [row["message"] for row in table["findings"]] == ([] if known else ["there is no rule RC1; RC901 is nearest"])
-    several = "torch.manual_seed(  # reprocheck: ignore[RC402]\n    int(\n        time.time()\n    )\n)"
+        assert [row["message"] for row in table["findings"]] == (
+            [] if known else ["there is no rule RC1; RC901 is nearest"]
+        )
+    several = (
+        "torch.manual_seed(  # reprocheck: ignore[RC402]\n    int(\n        time.time()\n    )\n)"
+    )
     write(clock=CLOCK.replace("torch.manual_seed(int(time.time()))", several))
     assert Done().code == 0
     write(clock=CLOCK.replace("time()))", 'time()), "# reprocheck: ignore")'))
@@ -139,7 +149,17 @@ def test_parsing_imports_nothing_heavy() -> None:
 
 def test_a_scan_imports_no_framework_and_no_charts(tmp_path: Path) -> None:
     write(clock=CLOCK)
-    assert modules_after(["scan", "--no-cache", str(Path.cwd())], "torch", "numpy", "pandas", "matplotlib", "jinja2") == []
+    assert (
+        modules_after(
+            ["scan", "--no-cache", str(Path.cwd())],
+            "torch",
+            "numpy",
+            "pandas",
+            "matplotlib",
+            "jinja2",
+        )
+        == []
+    )
 
 
 def test_a_scan_without_a_finding_that_can_be_mended_imports_nothing_that_mends() -> None:
@@ -166,7 +186,11 @@ def test_a_difference_is_printed_and_nothing_changed(mending: None) -> None:
     done = Done("--diff", "--no-cache")
     assert done.code == 1 and Path("clock.py").read_text() == CLOCK
     assert done.out.splitlines()[:2] == ["--- a/clock.py", "+++ b/clock.py"]
-    assert "-torch.manual_seed(int(time.time()))" in done.out and "+torch.manual_seed(0)" in done.out and "clean" not in done.out
+    assert (
+        "-torch.manual_seed(int(time.time()))" in done.out
+        and "+torch.manual_seed(0)" in done.out
+        and "clean" not in done.out
+    )
 
 
 def test_files_are_mended_in_their_encoding(mending: None) -> None:
@@ -176,7 +200,9 @@ def test_files_are_mended_in_their_encoding(mending: None) -> None:
     done = Done("--fix", "--no-cache")
     assert done.code == 0 and "mended clock.py" in done.err and "No findings" in done.out
     assert Path("clock.py").read_bytes() == old.replace(b"int(time.time())", b"0")
-    assert Path("clock.py").stat().st_mode & 0o777 == 0o750 and [path.name for path in Path().iterdir()] == ["clock.py"]
+    assert Path("clock.py").stat().st_mode & 0o777 == 0o750 and [
+        path.name for path in Path().iterdir()
+    ] == ["clock.py"]
     assert "Nothing here can be mended" in Done("--fix", "--no-cache").err
 
 
@@ -187,15 +213,30 @@ def test_changes_that_are_not_committed_are_not_written_over(mending: None) -> N
     git("commit", "-q", "-m", "x")
     write(other=CLEAN + "\n")
     refused = Done("--fix", "--no-cache")
-    assert refused.code == 2 and "other.py" in refused.err and "--force" in refused.err and Path("clock.py").read_text() == CLOCK
+    assert (
+        refused.code == 2
+        and "other.py" in refused.err
+        and "--force" in refused.err
+        and Path("clock.py").read_text() == CLOCK
+    )
     assert Done("--fix", "--force", "--no-cache").code == 0
     write(clock=CLOCK, other=CLEAN)
     assert Done("--fix", "--no-cache").code == 0 and Path("clock.py").read_text() != CLOCK
 
 
 def git(*words: str) -> None:
-    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
-    subprocess.run(["git", *words], check=True, capture_output=True, env=clean_environment(HOME=os.getcwd(), **identity))
+    identity = {
+        "GIT_AUTHOR_NAME": "a",
+        "GIT_AUTHOR_EMAIL": "a@b",
+        "GIT_COMMITTER_NAME": "a",
+        "GIT_COMMITTER_EMAIL": "a@b",
+    }
+    subprocess.run(
+        ["git", *words],
+        check=True,
+        capture_output=True,
+        env=clean_environment(HOME=os.getcwd(), **identity),
+    )
 
 
 def test_paths_are_shown_from_the_working_directory() -> None:
@@ -205,4 +246,8 @@ def test_paths_are_shown_from_the_working_directory() -> None:
 def test_the_hook_of_pre_commit_is_the_command() -> None:
     yaml = pytest.importorskip("yaml")
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert hook["entry"] == "reprocheck scan" and hook["require_serial"] and {"id", "name", "language"} <= set(hook)
+    assert (
+        hook["entry"] == "reprocheck scan"
+        and hook["require_serial"]
+        and {"id", "name", "language"} <= set(hook)
+    )

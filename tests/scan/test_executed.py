@@ -1,4 +1,6 @@
-"""What of the source ran: seen in a process, read back, and joined with what the scan finds in a check that fails."""
+"""What of the source ran: seen in a process, read back, and joined with what the scan finds in a
+check that fails.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ def ran(*lines: int, done: tuple[str, ...] = (), files: tuple[str, ...] = ()) ->
         (23, ran(24), ("entered", None)),
     ],
 )
-def test_a_line_was_executed_where_what_was_seen_comes_behind_it(line: int, seen: list[Ran], expected: tuple[str, int | None]) -> None:
+def test_a_line_was_executed_where_what_was_seen_comes_behind_it(
+    line: int, seen: list[Ran], expected: tuple[str, int | None]
+) -> None:
     assert executed(ast.parse(SOURCE), "a.py", line, seen, script=True) == expected
 
 
@@ -166,14 +170,22 @@ def alone(x=random.random()):
         ("random.random()\n", "executed"),
     ],
 )
-def test_a_part_that_its_statement_may_leave_out_is_not_called_executed(text: str, expected: str) -> None:
+def test_a_part_that_its_statement_may_leave_out_is_not_called_executed(
+    text: str, expected: str
+) -> None:
     """Decorators make the first line of a function, and another function may begin on it."""
     at = LEFT_OUT.rindex(text) if text == "random.random()\n" else LEFT_OUT.index(text)
     line, offset = LEFT_OUT[:at].count("\n") + 1, at - LEFT_OUT.rindex("\n", 0, at) - 1
     lines = LEFT_OUT.splitlines()
-    done = tuple(("a.py", lines.index(one) + 1) for one in ("def start():", "@register(lambda: 3)", "@register(3)"))
+    done = tuple(
+        ("a.py", lines.index(one) + 1)
+        for one in ("def start():", "@register(lambda: 3)", "@register(3)")
+    )
     seen = [Ran(at=7, iteration=1, done=done, files=("a.py",))]
-    assert executed(ast.parse(LEFT_OUT), "a.py", line, seen, script=False, offset=offset)[0] == expected
+    assert (
+        executed(ast.parse(LEFT_OUT), "a.py", line, seen, script=False, offset=offset)[0]
+        == expected
+    )
 
 
 def test_the_top_level_of_a_file_that_was_imported_was_executed() -> None:
@@ -205,7 +217,9 @@ def unused(): return 1
 """
 
 
-def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "reached_here.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     reached = Reached(lambda file: Path(file).name if str(tmp_path) in file else "")
@@ -217,7 +231,9 @@ def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters
     trace = sys.gettrace(), sys.getprofile()
     module.cached(), module.Model().width, module.Model.static()
     news = reached.news("batch", None)
-    assert news is not None and "reached_here.py:4" in news["d"], "it was on the stack and is not any more"
+    assert news is not None and "reached_here.py:4" in news["d"], (
+        "it was on the stack and is not any more"
+    )
     lines = {line for text, line in ((text, text.split(":")[1]) for text in news["d"])}
     if counter() is None:
         assert sys.version_info >= (3, 12)
@@ -281,12 +297,39 @@ def test_a_check_that_fails_says_what_of_the_source_ran_before(tmp_path: Path) -
     (tmp_path / "train.py").write_text(TRAIN)
     outcome = check("--verbose", "train.py", cwd=tmp_path, explain=True, draw=True)
     scan = outcome.report["scan"]
-    jsonschema.validate(outcome.report, json.loads((ROOT / "reprocheck" / "report" / "report.schema.json").read_text()))
-    assert (scan["found"], scan["executed"], scan["before_first_difference"], scan["files"]) == (3, 2, 2, 2)
-    ran = {(one["code"], one["source"]["file"], one["source"]["line"]): (one["executed"], one["precedes"]) for one in scan["findings"]}
-    draw, names, clock = ("RC406", "parts.py", 8), ("RC104", "parts.py", 5), ("RC402", "train.py", 7)
+    jsonschema.validate(
+        outcome.report,
+        json.loads((ROOT / "reprocheck" / "report" / "report.schema.json").read_text()),
+    )
+    assert (scan["found"], scan["executed"], scan["before_first_difference"], scan["files"]) == (
+        3,
+        2,
+        2,
+        2,
+    )
+    ran = {
+        (one["code"], one["source"]["file"], one["source"]["line"]): (
+            one["executed"],
+            one["precedes"],
+        )
+        for one in scan["findings"]
+    }
+    draw, names, clock = (
+        ("RC406", "parts.py", 8),
+        ("RC104", "parts.py", 5),
+        ("RC402", "train.py", 7),
+    )
     assert ran[draw] == ran[names] == ("executed", True) and ran[clock] == ("not_seen", None)
-    assert "The scan finds 3 places in 2 files: 2 were executed, 2 of them before the first difference." in " ".join(outcome.stdout.split())
+    assert (
+        "The scan finds 3 places in 2 files: 2 were executed, 2 of them before the first difference."
+        in " ".join(outcome.stdout.split())
+    )
     assert outcome.folder is not None
-    assert all(static.MEANS in (outcome.folder / name).read_text() for name in ("report.html", "report.md"))
-    assert not [line for line in outcome.report["coverage"] if "code has run" in line or "could not be scanned" in line]
+    assert all(
+        static.MEANS in (outcome.folder / name).read_text() for name in ("report.html", "report.md")
+    )
+    assert not [
+        line
+        for line in outcome.report["coverage"]
+        if "code has run" in line or "could not be scanned" in line
+    ]

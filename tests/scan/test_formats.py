@@ -14,7 +14,9 @@ from reprocheck.scan.formats import NAMES, render, sarif, text
 from tests.scan.samples import CELL, EMPTY, RESULT, SEED
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif.schema.json").read_text(encoding="utf-8"))
-"""The JSON schema of SARIF 2.1.0, as the package `@microsoft/sarif-multitool` 5.7.0 holds it (MIT licence, copyright Microsoft)."""
+"""The JSON schema of SARIF 2.1.0, as the package `@microsoft/sarif-multitool` 5.7.0 holds it (MIT
+licence, copyright Microsoft).
+"""
 
 
 def test_text_shows_the_line_with_a_caret() -> None:
@@ -33,7 +35,9 @@ def test_text_shows_the_line_with_a_caret() -> None:
         "1 more answered by comments.",
     ]
     assert "old.py:7: left out: Python 2: Missing parentheses" in rows
-    assert "big0.py, big1.py, big2.py and 2 more files (`--format json` names them): scanned" in rows
+    assert (
+        "big0.py, big1.py, big2.py and 2 more files (`--format json` names them): scanned" in rows
+    )
     assert "book.ipynb:cell 3:2:1: warning RC505 hash-order" in rows
     assert all(len(row) <= 80 for row in rows)
 
@@ -47,9 +51,17 @@ def test_text_can_be_styled_and_is_short_without_findings() -> None:
 def test_json_holds_everything() -> None:
     table = json.loads(render(RESULT, "json"))
     assert [row["code"] for row in table["findings"]] == ["RC505", "RC402", "unused-ignore"]
-    assert table["findings"][1] | {"line": 12, "column": 5, "severity": "error", "patchable": True} == table["findings"][1]
+    assert (
+        table["findings"][1] | {"line": 12, "column": 5, "severity": "error", "patchable": True}
+        == table["findings"][1]
+    )
     assert table["findings"][0]["cell"] == 3 and table["suppressed"][0]["suppressed"] == "meant so"
-    assert table["unreadable"][0] == {"path": "old.py", "reason": "Python 2: Missing parentheses", "line": 7, "partly": False}
+    assert table["unreadable"][0] == {
+        "path": "old.py",
+        "reason": "Python 2: Missing parentheses",
+        "line": 7,
+        "partly": False,
+    }
     assert [row["partly"] for row in table["unreadable"]] == [False, False, *5 * [True]]
 
 
@@ -70,10 +82,20 @@ def test_sarif_is_what_code_scanning_takes() -> None:
     seed = next(row for row in results if row["ruleId"] == "RC402")
     place = seed["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "src/train%20model.py", "uriBaseId": "%SRCROOT%"}
-    assert place["region"] | {"startLine": 12, "startColumn": 5, "endLine": 12, "endColumn": 34} == place["region"]
+    assert (
+        place["region"] | {"startLine": 12, "startColumn": 5, "endLine": 12, "endColumn": 34}
+        == place["region"]
+    )
     assert {row["level"] for row in results} == {"error", "warning", "note"}
-    assert "region" not in next(row for row in results if row["ruleId"] == "RC505")["locations"][0]["physicalLocation"]
-    assert next(row for row in results if row["ruleId"] == "RC301")["suppressions"] == [{"kind": "inSource", "justification": "meant so"}]
+    assert (
+        "region"
+        not in next(row for row in results if row["ruleId"] == "RC505")["locations"][0][
+            "physicalLocation"
+        ]
+    )
+    assert next(row for row in results if row["ruleId"] == "RC301")["suppressions"] == [
+        {"kind": "inSource", "justification": "meant so"}
+    ]
     notes = run["invocations"][0]["toolExecutionNotifications"]
     places = [note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for note in notes]
     assert places[:3] == ["old.py", "file:///abs/a%20b.py", "big0.py"]
@@ -103,15 +125,28 @@ def test_github_annotations_are_escaped() -> None:
     assert rows[0].startswith(
         "::warning file=book.ipynb,title=RC505 hash-order::cell 3, line 2: A set | of [strings]: 100%25, in order%0Aof <b>."
     )
-    assert rows[2].startswith("::notice ") and rows[3].startswith("::warning file=old.py,line=7,") and "file=/abs/a b.py" in rows[4]
-    assert rows[5] == "::notice file=big0.py,line=1,title=reprocheck scan::scanned in part: too many calls"
+    assert (
+        rows[2].startswith("::notice ")
+        and rows[3].startswith("::warning file=old.py,line=7,")
+        and "file=/abs/a b.py" in rows[4]
+    )
+    assert (
+        rows[5]
+        == "::notice file=big0.py,line=1,title=reprocheck scan::scanned in part: too many calls"
+    )
 
 
 def test_markdown_tables() -> None:
     page = render(RESULT, "markdown")
-    assert "## `src/train model.py`" in page and "| cell 3, 2 | warning | RC505 hash-order |" in page
+    assert (
+        "## `src/train model.py`" in page and "| cell 3, 2 | warning | RC505 hash-order |" in page
+    )
     assert "A set \\| of \\[strings\\]: 100%, in order of \\<b\\>." in page
-    assert all(row.count(" | ") >= 4 for row in page.splitlines() if row.startswith("| ") and not row.startswith("| line"))
+    assert all(
+        row.count(" | ") >= 4
+        for row in page.splitlines()
+        if row.startswith("| ") and not row.startswith("| line")
+    )
     left_out, partly = page.split("## Left out")[1].split("## Scanned in part")
     assert "- `old.py`, line 7: Python 2: Missing parentheses" in left_out
     assert "- `big4.py`: too many calls" in partly
@@ -124,7 +159,18 @@ def test_every_format_prints_every_result(name: str) -> None:
 
 
 def test_a_name_at_the_beginning_of_a_sentence_stays_as_it_is_in_code() -> None:
-    drawn = Result(findings=(replace(SEED, message="numpy.random.rand draws here, and nothing seeds NumPy in this program"),))
+    drawn = Result(
+        findings=(
+            replace(
+                SEED,
+                message="numpy.random.rand draws here, and nothing seeds NumPy in this program",
+            ),
+        )
+    )
     for name in NAMES:
-        said = json.loads(render(drawn, name))["findings"][0]["message"] if name == "json" else render(drawn, name)
+        said = (
+            json.loads(render(drawn, name))["findings"][0]["message"]
+            if name == "json"
+            else render(drawn, name)
+        )
         assert "numpy.random.rand draws here" in " ".join(said.split()).replace("\\_", "_")

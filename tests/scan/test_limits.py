@@ -1,4 +1,6 @@
-"""Where the analysis of a file ends before the file does: by a count, never by a clock, and said in the result."""
+"""Where the analysis of a file ends before the file does: by a count, never by a clock, and said in
+the result.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ SEED = "import torch, time\ntorch.manual_seed(int(time.time()))\n"
 
 
 def calls(number: int) -> str:
-    """A program that seeds from the clock, then calls that many functions of its own, and then seeds from the clock again."""
+    """A program that seeds from the clock, then calls that many functions of its own, and then
+    seeds from the clock again.
+    """
     functions = "".join(f"def f{one}():\n    return {one}\n" for one in range(number))
     used = "".join(f"f{one}()\n" for one in range(number))
     return f"{SEED}{functions}def last():\n    torch.manual_seed(int(time.time()))\n{used}last()\nloss.backward()\n"
@@ -24,7 +28,9 @@ def scanned(folder: Path, text: str) -> Result:
     return scan([folder / "train.py"], cache=folder / "cache")
 
 
-def test_a_program_with_more_calls_than_are_followed_is_said_to_be_scanned_in_part(tmp_path: Path) -> None:
+def test_a_program_with_more_calls_than_are_followed_is_said_to_be_scanned_in_part(
+    tmp_path: Path,
+) -> None:
     result = scanned(tmp_path, calls(machine.MOST_CALLS + 1))
     assert [(Path(one.path).name, one.partly) for one in result.unreadable] == [("train.py", True)]
     assert "not all of them were followed" in result.unreadable[0].reason
@@ -36,11 +42,17 @@ def test_a_program_within_the_limits_has_no_such_word(tmp_path: Path) -> None:
     assert result.unreadable == () and result.files == 1
 
 
-def test_the_limit_is_a_count_of_expressions_and_comes_from_the_cache_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_is_a_count_of_expressions_and_comes_from_the_cache_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(machine, "MOST_EXPRESSIONS", 100)
     text = SEED + "x = 1 + 1\n" * 100 + "torch.manual_seed(int(time.time()))\nloss.backward()\n"
     first = scanned(tmp_path, text)
     assert [one.partly for one in first.unreadable] == [True]
     assert [(one.code, one.line) for one in first.findings] == [("RC402", 2)]
     second = scanned(tmp_path, text)
-    assert (second.cached, second.unreadable, second.findings) == (1, first.unreadable, first.findings)
+    assert (second.cached, second.unreadable, second.findings) == (
+        1,
+        first.unreadable,
+        first.findings,
+    )

@@ -44,9 +44,13 @@ def test_a_worker_that_is_seeded_anew_is_one_matter() -> None:
 
 
 def test_a_generator_beside_a_seed_is_a_matter_of_its_own() -> None:
-    said = found("torch.manual_seed(int(time.time()))\norder = random.SystemRandom().sample(range(9), 9)\n")
+    said = found(
+        "torch.manual_seed(int(time.time()))\norder = random.SystemRandom().sample(range(9), 9)\n"
+    )
     assert [(one.code, one.line) for one in said] == [("RC402", 2), ("RC407", 3)]
-    both = found("system = random.SystemRandom()\ntorch.manual_seed(system.randint(0, 9))\norder = system.sample(range(9), 9)\n")
+    both = found(
+        "system = random.SystemRandom()\ntorch.manual_seed(system.randint(0, 9))\norder = system.sample(range(9), 9)\n"
+    )
     assert [(one.code, one.line) for one in both] == [("RC407", 2), ("RC402", 3)]
 
 
@@ -63,20 +67,44 @@ def test_code_names_keep_their_letters_in_front_of_a_sentence() -> None:
         "`torch.randn` draws here, and nothing seeds torch in this program.",
     ]
     assert said[2].startswith("The weights of `nn.Linear` are drawn here")
-    shown = text.render(replace(RESULT, findings=(replace(SEED, message="random_split draws, and no word stands in front"),)))
+    shown = text.render(
+        replace(
+            RESULT,
+            findings=(replace(SEED, message="random_split draws, and no word stands in front"),),
+        )
+    )
     assert "  random_split draws, and no word stands in front.\n" in shown
 
 
 def test_what_is_done_where_no_patch_is_made_names_the_call() -> None:
-    (one,) = found("def start():\n    random.seed(time.time())\nfor _ in range(3):\n    start()\n    torch.manual_seed(1)\n")
+    (one,) = found(
+        "def start():\n    random.seed(time.time())\nfor _ in range(3):\n    start()\n    torch.manual_seed(1)\n"
+    )
     assert (one.code, one.fix) == ("RC402", "Give `random.seed` a fixed seed.")
 
 
-@pytest.mark.parametrize("name", ["torch.rand", "cuDNN", "random_split", "XLA", "TensorFlow", "`x`", "hash()", "2 runs", "NumPy's"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "torch.rand",
+        "cuDNN",
+        "random_split",
+        "XLA",
+        "TensorFlow",
+        "`x`",
+        "hash()",
+        "2 runs",
+        "NumPy's",
+    ],
+)
 def test_names_keep_their_first_letter(name: str) -> None:
     assert capital(f"{name} draws") == small(f"{name} draws") == f"{name} draws"
 
 
 def test_words_get_theirs() -> None:
-    assert capital("the seed") == "The seed" and small("A seed") == "a seed" and small("The seed") == "the seed"
+    assert (
+        capital("the seed") == "The seed"
+        and small("A seed") == "a seed"
+        and small("The seed") == "the seed"
+    )
     assert capital("") == small("") == "" and small("Weights, drawn") == "weights, drawn"

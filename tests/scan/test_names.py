@@ -27,23 +27,38 @@ def last_call(text: str) -> str | None:
         ("from torch import manual_seed as seed\nseed(0)", "torch.manual_seed"),
         ("import torch.nn.functional as F\nF.dropout(x)", "torch.nn.functional.dropout"),
         ("from torch.nn.modules.dropout import Dropout\nDropout()", "torch.nn.Dropout"),
-        ("from torch.utils.data.dataloader import DataLoader\nDataLoader(x)", "torch.utils.data.DataLoader"),
+        (
+            "from torch.utils.data.dataloader import DataLoader\nDataLoader(x)",
+            "torch.utils.data.DataLoader",
+        ),
         ("import tensorflow as tf\ntf.keras.layers.Dense(1)", "keras.layers.Dense"),
         ("from tensorflow.keras.layers import Dense\nDense(1)", "keras.layers.Dense"),
-        ("import pytorch_lightning as pl\npl.seed_everything(0)", "lightning.pytorch.seed_everything"),
+        (
+            "import pytorch_lightning as pl\npl.seed_everything(0)",
+            "lightning.pytorch.seed_everything",
+        ),
         ("import lightning as L\nL.seed_everything(0)", "lightning.pytorch.seed_everything"),
         ("from transformers.trainer_utils import set_seed\nset_seed(1)", "transformers.set_seed"),
         ("import mindspore as ms\nms.common.set_seed(1)", "mindspore.set_seed"),
         ("import numpy as np\nrandom = np.random\nrandom.rand(3)", "numpy.random.rand"),
-        ("import numpy as np\nrng = np.random.default_rng()\nrng.shuffle(x)", "numpy.random.default_rng().shuffle"),
+        (
+            "import numpy as np\nrng = np.random.default_rng()\nrng.shuffle(x)",
+            "numpy.random.default_rng().shuffle",
+        ),
         ("from pathlib import Path\nPath('x').glob('*')", "pathlib.Path().glob"),
         ("from random import *\nshuffle(x)", "random.shuffle"),
         ("from torch.nn import *\nDropout(0.5)", "torch.nn.Dropout"),
         ("sorted(x)", "builtins.sorted"),
         ("def sorted(x): return x\nsorted(x)", "main.sorted"),
         ("import random\ndef f(random):\n    random.seed(0)", None),
-        ("import random\nclass A:\n    random = 1\n    def f(self):\n        random.seed(0)", "random.seed"),
-        ("try:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\ntorch_npu.npu.manual_seed(0)", "torch.npu.manual_seed"),
+        (
+            "import random\nclass A:\n    random = 1\n    def f(self):\n        random.seed(0)",
+            "random.seed",
+        ),
+        (
+            "try:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\ntorch_npu.npu.manual_seed(0)",
+            "torch.npu.manual_seed",
+        ),
         ("if a:\n    import random as r\nelse:\n    import numpy.random as r\nr.seed(0)", None),
         ("import random\n[random.seed(0) for random in x]", None),
     ],
@@ -53,7 +68,12 @@ def test_a_call_has_its_documented_name(text: str, name: str | None) -> None:
 
 
 def test_canonical_names_are_stable() -> None:
-    for name in ("torch.nn.Dropout", "keras.layers.Dense", "torch.random.fork_rng", "torch.nn.parallel.DistributedDataParallel"):
+    for name in (
+        "torch.nn.Dropout",
+        "keras.layers.Dense",
+        "torch.random.fork_rng",
+        "torch.nn.parallel.DistributedDataParallel",
+    ):
         assert canonical(name) == canonical(canonical(name)) == name
     assert canonical("torch.random.manual_seed") == "torch.manual_seed"
 
@@ -77,7 +97,11 @@ def test_star_imports_of_one_another_end() -> None:
 
 def test_relative_imports_are_resolved() -> None:
     project = of_text(
-        {"package/__init__.py": "", "package/one.py": "from . import two\nfrom .two import f\nf()\n", "package/two.py": "def f(): ..."}
+        {
+            "package/__init__.py": "",
+            "package/one.py": "from . import two\nfrom .two import f\nf()\n",
+            "package/two.py": "def f(): ...",
+        }
     )
     one = next(module for module in project if module.name == "package.one")
     assert {module.name for module in one.imports} == {"package", "package.two"}
@@ -85,7 +109,12 @@ def test_relative_imports_are_resolved() -> None:
 
 
 def test_a_name_with_many_meanings_that_name_itself_is_looked_up_once() -> None:
-    lines = ["import tensorflow as tf", "ds = tf.data.Dataset.range(3)", *["ds = ds.repeat()"] * 2_000, "ds.shuffle(3)"]
+    lines = [
+        "import tensorflow as tf",
+        "ds = tf.data.Dataset.range(3)",
+        *["ds = ds.repeat()"] * 2_000,
+        "ds.shuffle(3)",
+    ]
     assert last_call("\n".join(lines)) is None
 
 
@@ -97,4 +126,7 @@ def test_names_that_name_one_another_in_a_circle_are_unknown_and_the_rest_is_kno
 
 def test_a_long_chain_of_names_is_followed_to_its_beginning() -> None:
     chain = [f"x{number + 1} = x{number}" for number in range(3_000)]
-    assert last_call("\n".join(["import torch", "x0 = torch.nn", *chain, "x3000.Linear()"])) == "torch.nn.Linear"
+    assert (
+        last_call("\n".join(["import torch", "x0 = torch.nn", *chain, "x3000.Linear()"]))
+        == "torch.nn.Linear"
+    )

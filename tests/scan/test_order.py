@@ -1,4 +1,6 @@
-"""The abstract execution: what is called in which order, with which values, under which conditions."""
+"""The abstract execution: what is called in which order, with which values, under which
+conditions.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,11 @@ def test_classes_run_their_constructor_and_forward() -> None:
         "torch.randperm",
     ]
     given = next(order.calls("torch.randperm")).argument(None, "generator")
-    assert given is not None and given.made_by("torch.Generator") and next(order.on(given, "manual_seed")).line == 13
+    assert (
+        given is not None
+        and given.made_by("torch.Generator")
+        and next(order.on(given, "manual_seed")).line == 13
+    )
     made = [call.result for call in order.calls("main.Net")]
     assert isinstance(made[0], Instance) and made[0].is_a("torch.nn.Module")
 
@@ -114,11 +120,16 @@ def test_conditions_and_constants() -> None:
         torch.rand(1)
         loss.backward()
     """)
-    assert names(order, "torch.manual_seed", "torch.use_deterministic_algorithms") == ["torch.manual_seed"]
+    assert names(order, "torch.manual_seed", "torch.use_deterministic_algorithms") == [
+        "torch.manual_seed"
+    ]
     assert not next(order.calls("torch.manual_seed")).conditions
     assert len(next(order.calls("torch.cuda.manual_seed_all")).conditions) == 1
     draw = next(order.calls("torch.rand"))
-    assert order.surely_before(draw, "torch.manual_seed") and order.surely_before(draw, "torch.cuda.manual_seed_all") is None
+    assert (
+        order.surely_before(draw, "torch.manual_seed")
+        and order.surely_before(draw, "torch.cuda.manual_seed_all") is None
+    )
 
 
 def test_what_follows_a_branch_that_leaves_is_conditional() -> None:
@@ -161,7 +172,10 @@ def test_arguments_of_a_parser_have_their_defaults() -> None:
     """)
     seed = next(order.calls("torch.manual_seed"))
     assert not seed.conditions and isinstance(seed.argument(0), Constant)
-    assert next(order.calls("torch.rand")).conditions and next(order.calls("torch.cuda.manual_seed")).conditions
+    assert (
+        next(order.calls("torch.rand")).conditions
+        and next(order.calls("torch.cuda.manual_seed")).conditions
+    )
 
 
 def test_values_flow_through_variables_containers_and_returns() -> None:
@@ -180,7 +194,9 @@ def test_values_flow_through_variables_containers_and_returns() -> None:
     users = [step.name for step in order.flow(listing.result) if isinstance(step, Call)]
     assert "builtins.sorted" in users
     argument = next(order.calls("torch.manual_seed")).argument(0)
-    assert argument is not None and [call.name for call in argument.calls("time.*")] == ["time.time"]
+    assert argument is not None and [call.name for call in argument.calls("time.*")] == [
+        "time.time"
+    ]
 
 
 def test_lists_that_are_filled_later_hold_what_they_were_given() -> None:
@@ -194,7 +210,9 @@ def test_lists_that_are_filled_later_hold_what_they_were_given() -> None:
     """)
     listing = next(order.calls("glob.glob"))
     assert any(isinstance(step, Loop) for step in order.uses(listing.result))
-    assert "builtins.list().sort" in [step.name for step in order.flow(listing.result) if isinstance(step, Call)]
+    assert "builtins.list().sort" in [
+        step.name for step in order.flow(listing.result) if isinstance(step, Call)
+    ]
 
 
 def test_what_a_library_calls_happens_when_it_is_used() -> None:
@@ -236,7 +254,11 @@ def test_threads_jit_and_partial() -> None:
     seeds = [call.argument(0).value for call in order.calls("torch.manual_seed")]  # type: ignore[union-attr]
     assert seeds == [5, 6]
     drawn = next(order.calls("jax.random.normal")).argument(0)
-    assert drawn is not None and drawn.made_by("jax.random.key") and names(order, "torch.rand") == ["torch.rand"]
+    assert (
+        drawn is not None
+        and drawn.made_by("jax.random.key")
+        and names(order, "torch.rand") == ["torch.rand"]
+    )
 
 
 def test_stores_environment_and_contexts() -> None:
@@ -252,7 +274,10 @@ def test_stores_environment_and_contexts() -> None:
             torch.rand(1)
         loss.backward()
     """)
-    assert [next(order.environment(name)).line for name in ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG", "OMP_NUM_THREADS")] == [4, 5, 6]
+    assert [
+        next(order.environment(name)).line
+        for name in ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG", "OMP_NUM_THREADS")
+    ] == [4, 5, 6]
     assert next(order.stores("torch.backends.cudnn.benchmark")).line == 8
     assert next(order.calls("torch.rand")).contexts[0].made_by("torch.random.fork_rng")
     assert [step.name for step in order.imports("torch")] == ["torch"]
@@ -289,7 +314,9 @@ def test_a_library_is_analysed_function_by_function() -> None:
         def seed():
             torch.manual_seed(0)
     """
-    alone = of_text({"library.py": textwrap.dedent(library), "package/__init__.py": ""}, single=False)
+    alone = of_text(
+        {"library.py": textwrap.dedent(library), "package/__init__.py": ""}, single=False
+    )
     module = next(one for one in alone if one.name == "library")
     assert not module.is_entry
     orders = {order.function: order for order in module.orders}
@@ -302,7 +329,12 @@ def test_a_library_is_analysed_function_by_function() -> None:
     ]
     assert next(orders["library.train"].calls("torch.optim.SGD")).argument(1).value == 0.1  # type: ignore[union-attr]
 
-    used = project({"library.py": library, "main.py": "import library\nlibrary.seed()\nlibrary.Net()(x).backward()\n"})
+    used = project(
+        {
+            "library.py": library,
+            "main.py": "import library\nlibrary.seed()\nlibrary.Net()(x).backward()\n",
+        }
+    )
     for one in used:
         _ = one.program
     rest = {order.function for one in used if one.name == "library" for order in one.orders}
@@ -326,4 +358,6 @@ def test_a_module_that_is_taken_from_its_package_is_executed() -> None:
     inside = {"main.py": main, "parts/drawn.py": drawn, "parts/__init__.py": ""}
     assert names(program(inside), "random.*") == ["random.random", "random.seed"]
     order = program({**inside, "parts/__init__.py": "drawn = 3\n"})
-    assert names(order, "random.*") == ["random.seed"], "the package has something else of that name"
+    assert names(order, "random.*") == ["random.seed"], (
+        "the package has something else of that name"
+    )

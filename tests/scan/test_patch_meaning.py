@@ -1,4 +1,6 @@
-"""A patch leaves what a program means: ranks stay apart, times stay times, and libraries are imported where they were."""
+"""A patch leaves what a program means: ranks stay apart, times stay times, and libraries are
+imported where they were.
+"""
 
 from __future__ import annotations
 

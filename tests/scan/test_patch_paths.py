@@ -1,4 +1,6 @@
-"""The names in a printed patch lead to the files from where `patch -p1` and `git apply` are told to work."""
+"""The names in a printed patch lead to the files from where `patch -p1` and `git apply` are told to
+work.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def apply(text: str, folder: Path, *command: str) -> None:
 
 @pytest.mark.parametrize("command", [("patch", "-p1"), ("git", "apply")])
 @pytest.mark.parametrize("name", ["train.py", "../exp/train.py", "{project}/exp/train.py"])
-def test_a_patch_of_the_script_applies_in_the_working_directory(project: Path, name: str, command: tuple[str, ...]) -> None:
+def test_a_patch_of_the_script_applies_in_the_working_directory(
+    project: Path, name: str, command: tuple[str, ...]
+) -> None:
     text = difference({Path(name.format(project=project)): AFTER})
     assert text.startswith("--- a/train.py\n+++ b/train.py\n")
     apply(text, project / "exp", *command)
@@ -37,7 +41,9 @@ def test_a_patch_of_the_script_applies_in_the_working_directory(project: Path, n
 
 
 @pytest.mark.parametrize("command", [("patch", "-p1"), ("git", "apply")])
-def test_a_patch_of_a_link_is_that_of_the_file_it_leads_to(project: Path, command: tuple[str, ...]) -> None:
+def test_a_patch_of_a_link_is_that_of_the_file_it_leads_to(
+    project: Path, command: tuple[str, ...]
+) -> None:
     (project / "exp" / "link.py").symlink_to("../common/data.py")
     text = difference({Path("link.py"): AFTER})
     assert text.startswith("Apply it in ../common with `patch -p1`.\n--- a/data.py\n")
@@ -46,9 +52,14 @@ def test_a_patch_of_a_link_is_that_of_the_file_it_leads_to(project: Path, comman
 
 
 @pytest.mark.parametrize("command", [("patch", "-p1"), ("git", "apply")])
-def test_a_patch_of_files_elsewhere_says_where_it_applies(project: Path, command: tuple[str, ...]) -> None:
+def test_a_patch_of_files_elsewhere_says_where_it_applies(
+    project: Path, command: tuple[str, ...]
+) -> None:
     text = difference({Path("train.py"): AFTER, Path("../common/data.py"): AFTER})
     assert text.startswith("Apply it in .. with `patch -p1`.\n--- a/common/data.py\n")
     assert "/../" not in text and "//" not in text
     apply(text, project, *command)
-    assert [(project / file).read_text() for file in ("exp/train.py", "common/data.py")] == [AFTER, AFTER]
+    assert [(project / file).read_text() for file in ("exp/train.py", "common/data.py")] == [
+        AFTER,
+        AFTER,
+    ]

@@ -10,9 +10,15 @@ from reprocheck.scan.patches import patch
 from reprocheck.scan.patches.tables import SHORTEST, Table, parsed
 from reprocheck.scan.project import of_text
 
-ROWS = "".join(f"    'é{number}': ({number}, -1.5, None),  # {number}\n" for number in range(SHORTEST))
+ROWS = "".join(
+    f"    'é{number}': ({number}, -1.5, None),  # {number}\n" for number in range(SHORTEST)
+)
 HEAD = "import time, torch\nä = 'é'; TABLE = {\n"
-TAIL = "}  # the end\nafter: list = [\n" + "    1,\n" * SHORTEST + "]\ntorch.manual_seed(int(time.time()))\nloss.backward()\n"
+TAIL = (
+    "}  # the end\nafter: list = [\n"
+    + "    1,\n" * SHORTEST
+    + "]\ntorch.manual_seed(int(time.time()))\nloss.backward()\n"
+)
 TEXT = HEAD + ROWS + TAIL
 
 
@@ -36,7 +42,11 @@ def test_tables_are_tokens_and_the_text_is_the_same(end: str) -> None:
 
 
 def test_what_holds_more_than_constants_is_taken_apart() -> None:
-    for changed in (ROWS.replace("-1.5", "f(1)", 1), ROWS.replace("None", "name", 1), "    'a': 1,\n"):
+    for changed in (
+        ROWS.replace("-1.5", "f(1)", 1),
+        ROWS.replace("None", "name", 1),
+        "    'a': 1,\n",
+    ):
         assert tables(parsed(HEAD + changed + "}\n")) == 0
     assert tables(parsed(TEXT + "reprocheck_table_1 = 2\n")) == 0
 

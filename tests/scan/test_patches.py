@@ -1,4 +1,6 @@
-"""Patches: each rule's wrong example is mended, everything else stays as it was, and what cannot be mended safely is left alone."""
+"""Patches: each rule's wrong example is mended, everything else stays as it was, and what cannot be
+mended safely is left alone.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,12 @@ def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -
     assert [one.code for one in found(after)] == []
     touched = {line for one in wrong for line in range(one.line, one.end_line + 1)}
     matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
-    removed = {line + 1 for tag, first, last, _, _ in matcher.get_opcodes() if tag != "equal" for line in range(first, last)}
+    removed = {
+        line + 1
+        for tag, first, last, _, _ in matcher.get_opcodes()
+        if tag != "equal"
+        for line in range(first, last)
+    }
     assert removed <= touched
     assert after.endswith(BESIDE)
     assert patch(after, found(after)) == after
@@ -86,8 +93,14 @@ def test_what_cannot_be_mended_is_not_offered(text: str) -> None:
     assert wrong and not any(one.patchable for one in wrong)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in MENDED if entry.code not in RUN_ELSEWHERE], ids=lambda entry: entry.code)
-def test_the_mended_example_runs(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in MENDED if entry.code not in RUN_ELSEWHERE],
+    ids=lambda entry: entry.code,
+)
+def test_the_mended_example_runs(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     exec(compile(mended(entry.bad), "train.py", "exec"), {"__name__": "__main__"})
@@ -520,8 +533,15 @@ DATA = "from torch.utils.data import DataLoader\n\n\ndef loader():\n    return D
 SEEDS = "import random\n\n\ndef set_seed(seed):\n    random.seed(seed)\n"
 DRAWS_ELSEWHERE = {
     "a program without a seed is seeded at its top": (
-        {"train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n", "data.py": DATA},
-        {"train.py": ("from data import loader\nimport torch\n\ntorch.manual_seed(0)\n\nfor batch in loader():\n    print(batch)\n")},
+        {
+            "train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n",
+            "data.py": DATA,
+        },
+        {
+            "train.py": (
+                "from data import loader\nimport torch\n\ntorch.manual_seed(0)\n\nfor batch in loader():\n    print(batch)\n"
+            )
+        },
     ),
     "a program with a function that seeds is seeded there": (
         {
@@ -529,19 +549,26 @@ DRAWS_ELSEWHERE = {
             "data.py": DATA,
             "seeds.py": SEEDS,
         },
-        {"seeds.py": SEEDS.replace("import random\n", "import random\nimport torch\n") + "    torch.manual_seed(seed)\n"},
+        {
+            "seeds.py": SEEDS.replace("import random\n", "import random\nimport torch\n")
+            + "    torch.manual_seed(seed)\n"
+        },
     ),
 }
 
 
 @pytest.mark.parametrize("name", DRAWS_ELSEWHERE)
-def test_what_draws_in_a_module_of_its_own_needs_a_seed_in_the_program(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_draws_in_a_module_of_its_own_needs_a_seed_in_the_program(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     files, expected = DRAWS_ELSEWHERE[name]
     for path, text in files.items():
         Path(path).write_text(text)
     result = scan([tmp_path])
-    assert [(one.path, one.code, one.patchable) for one in result.findings] == [("data.py", "RC501", True)]
+    assert [(one.path, one.code, one.patchable) for one in result.findings] == [
+        ("data.py", "RC501", True)
+    ]
     after = {path.name: text for path, text in patched(result).items()}
     assert after == expected
     for path, text in after.items():
@@ -555,7 +582,11 @@ def programs_with_findings() -> dict[str, dict[str, str]]:
     for name, (source, _) in WRONG.items():
         known[name] = source if isinstance(source, dict) else {"train.py": plain(source)}
     known |= {program.name: program.files for program in programs("wrong")}
-    return {name: files for name, files in known.items() if not any(path.endswith(".ipynb") for path in files)}
+    return {
+        name: files
+        for name, files in known.items()
+        if not any(path.endswith(".ipynb") for path in files)
+    }
 
 
 @pytest.mark.parametrize("name", list(programs_with_findings()))
@@ -581,15 +612,23 @@ def test_a_mended_program_has_only_findings_that_it_had_and_each_promise_is_kept
 def test_a_fix_in_words_names_the_import_that_its_line_needs() -> None:
     before = "import random\n\nlabel = hash(name)\n"
     after = "import random\nimport zlib\n\nlabel = zlib.crc32(name.encode())\n"
-    assert described(before, after, 3) == "Write `label = zlib.crc32(name.encode())`, and add `import zlib` at the top."
+    assert (
+        described(before, after, 3)
+        == "Write `label = zlib.crc32(name.encode())`, and add `import zlib` at the top."
+    )
     assert described(before, before.replace("hash(name)", "0"), 3) == "Write `label = 0`."
 
 
 def test_the_fix_that_is_printed_is_what_the_patch_does(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text("import random, time\nimport numpy as np\n\nrandom.seed(time.time())\nnp.random.shuffle([1, 2])\n")
+    script.write_text(
+        "import random, time\nimport numpy as np\n\nrandom.seed(time.time())\nnp.random.shuffle([1, 2])\n"
+    )
     found = {one.code: one.fix for one in scan([script]).findings}
-    assert found == {"RC402": "Write `random.seed(0)`.", "RC501": "Add `np.random.seed(0)` below line 2."}
+    assert found == {
+        "RC402": "Write `random.seed(0)`.",
+        "RC501": "Add `np.random.seed(0)` below line 2.",
+    }
 
 
 def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended() -> None:
@@ -609,7 +648,9 @@ def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended(
 
 
 def test_line_ends_and_wide_characters_are_kept() -> None:
-    text = 'import torch\r\n\r\nname = "größe"; scale = torch.nn.Parameter(torch.empty(64))  # ü\r\n'
+    text = (
+        'import torch\r\n\r\nname = "größe"; scale = torch.nn.Parameter(torch.empty(64))  # ü\r\n'
+    )
     assert mended(text) == text.replace("empty", "zeros")
 
 
@@ -649,7 +690,10 @@ def test_the_first_reset_of_an_environment_takes_a_seed_and_episodes_stay_differ
     assert "state, _ = environment.reset(seed=0)\n" in mended(shown(ENVIRONMENT))
     assert mended(shown(EPISODES)) == shown(EPISODES), "each episode would begin in the same way"
     (wrong,) = found(shown(EPISODES))
-    assert (wrong.code, wrong.fix) == ("RC407", "Call `environment.reset(seed=0)` once before the loop.")
+    assert (wrong.code, wrong.fix) == (
+        "RC407",
+        "Call `environment.reset(seed=0)` once before the loop.",
+    )
 
 
 PIPELINE = """

@@ -1,4 +1,6 @@
-"""Patches of the forms in which people write a seed, an order or a number that is not the same in each run."""
+"""Patches of the forms in which people write a seed, an order or a number that is not the same in
+each run.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,14 @@ def mended(text: str) -> str:
         ("", "shuffle=True", True),
     ],
 )
-def test_a_loader_gets_a_generator_only_where_nothing_else_seeds_its_workers(seed: str, options: str, added: bool) -> None:
+def test_a_loader_gets_a_generator_only_where_nothing_else_seeds_its_workers(
+    seed: str, options: str, added: bool
+) -> None:
     after = mended(WORKERS.format(seed=seed, options=options))
-    assert "    np.random.seed(torch.initial_seed() % 2**32)\n    torch.manual_seed(torch.initial_seed())\n" in after
+    assert (
+        "    np.random.seed(torch.initial_seed() % 2**32)\n    torch.manual_seed(torch.initial_seed())\n"
+        in after
+    )
     assert ("generator=torch.Generator().manual_seed(0)" in after) is added
 
 
@@ -103,4 +110,6 @@ def test_a_shifted_stream_is_told_how_to_draw_apart(tmp_path: Path) -> None:
     text = "import os\nimport torch\ntorch.manual_seed(0)\nfor _ in range(os.getpid() % 7):\n"
     text += "    torch.rand(1)\nmodel = torch.nn.Linear(1, 1)\n"
     script.write_text(text)
-    assert [one.fix for one in scan([script]).findings] == ["Draw it within `with torch.random.fork_rng():`, which moves nothing outside."]
+    assert [one.fix for one in scan([script]).findings] == [
+        "Draw it within `with torch.random.fork_rng():`, which moves nothing outside."
+    ]

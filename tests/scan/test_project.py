@@ -58,7 +58,14 @@ def names(root: Path, *paths: str) -> list[str]:
 def test_folders_are_searched_without_environments_caches_and_reports(tree: Path) -> None:
     assert names(tree, "") == [
         *("book.ipynb", "models/__init__.py", "models/layers.py", "models/net.py"),
-        *("runs/by_hand.py", "scripts/helper.py", "scripts/run.py", "src/tools/seeding.py", "torch/readme.py", "train.py"),
+        *(
+            "runs/by_hand.py",
+            "scripts/helper.py",
+            "scripts/run.py",
+            "src/tools/seeding.py",
+            "torch/readme.py",
+            "train.py",
+        ),
     ]
     assert names(tree, ".hidden", "site-packages") == [".hidden/a.py", "site-packages/c.py"]
     assert names(tree, "data.txt") == ["data.txt"]
@@ -66,7 +73,14 @@ def test_folders_are_searched_without_environments_caches_and_reports(tree: Path
 
 def test_patterns_are_left_out(tree: Path) -> None:
     found, _ = find([tree], ["scripts", "*.ipynb", "net.py"])
-    assert sorted(file.path.name for file in found) == ["__init__.py", "by_hand.py", "layers.py", "readme.py", "seeding.py", "train.py"]
+    assert sorted(file.path.name for file in found) == [
+        "__init__.py",
+        "by_hand.py",
+        "layers.py",
+        "readme.py",
+        "seeding.py",
+        "train.py",
+    ]
 
 
 def test_imports_are_found_as_python_would(tree: Path) -> None:
@@ -75,10 +89,15 @@ def test_imports_are_found_as_python_would(tree: Path) -> None:
         return str(found.relative_to(tree)) if found else None
 
     assert relative("models") == "models/__init__.py" and relative("models.net") == "models/net.py"
-    assert relative("models.net", "scripts") == "models/net.py" and relative("helper", "scripts") == "scripts/helper.py"
+    assert (
+        relative("models.net", "scripts") == "models/net.py"
+        and relative("helper", "scripts") == "scripts/helper.py"
+    )
     assert relative("tools.seeding") == "src/tools/seeding.py" and relative("helper") is None
     assert relative("torch") is None and relative("torch.readme") is None
-    assert module_name(tree / "models/net.py") == ("models.net", False) and module_name(tree / "models/__init__.py") == ("models", True)
+    assert module_name(tree / "models/net.py") == ("models.net", False) and module_name(
+        tree / "models/__init__.py"
+    ) == ("models", True)
 
 
 def test_followed_imports_and_groups(tree: Path) -> None:
@@ -117,7 +136,9 @@ def test_links_in_a_circle_end(tmp_path: Path) -> None:
 
 
 def entry(text: str, *, single: bool = False, **others: str) -> bool:
-    project = of_text({"main.py": text, **{f"{name}.py": other for name, other in others.items()}}, single=single)
+    project = of_text(
+        {"main.py": text, **{f"{name}.py": other for name, other in others.items()}}, single=single
+    )
     return next(module for module in project if module.name == "main").is_entry
 
 
@@ -125,9 +146,13 @@ def test_what_is_a_program() -> None:
     assert entry("def f(): ...\nif __name__ == '__main__':\n    f()\n")
     assert entry("if '__main__' == __name__:\n    pass\n")
     assert entry("for x in y:\n    loss.backward()\n") and entry("model.fit(x)\n")
-    assert entry("import mindspore as ms\nstep = ms.value_and_grad(f, None, w)\nfor _ in range(3):\n    step(x)\n")
+    assert entry(
+        "import mindspore as ms\nstep = ms.value_and_grad(f, None, w)\nfor _ in range(3):\n    step(x)\n"
+    )
     assert not entry("def train():\n    loss.backward()\n") and not entry("table.update(x)\n")
-    assert entry("import torch\n", single=True) and not entry("x = 1\n", single=True, other="import main\n")
+    assert entry("import torch\n", single=True) and not entry(
+        "x = 1\n", single=True, other="import main\n"
+    )
 
 
 ACTS = {
@@ -143,15 +168,21 @@ ACTS = {
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scanned(name: str, tmp_path: Path) -> None:
-    (tmp_path / "helper.py").write_text("import torch\ndef train(size):\n    torch.nn.Linear(size, 1)(torch.ones(size)).backward()\n")
+def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scanned(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "helper.py").write_text(
+        "import torch\ndef train(size):\n    torch.nn.Linear(size, 1)(torch.ones(size)).backward()\n"
+    )
     (tmp_path / "train.py").write_text(ACTS[name])
     named, below = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings
     assert len(named) == 1 and named == below
 
 
 def test_a_module_that_does_nothing_when_it_is_imported_is_no_program() -> None:
-    assert not entry("import logging, torch\nlog = logging.getLogger(__name__)\ndef main():\n    torch.rand(3)\n")
+    assert not entry(
+        "import logging, torch\nlog = logging.getLogger(__name__)\ndef main():\n    torch.rand(3)\n"
+    )
     assert not entry("import torch\nx = torch.rand(3)\n", other="import main\n")
     assert entry("import torch\nx = torch.rand(3)\n")
 
@@ -172,12 +203,20 @@ def written(root: Path, files: dict[str, str]) -> None:
 
 def places(root: Path, *paths: str) -> list[tuple[str, tuple[str, ...]]]:
     found = scan([root / path for path in paths]).findings
-    return [(one.path.replace(f"{root}/", ""), tuple(step.replace(f"{root}/", "") for step in one.through)) for one in found]
+    return [
+        (
+            one.path.replace(f"{root}/", ""),
+            tuple(step.replace(f"{root}/", "") for step in one.through),
+        )
+        for one in found
+    ]
 
 
 @pytest.mark.parametrize("top", [None, "pyproject.toml"])
 def test_projects_with_equal_file_names_are_kept_apart(top: str | None, tmp_path: Path) -> None:
-    """The first has no file of one name, the second a folder below, the third its modules in `src`."""
+    """The first has no file of one name, the second a folder below, the third its modules in
+    `src`.
+    """
     written(
         tmp_path,
         {
@@ -198,12 +237,24 @@ def test_projects_with_equal_file_names_are_kept_apart(top: str | None, tmp_path
         ("three/src/utils.py", ("three/scripts/train.py:23", "three/src/model.py:5")),
         ("two/utils.py", ("two/train.py:13", "two/lib/model.py:5")),
     ]
-    assert places(tmp_path, "") == places(tmp_path, "one", "two", "three") == places(tmp_path, "three", "one", "two") == expected
+    assert (
+        places(tmp_path, "")
+        == places(tmp_path, "one", "two", "three")
+        == places(tmp_path, "three", "one", "two")
+        == expected
+    )
 
 
-def test_an_import_is_looked_for_where_the_program_stands_and_not_beside_the_module(tmp_path: Path) -> None:
+def test_an_import_is_looked_for_where_the_program_stands_and_not_beside_the_module(
+    tmp_path: Path,
+) -> None:
     """As Python does: its own folder is on the path of a program alone."""
-    files = {"train.py": TRAIN.format(model="lib.model"), "lib/model.py": NET, "lib/utils.py": NOISE, "utils.py": STILL}
+    files = {
+        "train.py": TRAIN.format(model="lib.model"),
+        "lib/model.py": NET,
+        "lib/utils.py": NOISE,
+        "utils.py": STILL,
+    }
     written(tmp_path, files)
     assert places(tmp_path, "") == places(tmp_path, "train.py") == []
     (tmp_path / "utils.py").write_text(NOISE)
@@ -211,7 +262,9 @@ def test_an_import_is_looked_for_where_the_program_stands_and_not_beside_the_mod
     assert places(tmp_path, "train.py") == [("utils.py", ("train.py:3", "lib/model.py:5"))]
 
 
-def test_a_module_that_programs_of_two_folders_import_is_followed_from_the_outer_one(tmp_path: Path) -> None:
+def test_a_module_that_programs_of_two_folders_import_is_followed_from_the_outer_one(
+    tmp_path: Path,
+) -> None:
     files = {
         "train.py": TRAIN.format(model="lib.model"),
         "lib/model.py": NET,
@@ -238,6 +291,11 @@ def test_a_program_of_a_package_finds_what_lies_above_it_in_its_own_project(tmp_
 
 
 def test_a_file_that_is_no_longer_meant_is_not_scanned(tmp_path: Path) -> None:
-    files = {"train.py": TRAIN.format(model="lib.model"), "lib/model.py": NET, "lib/utils.py": STILL, "utils.py": NOISE}
+    files = {
+        "train.py": TRAIN.format(model="lib.model"),
+        "lib/model.py": NET,
+        "lib/utils.py": STILL,
+        "utils.py": NOISE,
+    }
     written(tmp_path, files)
     assert scan([tmp_path / "train.py"]).files == 3

@@ -1,4 +1,6 @@
-"""A seed that is made in one place and set in another: the place that makes it is named, and a patch changes that one."""
+"""A seed that is made in one place and set in another: the place that makes it is named, and a
+patch changes that one.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,17 @@ ORIGINS = {
         "    seed: int = field(default_factory=lambda: 0)",
     ),
     "a variable of a module": ("seed = int(time.time())\n", "seed", "seed = 0"),
-    "a class variable": ("class Settings:\n    seed = int(time.time()) % 100\n", "Settings.seed", "    seed = 0"),
+    "a class variable": (
+        "class Settings:\n    seed = int(time.time()) % 100\n",
+        "Settings.seed",
+        "    seed = 0",
+    ),
     "a function": ("def choose():\n    return int(time.time())\n", "choose()", "    return 0"),
-    "an entry of a table": ("TABLE = {'lr': 0.1, 'seed': os.getpid()}\n", "TABLE['seed']", "TABLE = {'lr': 0.1, 'seed': 0}"),
+    "an entry of a table": (
+        "TABLE = {'lr': 0.1, 'seed': os.getpid()}\n",
+        "TABLE['seed']",
+        "TABLE = {'lr': 0.1, 'seed': 0}",
+    ),
     "bytes of the system": (
         "seed = int.from_bytes(os.urandom(4), 'little')\n",
         "seed",
@@ -41,7 +51,9 @@ def scanned(folder: Path, config: str, seed: str, before: str = "") -> Result:
 
 
 @pytest.mark.parametrize("name", ORIGINS)
-def test_a_seed_of_another_file_is_found_and_mended_where_it_is_made(name: str, tmp_path: Path) -> None:
+def test_a_seed_of_another_file_is_found_and_mended_where_it_is_made(
+    name: str, tmp_path: Path
+) -> None:
     config, seed, line = ORIGINS[name]
     result = scanned(tmp_path, config, seed)
     (found,) = (one for one in result.findings if one.code in ("RC402", "RC404"))
@@ -54,7 +66,10 @@ def test_a_seed_of_another_file_is_found_and_mended_where_it_is_made(name: str, 
 
 
 LEFT_ALONE = {
-    "several seeds of one line would be equal": ("def choose():\n    return int(time.time())\n", "choose() + choose()"),
+    "several seeds of one line would be equal": (
+        "def choose():\n    return int(time.time())\n",
+        "choose() + choose()",
+    ),
     "an object is no number": ("run = uuid.uuid4()\n", "run.int"),
     "a time that other files may measure with": ("began = int(time.time())\n", "began"),
     "text is no number": ("run = str(uuid.uuid4())\n", "hash(run)"),
@@ -67,12 +82,16 @@ def test_what_a_constant_would_break_is_not_mended(name: str, tmp_path: Path) ->
 
 
 def test_all_seeds_of_one_number_are_one_finding(tmp_path: Path) -> None:
-    result = scanned(tmp_path, "seed = int(time.time())\n", "seed", before="import random\nrandom.seed(seed)\n")
+    result = scanned(
+        tmp_path, "seed = int(time.time())\n", "seed", before="import random\nrandom.seed(seed)\n"
+    )
     (found,) = (one for one in result.findings if one.code == "RC402")
     assert [row.rpartition(":")[2] for row in found.evidence["used"].splitlines()] == ["5", "6"]
 
 
-def test_within_a_file_the_call_that_seeds_is_shown_and_the_line_that_makes_the_number_is_mended(tmp_path: Path) -> None:
+def test_within_a_file_the_call_that_seeds_is_shown_and_the_line_that_makes_the_number_is_mended(
+    tmp_path: Path,
+) -> None:
     text = dedent(
         """\
         import time

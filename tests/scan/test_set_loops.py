@@ -1,4 +1,6 @@
-"""Loops over sets of strings whose bodies keep the order: in a list, in an object of one's own, in one of a library."""
+"""Loops over sets of strings whose bodies keep the order: in a list, in an object of one's own, in
+one of a library.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ BODIES = {
 
 def found(body: str, taken: str = "set(open('corpus.txt').read().split())") -> list[Finding]:
     start = "vocabulary, queue, kept = Vocabulary(), Queue(), []\n"
-    return findings(of_text({"train.py": f"{HEAD}{OWN}{start}for word in {taken}:\n    {body}\n{TRAIN}"}))
+    return findings(
+        of_text({"train.py": f"{HEAD}{OWN}{start}for word in {taken}:\n    {body}\n{TRAIN}"})
+    )
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -53,19 +57,30 @@ def test_a_body_that_keeps_the_order_is_found(body: str) -> None:
     assert found(body, "sorted(set(open('corpus.txt').read().split()))") == []
 
 
-@pytest.mark.parametrize("body", ["index.count(word)", "print(word)", "kept.append(word)\nkept.sort()"])
+@pytest.mark.parametrize(
+    "body", ["index.count(word)", "print(word)", "kept.append(word)\nkept.sort()"]
+)
 def test_a_body_that_is_blind_to_the_order_has_no_finding(body: str) -> None:
     assert found(body) == []
 
 
 def test_in_a_function_that_no_program_reaches_it_is_a_note() -> None:
     library = "def build(path):\n    out = []\n    for word in set(open(path).read().split()):\n        out.append(word)\n    return out\n"
-    assert [(one.code, one.line, one.severity) for one in findings(of_text({"words.py": library}))] == [("RC505", 3, "note")]
-    used = {"words.py": library, "train.py": f"import torch\nfrom words import build\nx = build('corpus.txt')\n{TRAIN}"}
-    assert [(one.code, one.line, one.severity) for one in findings(of_text(dict(used)))] == [("RC505", 3, "warning")]
+    assert [
+        (one.code, one.line, one.severity) for one in findings(of_text({"words.py": library}))
+    ] == [("RC505", 3, "note")]
+    used = {
+        "words.py": library,
+        "train.py": f"import torch\nfrom words import build\nx = build('corpus.txt')\n{TRAIN}",
+    }
+    assert [(one.code, one.line, one.severity) for one in findings(of_text(dict(used)))] == [
+        ("RC505", 3, "warning")
+    ]
 
 
-def test_where_the_text_does_not_show_what_a_set_holds_the_line_is_told_with_its_sort_and_nothing_is_promised() -> None:
+def test_where_the_text_does_not_show_what_a_set_holds_the_line_is_told_with_its_sort_and_nothing_is_promised() -> (
+    None
+):
     text = f"{HEAD}import json\nwords = set(json.load(open('words.json')))\nlabels = list(words)\nx = torch.tensor(labels)\n{TRAIN}"
     project = of_text({"train.py": text})
     (found,) = promised(project, findings(project))

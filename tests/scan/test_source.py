@@ -19,7 +19,9 @@ def parsed(data: bytes | str, name: str = "x.py") -> Source:
 def notebook(*cells: str | list[str], language: str = "python") -> bytes:
     made = [{"cell_type": "markdown", "source": ["# Title\n"]}]
     made += [{"cell_type": "code", "source": cell} for cell in cells]  # type: ignore[dict-item]
-    return json.dumps({"cells": made, "metadata": {"language_info": {"name": language}}, "nbformat": 4}).encode()
+    return json.dumps(
+        {"cells": made, "metadata": {"language_info": {"name": language}}, "nbformat": 4}
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -27,8 +29,14 @@ def notebook(*cells: str | list[str], language: str = "python") -> bytes:
     [
         ("x = 'é'\n".encode(), "x = 'é'\n"),
         (b"\xef\xbb\xbf" + "x = 'é'\n".encode(), "x = 'é'\n"),
-        ("# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1"), "# -*- coding: latin-1 -*-\nx = 'é'\n"),
-        ("# vim: set fileencoding=cp1251 :\nx = 'д'\n".encode("cp1251"), "# vim: set fileencoding=cp1251 :\nx = 'д'\n"),
+        (
+            "# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1"),
+            "# -*- coding: latin-1 -*-\nx = 'é'\n",
+        ),
+        (
+            "# vim: set fileencoding=cp1251 :\nx = 'д'\n".encode("cp1251"),
+            "# vim: set fileencoding=cp1251 :\nx = 'д'\n",
+        ),
         ("x = 'é'\n".encode("latin-1"), "x = 'é'\n"),
         ("x = 'é'\n".encode("utf-16"), "x = 'é'\n"),
         (b"", ""),
@@ -60,7 +68,12 @@ def test_what_does_not_parse_says_why(data: bytes, reason: str) -> None:
 
 def test_cells_of_a_notebook_are_joined_and_found_again() -> None:
     source = parsed(
-        notebook("%matplotlib inline\nimport torch\n", ["x = 1\n", "!pip install y\n", "y = !ls\n", "z = 2"], "%%bash\nls -l\n"), "a.ipynb"
+        notebook(
+            "%matplotlib inline\nimport torch\n",
+            ["x = 1\n", "!pip install y\n", "y = !ls\n", "z = 2"],
+            "%%bash\nls -l\n",
+        ),
+        "a.ipynb",
     )
     assert [source.line(number) for number in range(1, 10)] == [
         *("pass", "import torch", ""),
@@ -104,7 +117,11 @@ def test_notebooks_that_are_none(data: bytes, reason: str) -> None:
 
 
 def test_old_and_odd_notebooks() -> None:
-    old = json.dumps({"worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1"]}]}], "nbformat": 3}).encode()
+    old = json.dumps(
+        {"worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1"]}]}], "nbformat": 3}
+    ).encode()
     assert parsed(old, "x.ipynb").line(1) == "x = 1"
-    odd = json.dumps({"cells": [3, {"cell_type": "code"}, {"cell_type": "code", "source": None}]}).encode()
+    odd = json.dumps(
+        {"cells": [3, {"cell_type": "code"}, {"cell_type": "code", "source": None}]}
+    ).encode()
     assert isinstance(parsed(odd, "x.ipynb").tree, ast.Module)

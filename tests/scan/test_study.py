@@ -1,4 +1,6 @@
-"""Programs written without sight of the rules: the scan finds what is wrong in the wrong ones, and nothing in the right ones."""
+"""Programs written without sight of the rules: the scan finds what is wrong in the wrong ones, and
+nothing in the right ones.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ NOTES = {
     "npu: bilinear upsampling in the head of a segmentation net",
     "a training that goes on without the state of its generators",
 }
-"""Programs in which what was called wrong does no harm from run to run, or only in some: there the finding is a note."""
+"""Programs in which what was called wrong does no harm from run to run, or only in some: there the
+finding is a note.
+"""
 
 
 def found(program: Program) -> list[Finding]:

@@ -30,7 +30,11 @@ torch.nn.Linear(2, 1)(torch.ones(2)).backward()
 
 
 def codes(argument: str) -> list[str]:
-    return [one.code for one in findings(of_text({"train.py": PROGRAM.format(argument=argument)})) if one.severity != "note"]
+    return [
+        one.code
+        for one in findings(of_text({"train.py": PROGRAM.format(argument=argument)}))
+        if one.severity != "note"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,24 +50,44 @@ def codes(argument: str) -> list[str]:
             "len(sys.argv)",
             "hash('a') % 7 if 0 else 3",
         ),
-        *("3 if rank else 4", "abs(rank) or 5", "args.seed or 7", "sum([rank])", "[rank]", "round(2.5)", "f'{rank}'", "max(rank, 1)"),
+        *(
+            "3 if rank else 4",
+            "abs(rank) or 5",
+            "args.seed or 7",
+            "sum([rank])",
+            "[rank]",
+            "round(2.5)",
+            "f'{rank}'",
+            "max(rank, 1)",
+        ),
     ],
 )
 def test_what_cannot_be_none_does_not_take_the_branch_for_none(argument: str) -> None:
     assert codes(argument) == []
 
 
-@pytest.mark.parametrize("argument", ["", "None", "args.seed", "args.seed and 3", "None if rank else 3", "{'a': None}['a']"])
+@pytest.mark.parametrize(
+    "argument",
+    ["", "None", "args.seed", "args.seed and 3", "None if rank else 3", "{'a': None}['a']"],
+)
 def test_what_may_be_none_takes_it(argument: str) -> None:
     assert codes(argument) == ["RC404"]
 
 
 @pytest.mark.parametrize("test", ["if seed == None:", "match seed:\n        case None:"])
-@pytest.mark.parametrize(("argument", "expected"), [("1234", []), ("1234 + rank", []), ("None", ["RC404"])])
-def test_every_way_to_ask_for_none_is_decided_alike(test: str, argument: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("argument", "expected"), [("1234", []), ("1234 + rank", []), ("None", ["RC404"])]
+)
+def test_every_way_to_ask_for_none_is_decided_alike(
+    test: str, argument: str, expected: list[str]
+) -> None:
     body = "            seed = os.getpid()" if "match" in test else "        seed = os.getpid()"
-    text = PROGRAM.format(argument=argument).replace("if seed is None:\n        seed = os.getpid()", f"{test}\n{body}")
-    assert [one.code for one in findings(of_text({"train.py": text})) if one.severity != "note"] == expected
+    text = PROGRAM.format(argument=argument).replace(
+        "if seed is None:\n        seed = os.getpid()", f"{test}\n{body}"
+    )
+    assert [
+        one.code for one in findings(of_text({"train.py": text})) if one.severity != "note"
+    ] == expected
 
 
 def test_an_object_of_the_users_may_call_itself_equal_to_none() -> None:

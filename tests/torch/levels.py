@@ -21,13 +21,25 @@ class Level:
 
     def seen(self, kind: str, place: str = "") -> list[dict[str, Any]]:
         """The facts of a kind, of places that begin with `place`, in the order of execution."""
-        return [event for event in self.events if event["e"] == "seen" and event["r"] == kind and event["p"].startswith(place)]
+        return [
+            event
+            for event in self.events
+            if event["e"] == "seen" and event["r"] == kind and event["p"].startswith(place)
+        ]
 
     @property
     def problems(self) -> list[dict[str, Any]]:
         """What went wrong in the recorder, and what could not be recorded."""
-        hooks = [hook for event in self.events if event["e"] == "framework" for hook in event["hooks"].values() if hook != "ok"]
-        return [event for event in self.events if event["e"] in ("problem", "unrecorded")] + [{"hook": hook} for hook in hooks]
+        hooks = [
+            hook
+            for event in self.events
+            if event["e"] == "framework"
+            for hook in event["hooks"].values()
+            if hook != "ok"
+        ]
+        return [event for event in self.events if event["e"] in ("problem", "unrecorded")] + [
+            {"hook": hook} for hook in hooks
+        ]
 
 
 def plain(script: Path, *arguments: str) -> list[str]:
@@ -35,14 +47,29 @@ def plain(script: Path, *arguments: str) -> list[str]:
     return _run(script, arguments, {}).splitlines()
 
 
-def record(script: Path, level: str, *arguments: str, inside: str = "", steps: int | None = None) -> Level:
-    """Run a script with the recorder. Its trace lies beside it afterwards; only the first process's is read."""
+def record(
+    script: Path, level: str, *arguments: str, inside: str = "", steps: int | None = None
+) -> Level:
+    """Run a script with the recorder.
+
+    Its trace lies beside it afterwards; only the first process's is read.
+    """
     trace = script.parent / f"trace-{len(list(script.parent.iterdir()))}"
     trace.mkdir()
-    settings = {"steps": steps, "level": level, "inside": inside, "workdir": str(script.parent), "output": str(trace), "stop_wait": 5}
+    settings = {
+        "steps": steps,
+        "level": level,
+        "inside": inside,
+        "workdir": str(script.parent),
+        "output": str(trace),
+        "stop_wait": 5,
+    }
     (trace / "recorder.json").write_text(json.dumps(settings))
     printed = _run(script, arguments, {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)})
-    files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in trace.glob("*.jsonl")]
+    files = [
+        [json.loads(line) for line in file.read_text().rstrip("\0").splitlines()]
+        for file in trace.glob("*.jsonl")
+    ]
     first = min(files, key=lambda events: events[0]["time"])
     return Level(printed=printed.splitlines(), events=first)
 
@@ -50,6 +77,8 @@ def record(script: Path, level: str, *arguments: str, inside: str = "", steps: i
 def _run(script: Path, arguments: tuple[str, ...], variables: dict[str, str]) -> str:
     environment = {**clean_environment(), "OMP_NUM_THREADS": "2", **variables}
     command = [sys.executable, str(script), *arguments]
-    done = subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        command, cwd=script.parent, env=environment, capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout

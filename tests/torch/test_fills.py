@@ -1,4 +1,6 @@
-"""What a script sees of the methods of tensors that are looked at until the training begins: nothing."""
+"""What a script sees of the methods of tensors that are looked at until the training begins:
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -111,5 +113,6 @@ def test_a_script_sees_the_methods_of_tensors_as_they_are(tmp_path: Path) -> Non
     weights = [event for event in level.seen("weights") if event["p"] == "layer.weight"]
     assert (
         weights
-        and SCRIPT.splitlines()[int(weights[0]["wl"].rpartition(":")[2]) - 1].strip() == "self.filler(self.layer.weight.data, -1, 1)"
+        and SCRIPT.splitlines()[int(weights[0]["wl"].rpartition(":")[2]) - 1].strip()
+        == "self.filler(self.layer.weight.data, -1, 1)"
     )

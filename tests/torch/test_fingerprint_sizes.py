@@ -23,13 +23,19 @@ pytestmark = pytest.mark.torch
 
 @settings(max_examples=40)
 @given(
-    size=st.one_of(st.integers(200, 2000), st.integers(2000, 400_000), st.sampled_from([1024, 262_144, 262_145, 1_100_000])),
+    size=st.one_of(
+        st.integers(200, 2000),
+        st.integers(2000, 400_000),
+        st.sampled_from([1024, 262_144, 262_145, 1_100_000]),
+    ),
     relative=st.floats(-4, 0.5).map(lambda power: 10.0**power),
     kind=st.sampled_from(["noise", "shift", "permutation", "one block", "scaled"]),
     seed=st.integers(0, 1000),
     device=st.booleans(),
 )
-def test_size_of_a_difference(size: int, relative: float, kind: str, seed: int, device: bool) -> None:
+def test_size_of_a_difference(
+    size: int, relative: float, kind: str, seed: int, device: bool
+) -> None:
     source = generator(seed)
     tensor = torch.randn(size, generator=source)
     change = {
@@ -39,7 +45,11 @@ def test_size_of_a_difference(size: int, relative: float, kind: str, seed: int, 
         "one block": lambda: torch.cat([torch.ones(size // 3), torch.zeros(size - size // 3)]),
         "scaled": lambda: tensor.clone(),
     }[kind]()
-    other = tensor + change * (relative * tensor.norm() / change.norm()) if kind != "permutation" else tensor + change
+    other = (
+        tensor + change * (relative * tensor.norm() / change.norm())
+        if kind != "permutation"
+        else tensor + change
+    )
     truth = ((other.double() - tensor.double()).norm() / tensor.double().norm()).item()
     of = on_device if device else PRINTS.of
     found = difference(recorded(of(other)), recorded(of(tensor)))
@@ -49,14 +59,20 @@ def test_size_of_a_difference(size: int, relative: float, kind: str, seed: int, 
     assert 0.5 < found.relative / truth < 2
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64], ids=str
+)
 @pytest.mark.parametrize("size", [10, 1000, 300_000])
 def test_rounding(dtype: Any, size: int) -> None:
     tensor = torch.randn(size, generator=generator(10)).to(dtype)
     step = torch.finfo(dtype).eps / 4
-    rounded = tensor * (1 + 2 * step * torch.sign(torch.randn(size, generator=generator(11))).to(dtype))
+    rounded = tensor * (
+        1 + 2 * step * torch.sign(torch.randn(size, generator=generator(11))).to(dtype)
+    )
     assert difference(recorded(PRINTS.of(rounded)), recorded(PRINTS.of(tensor))).size == "rounding"
-    assert difference(recorded(PRINTS.of(tensor * 1.5)), recorded(PRINTS.of(tensor))).size == "gross"
+    assert (
+        difference(recorded(PRINTS.of(tensor * 1.5)), recorded(PRINTS.of(tensor))).size == "gross"
+    )
 
 
 def test_masks_and_values_that_are_no_numbers() -> None:
@@ -84,13 +100,21 @@ def test_masks_and_values_that_are_no_numbers() -> None:
 def test_host_device_and_numpy_make_one_sketch() -> None:
     for size in (3, 1023, 1024, 262_144, 262_145, 1_200_000):
         tensor = torch.randn(size, generator=generator(13))
-        found = [recorded(one) for one in (PRINTS.of(tensor), on_device(tensor), leaves.array(tensor.numpy()))]
+        found = [
+            recorded(one)
+            for one in (PRINTS.of(tensor), on_device(tensor), leaves.array(tensor.numpy()))
+        ]
         assert found[0].hash == found[2].hash
         for other in found[1:]:
-            assert difference(found[0], dataclasses.replace(other, hash="other", algorithm="")).relative < 1e-5
+            assert (
+                difference(
+                    found[0], dataclasses.replace(other, hash="other", algorithm="")
+                ).relative
+                < 1e-5
+            )
 
 
-# ---------------------------------------------------------------------------------------------------------------- nested values
+# ------------------------------------------------------------------------------------ nested values
 
 
 def test_leaves_of_torch_values() -> None:
@@ -124,13 +148,19 @@ def test_leaves_of_torch_values() -> None:
 
 def test_samples_follow_the_order_of_the_batch() -> None:
     images, labels = torch.randn(6, 3, 4, generator=generator(14)), torch.arange(6)
-    found = PRINTS.samples({"x": images, "y": labels, "names": list("abcdef"), "scale": torch.ones(2)})
+    found = PRINTS.samples(
+        {"x": images, "y": labels, "names": list("abcdef"), "scale": torch.ones(2)}
+    )
     assert found is not None
     assert len(set(found)) == 6
     order = torch.tensor([3, 1, 0, 2, 5, 4])
-    other = PRINTS.samples({"x": images[order], "y": labels[order], "names": list("dbacfe"), "scale": torch.ones(2)})
+    other = PRINTS.samples(
+        {"x": images[order], "y": labels[order], "names": list("dbacfe"), "scale": torch.ones(2)}
+    )
     assert other == [found[index] for index in order]
-    relabelled = PRINTS.samples({"x": images, "y": labels.flip(0), "names": list("abcdef"), "scale": torch.ones(2)})
+    relabelled = PRINTS.samples(
+        {"x": images, "y": labels.flip(0), "names": list("abcdef"), "scale": torch.ones(2)}
+    )
     assert relabelled is not None
     assert not set(relabelled) & set(found)
     assert PRINTS.samples(images) == PRINTS.samples(copy.copy(images))

@@ -80,12 +80,18 @@ def test_every_dtype(dtype: Any, shape: tuple[int, ...]) -> None:
 @settings(max_examples=60)
 @given(
     size=st.integers(1, 5000),
-    dtype=st.sampled_from([torch.float32, torch.bfloat16, torch.float64, torch.uint8, torch.int32, torch.complex64]),
+    dtype=st.sampled_from(
+        [torch.float32, torch.bfloat16, torch.float64, torch.uint8, torch.int32, torch.complex64]
+    ),
     seed=st.integers(0, 2**31),
     data=st.data(),
 )
-def test_equal_bytes_and_only_they_hash_equally(size: int, dtype: Any, seed: int, data: st.DataObject) -> None:
-    raw = torch.randint(0, 256, (size * dtype.itemsize,), dtype=torch.uint8, generator=generator(seed))
+def test_equal_bytes_and_only_they_hash_equally(
+    size: int, dtype: Any, seed: int, data: st.DataObject
+) -> None:
+    raw = torch.randint(
+        0, 256, (size * dtype.itemsize,), dtype=torch.uint8, generator=generator(seed)
+    )
     tensor = raw.clone().view(dtype)
     whole, device = PRINTS.of(tensor)["h"], on_device(tensor)["h"]
     assert PRINTS.of(raw.clone().view(dtype))["h"] == whole
@@ -100,14 +106,26 @@ def test_equal_bytes_and_only_they_hash_equally(size: int, dtype: Any, seed: int
     assert (on_device(permuted)["h"] == device) is same
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.uint8], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.bfloat16, torch.uint8], ids=str
+)
 def test_a_device_sees_order_signs_and_structured_changes(dtype: Any) -> None:
     base = torch.zeros(300_000, dtype=dtype)
     seen = {on_device(base)["h"], on_device(torch.zeros(300_001, dtype=dtype))["h"]}
     bits = base.view(torch.uint8)
     width = dtype.itemsize
     top = 0x80
-    changes = [[0], [1], [0, 1], [0, 65536], [65536, 131072], [0, 1, 65536, 65537], [299_999], [262_144, 262_145], list(range(64))]
+    changes = [
+        [0],
+        [1],
+        [0, 1],
+        [0, 65536],
+        [65536, 131072],
+        [0, 1, 65536, 65537],
+        [299_999],
+        [262_144, 262_145],
+        list(range(64)),
+    ]
     for places in changes:
         changed = bits.clone()
         for place in places:
@@ -134,7 +152,10 @@ def test_logical_order() -> None:
     assert PRINTS.of(tensor.contiguous(memory_format=torch.channels_last)) == whole
     assert PRINTS.of(tensor.permute(3, 0, 1, 2).contiguous().permute(1, 2, 3, 0)) == whole
     assert PRINTS.of(tensor.transpose(0, 1))["h"] != whole["h"]
-    assert on_device(tensor.contiguous(memory_format=torch.channels_last))["h"] == on_device(tensor)["h"]
+    assert (
+        on_device(tensor.contiguous(memory_format=torch.channels_last))["h"]
+        == on_device(tensor)["h"]
+    )
     row = torch.randn(7, generator=generator(4))
     assert PRINTS.of(row.expand(5, 7)) == PRINTS.of(row.repeat(5, 1))
     number = torch.randn(9, dtype=torch.complex64, generator=generator(5))
@@ -143,7 +164,9 @@ def test_logical_order() -> None:
 
 
 def kinds_of_tensors() -> dict[str, Any]:
-    """Tensors that are not plain, made of `values`; each with a second that differs from it in one value."""
+    """Tensors that are not plain, made of `values`; each with a second that differs from it in one
+    value.
+    """
     made = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -151,7 +174,9 @@ def kinds_of_tensors() -> dict[str, Any]:
             base = torch.eye(4)
             base[2, 2] = value
             quantized = torch.quantize_per_tensor(base, 0.5, 1, torch.qint8)
-            channels = torch.quantize_per_channel(base, torch.full((4,), 0.5), torch.zeros(4), 0, torch.qint8)
+            channels = torch.quantize_per_channel(
+                base, torch.full((4,), 0.5), torch.zeros(4), 0, torch.qint8
+            )
             kinds = {
                 "coo": base.to_sparse(),
                 "csr": base.to_sparse_csr(),
@@ -188,7 +213,12 @@ def test_kinds_of_tensors(kind: str) -> None:
 
 def test_tensors_without_bytes() -> None:
     del UNREAD[:]
-    assert PRINTS.of(torch.empty(3, 4, device="meta")) == {"h": "", "d": "float32", "s": [3, 4], "dev": "meta"}
+    assert PRINTS.of(torch.empty(3, 4, device="meta")) == {
+        "h": "",
+        "d": "float32",
+        "s": [3, 4],
+        "dev": "meta",
+    }
     from torch._subclasses import FakeTensorMode
 
     with FakeTensorMode():
@@ -208,7 +238,9 @@ class Holder(torch.Tensor):
     """A subclass without memory of its own."""
 
     @classmethod
-    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         raise AssertionError("seen by a subclass")
 
 
@@ -229,7 +261,9 @@ def test_distributed_tensors_are_read_as_their_shard(tmp_path: Any) -> None:
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import Shard, distribute_tensor
 
-    distributed.init_process_group("gloo", store=distributed.FileStore(str(tmp_path / "store"), 1), rank=0, world_size=1)
+    distributed.init_process_group(
+        "gloo", store=distributed.FileStore(str(tmp_path / "store"), 1), rank=0, world_size=1
+    )
     try:
         tensor = torch.randn(4, 4, generator=generator(7))
         found = PRINTS.of(distribute_tensor(tensor, init_device_mesh("cpu", (1,)), [Shard(0)]))
@@ -245,12 +279,16 @@ def test_nothing_is_seen_of_the_work() -> None:
     seen = []
 
     class Dispatch(TorchDispatchMode):
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             seen.append(function)
             return function(*args, **(kwargs or {}))
 
     class Function(TorchFunctionMode):
-        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             seen.append(function)
             return function(*args, **(kwargs or {}))
 
@@ -301,9 +339,13 @@ for tensor in (torch.ones(5), torch.randn(3000), torch.randn(600_000), torch.ara
     assert leaf[0] == "0" and leaf[1](True) == found
 """
     root = Path(__file__).parents[2]
-    path = os.pathsep.join([str(root / "tests" / "fake_torch_npu"), str(root / "reprocheck" / "child")])
+    path = os.pathsep.join(
+        [str(root / "tests" / "fake_torch_npu"), str(root / "reprocheck" / "child")]
+    )
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
 
 

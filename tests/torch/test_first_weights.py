@@ -1,4 +1,6 @@
-"""What is recorded of the weights before the training: their names, where they were made and filled, and the seeds around that."""
+"""What is recorded of the weights before the training: their names, where they were made and
+filled, and the seeds around that.
+"""
 
 from __future__ import annotations
 
@@ -70,9 +72,16 @@ def line_of(text: str) -> str:
     return f"train.py:{1 + next(number for number, line in enumerate(lines) if text in line)}"
 
 
-def test_weights_that_only_a_closure_uses_have_the_names_and_lines_of_their_modules(level: Level) -> None:
+def test_weights_that_only_a_closure_uses_have_the_names_and_lines_of_their_modules(
+    level: Level,
+) -> None:
     weights = level.seen("weights")
-    assert [weight["p"] for weight in weights] == ["body.weight", "body.bias", "head.weight", "head.bias"]
+    assert [weight["p"] for weight in weights] == [
+        "body.weight",
+        "body.bias",
+        "head.weight",
+        "head.bias",
+    ]
     assert weights[0]["l"] == line_of("nn.Linear(4, 3)")
     assert weights[0]["i"] == 1 and all("torch" in weight["g"] for weight in weights)
 
@@ -85,7 +94,9 @@ def test_the_line_that_wrote_last_is_recorded_with_the_order_of_the_writes(level
     assert bias["wn"] < head["wn"] < body["wn"] < raised["wn"]
 
 
-def test_a_seed_says_which_library_set_it_and_whether_a_weight_was_made_before(level: Level) -> None:
+def test_a_seed_says_which_library_set_it_and_whether_a_weight_was_made_before(
+    level: Level,
+) -> None:
     own, seed = level.seen("seed", "torch")
     assert "by" not in own
     assert (seed["by"], seed["l"]) == ("library", line_of("library.seed(1234)"))

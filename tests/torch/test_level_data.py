@@ -1,4 +1,6 @@
-"""What is recorded of loaders, seeds and checkpoints at level `module`; nothing that a script prints changes."""
+"""What is recorded of loaders, seeds and checkpoints at level `module`; nothing that a script
+prints changes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ import pytest
 from tests.torch.levels import Level, plain, record
 
 SCRIPT = Path(__file__).parent / "scripts" / "loaders.py"
-KINDS = ("shuffled", "private", "own", "pairs", "single", "workers", "persistent", "unordered", "subset", "weighted")
+KINDS = (
+    "shuffled",
+    "private",
+    "own",
+    "pairs",
+    "single",
+    "workers",
+    "persistent",
+    "unordered",
+    "subset",
+    "weighted",
+)
 NAMES = [*KINDS, "replacement", "dropped", "stream"]
 """The loaders of the script, in the order in which it makes them."""
 
@@ -48,7 +61,9 @@ def test_order_of_the_epoch_is_known_and_is_what_the_batches_hold(level: Level) 
             handed.sort()
         assert handed == known[: len(handed)], name
         assert len(known) - len(handed) == (4 if name == "dropped" else 0), name
-    assert [epoch["p"] for epoch in level.seen("epoch", place("shuffled"))] == ["DataLoader[0] (loader)"] * 2
+    assert [epoch["p"] for epoch in level.seen("epoch", place("shuffled"))] == [
+        "DataLoader[0] (loader)"
+    ] * 2
 
 
 def test_order_that_is_drawn_in_pieces_is_not_taken_for_a_whole_epoch(level: Level) -> None:
@@ -61,13 +76,29 @@ def test_order_that_is_drawn_in_pieces_is_not_taken_for_a_whole_epoch(level: Lev
 
 
 def test_draws_belong_to_the_epoch_that_they_order_or_to_the_batch(level: Level) -> None:
-    drawn = {name: set().union(*(epoch.get("g2", {}) for epoch in level.seen("epoch", place(name)))) for name in NAMES}
-    assert drawn["shuffled"] == drawn["weighted"] == drawn["subset"] == drawn["replacement"] == {"torch"}
+    drawn = {
+        name: set().union(*(epoch.get("g2", {}) for epoch in level.seen("epoch", place(name))))
+        for name in NAMES
+    }
+    assert (
+        drawn["shuffled"]
+        == drawn["weighted"]
+        == drawn["subset"]
+        == drawn["replacement"]
+        == {"torch"}
+    )
     assert drawn["own"] == drawn["pairs"] == {"python"}
     assert drawn["private"] == drawn["single"] == drawn["stream"] == set()
     assert drawn["workers"] == drawn["unordered"] == {"torch"}
-    assert all(set(batch["g2"]) == {"torch", "python", "numpy"} for batch in level.seen("batch", place("shuffled")))
-    assert not any("g2" in batch for name in ("workers", "stream") for batch in level.seen("batch", place(name)))
+    assert all(
+        set(batch["g2"]) == {"torch", "python", "numpy"}
+        for batch in level.seen("batch", place("shuffled"))
+    )
+    assert not any(
+        "g2" in batch
+        for name in ("workers", "stream")
+        for batch in level.seen("batch", place(name))
+    )
     (private,) = level.seen("epoch", place("private"))
     assert set(private["private"]) == {"generator", "batch_sampler.sampler.generator"}
 
@@ -76,7 +107,10 @@ def test_workers_and_their_seed(level: Level) -> None:
     for name in ("workers", "persistent", "unordered"):
         assert {batch["w"] for batch in level.seen("batch", place(name))} == {0, 1}, name
         assert all(isinstance(epoch["seed"], int) for epoch in level.seen("epoch", place(name)))
-    assert [epoch.get("drawn_for") for epoch in level.seen("epoch", place("persistent"))] == ["workers", None]
+    assert [epoch.get("drawn_for") for epoch in level.seen("epoch", place("persistent"))] == [
+        "workers",
+        None,
+    ]
     assert "drawn_for" not in level.seen("epoch", place("workers"))[0]
     assert "w" not in level.seen("batch", place("shuffled"))[0]
 
@@ -97,7 +131,11 @@ def test_seeds_with_their_lines(level: Level) -> None:
         "numpy": [["seed", {"v": 4}]],
         "torch": [["seed", {"v": 5}]],
     }
-    for name, call in (("python", "random.seed(3)"), ("numpy", "np.random.seed(4)"), ("torch", "torch.manual_seed(5)")):
+    for name, call in (
+        ("python", "random.seed(3)"),
+        ("numpy", "np.random.seed(4)"),
+        ("torch", "torch.manual_seed(5)"),
+    ):
         assert seeds[name]["l"] == f"loaders.py:{lines.index('    ' + call) + 1}"
 
 
@@ -105,7 +143,12 @@ def test_checkpoints_with_their_keys(level: Level) -> None:
     read, taken = level.seen("load")
     assert (read["p"], read["k"]) == ("last.pt", "torch.load")
     assert (taken["p"], taken["k"]) == ("model", "load_state_dict")
-    assert dict(taken["in"]) == {"missing": {"v": "bias"}, "unexpected": {"v": "more"}, "strict": {"v": False}, "entries": {"v": 2}}
+    assert dict(taken["in"]) == {
+        "missing": {"v": "bias"},
+        "unexpected": {"v": "more"},
+        "strict": {"v": False},
+        "entries": {"v": 2},
+    }
 
 
 UNSEEDED = """
@@ -139,7 +182,10 @@ def test_two_runs_of_an_unseeded_private_generator_differ_in_order_alone(tmp_pat
     assert one["idx"] != other["idx"]
     assert one["order"] != other["order"]
     assert sorted(one["idx"]) == sorted(other["idx"]) == list(range(64))
-    hashes = [sorted(hash_ for batch in run.seen("batch") for hash_ in batch["n"]) for run in (first, second)]
+    hashes = [
+        sorted(hash_ for batch in run.seen("batch") for hash_ in batch["n"])
+        for run in (first, second)
+    ]
     assert hashes[0] == hashes[1]
 
 
@@ -154,5 +200,9 @@ def test_two_runs_of_unseeded_workers_differ_in_content_alone(tmp_path: Path) ->
     assert one["drawn_for"] == "workers"
     batches = list(zip(first.seen("batch"), second.seen("batch")))
     assert len(batches) == 8
-    assert all(one["idx"] == other["idx"] and not set(one["n"]) & set(other["n"]) for one, other in batches)
-    assert [seed["out"] != again["out"] for seed, again in zip(first.seen("seed"), second.seen("seed"))] == [False, True]
+    assert all(
+        one["idx"] == other["idx"] and not set(one["n"]) & set(other["n"]) for one, other in batches
+    )
+    assert [
+        seed["out"] != again["out"] for seed, again in zip(first.seen("seed"), second.seen("seed"))
+    ] == [False, True]

@@ -1,4 +1,6 @@
-"""Names of modules and weights where nobody calls the model as a whole, and what is seen of data sets, seeds and sharded weights."""
+"""Names of modules and weights where nobody calls the model as a whole, and what is seen of data
+sets, seeds and sharded weights.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ def test_a_seed_says_that_something_was_drawn_before(level: Level) -> None:
 
 def test_what_a_subset_takes_is_said_in_indices_of_the_whole(level: Level) -> None:
     epochs, batches = level.seen("epoch"), level.seen("batch")
-    assert [epoch["idx"] for epoch in epochs] == [[1, 5]] * 2 and [batch["idx"] for batch in batches] == [[1, 5]] * 2
+    assert [epoch["idx"] for epoch in epochs] == [[1, 5]] * 2 and [
+        batch["idx"] for batch in batches
+    ] == [[1, 5]] * 2
     assert all({"subset", "held", "bag"} <= set(epoch) for epoch in epochs)
 
 
@@ -116,22 +120,57 @@ def test_gradients_of_sharded_weights_are_those_of_the_rank(tmp_path: Path) -> N
     (tmp_path / "train.py").write_text(SHARDED)
     trace = tmp_path / "trace"
     trace.mkdir()
-    settings = {"steps": None, "level": "module", "inside": "", "workdir": str(tmp_path), "output": str(trace), "stop_wait": 5}
+    settings = {
+        "steps": None,
+        "level": "module",
+        "inside": "",
+        "workdir": str(tmp_path),
+        "output": str(trace),
+        "stop_wait": 5,
+    }
     (trace / "recorder.json").write_text(json.dumps(settings))
-    environment = {**clean_environment(OMP_NUM_THREADS="1"), "REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)}
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "train.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False)
-    # All is recorded by then: a thread of gloo may abort torch while the interpreter ends, without the recorder, too.
+    environment = {
+        **clean_environment(OMP_NUM_THREADS="1"),
+        "REPROCHECK_CHILD": str(trace),
+        "PYTHONPATH": str(CHILD),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--standalone",
+        "train.py",
+    ]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    # All is recorded by then: a thread of gloo may abort torch while the interpreter ends, without
+    # the recorder, too.
     assert done.returncode == 0 or ABORTED in done.stderr, done.stderr
-    files = [[json.loads(line) for line in file.read_text().rstrip("\0").splitlines()] for file in trace.glob("*.jsonl")]
+    files = [
+        [json.loads(line) for line in file.read_text().rstrip("\0").splitlines()]
+        for file in trace.glob("*.jsonl")
+    ]
     ranks = [events for events in files if any(event.get("r") == "reduced" for event in events)]
     assert len(ranks) == 2
     found = []
     for events in ranks:
         said = [event.get("where") for event in events if event["e"] in ("problem", "unrecorded")]
         assert said == ["reduced gradients of sharded weights"]
-        gradients = [event for event in events if event.get("r") == "gradient" and event["p"] == "0.weight"]
-        reduced = [event for event in events if event.get("r") == "reduced" and event["p"] == "0.weight"]
+        gradients = [
+            event for event in events if event.get("r") == "gradient" and event["p"] == "0.weight"
+        ]
+        reduced = [
+            event for event in events if event.get("r") == "reduced" and event["p"] == "0.weight"
+        ]
         assert [event["i"] for event in gradients] == [event["i"] for event in reduced] == [1, 2]
         assert gradients[0]["out"][0][1]["s"] == [6, 4] and reduced[0]["out"][0][1]["s"] == [3, 4]
         found.append(gradients[0]["out"][0][1]["h"])

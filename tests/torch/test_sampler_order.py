@@ -11,14 +11,18 @@ from reprocheck.child.reprocheck_child.frameworks.torch import order
 
 
 def walk(indices: list[int]) -> Iterator[int]:
-    """As `RandomSampler` hands out an order: below a counter of its chunks, which is at 0 meanwhile."""
+    """As `RandomSampler` hands out an order: below a counter of its chunks, which is at 0
+    meanwhile.
+    """
     for _ in range(1):
         yield from indices
 
 
 @pytest.mark.parametrize("indices", [[5, 3, 4, 1, 0, 2], [0, 3, 4, 1, 5, 2], [5, 0, 4, 1, 3, 2]])
 @pytest.mark.parametrize("batch", [1, 2, 5])
-def test_a_counter_is_no_order_also_where_the_batch_ends_with_0(indices: list[int], batch: int) -> None:
+def test_a_counter_is_no_order_also_where_the_batch_ends_with_0(
+    indices: list[int], batch: int
+) -> None:
     iterator = walk(indices)
     assert order.epoch(iterator, object(), list(islice(iterator, batch))) == (indices, True)
 

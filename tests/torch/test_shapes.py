@@ -1,4 +1,6 @@
-"""Each way to train in PyTorch is recorded as the script itself names its losses: the same iterations, the same lists, every bit."""
+"""Each way to train in PyTorch is recorded as the script itself names its losses: the same
+iterations, the same lists, every bit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from tests.controls.torch_runs import Start
 
 SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
 FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_step": 2}
-SHAPES = [name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"]
+SHAPES = [
+    name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"
+]
 
 pytestmark = pytest.mark.torch
 
@@ -38,7 +42,11 @@ def shapes(output: str) -> dict[str, Shape]:
     for part in output.split("shape ")[1:]:
         first, *lines = part.splitlines()
         name, pid = first.split()
-        losses = [[float.fromhex(word) for word in line.split()[1:]] for line in lines if line.startswith("losses")]
+        losses = [
+            [float.fromhex(word) for word in line.split()[1:]]
+            for line in lines
+            if line.startswith("losses")
+        ]
         found[name] = Shape(printed=losses, pid=int(pid))
     return found
 
@@ -53,13 +61,29 @@ def plain(folder: Path) -> dict[str, Shape]:
     """All shapes as they are."""
     command = [sys.executable, SCRIPT, *SHAPES]
     environment = clean_environment(TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"))
-    return shapes(subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=400).stdout)
+    return shapes(
+        subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=400,
+        ).stdout
+    )
 
 
 @pytest.fixture(scope="module")
 def recorded(plain: dict[str, Shape], folder: Path) -> tuple[dict[str, Shape], Path]:
     """All shapes with the recorder, and the folder of their traces."""
-    started = Start(SCRIPT, folder / "recorded", steps=None, arguments=tuple(SHAPES), TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"))
+    started = Start(
+        SCRIPT,
+        folder / "recorded",
+        steps=None,
+        arguments=tuple(SHAPES),
+        TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"),
+    )
     run = started.end()
     assert run.status == 0, run.errors
     return shapes(run.output), started.trace
@@ -73,7 +97,10 @@ def read(trace: Path, pid: int) -> Run:
         if json.loads(file.read_text().partition("\n")[0].rstrip("\0"))["pid"] == pid:
             shutil.copy(file, mine)
     paths = {"trace": mine.name, "stdout": "stdout.log", "stderr": "stderr.log"}
-    return read_run(mine.parent, RunRecord(number=1, ended="completed", exit_status=0, started="", seconds=1.0, **paths))
+    return read_run(
+        mine.parent,
+        RunRecord(number=1, ended="completed", exit_status=0, started="", seconds=1.0, **paths),
+    )
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -85,7 +112,9 @@ def test_recorded_losses_are_those_of_the_plain_run_bit_for_bit(
     assert shape.printed == expected
     run = read(recorded[1], shape.pid)
     (trace,) = run.traces
-    assert [list(trace.losses.losses(iteration)) for iteration in range(1, len(trace.losses) + 1)] == expected
+    assert [
+        list(trace.losses.losses(iteration)) for iteration in range(1, len(trace.losses) + 1)
+    ] == expected
     assert not run.problems
     assert trace.forward is not None
     assert trace.forward.end - trace.forward.start == FORWARD_LOSSES.get(name, 1)
@@ -95,5 +124,6 @@ def test_early_stop_leaves_the_recorded_iterations_equal(workdir: Path) -> None:
     outcome = check("--steps", "2", SCRIPT, "accumulation", cwd=workdir)
     assert outcome.report["stopped_early"] == 2
     assert len(outcome.losses()) == 2
-    # The process that forked it lives, so it may go on unrecorded until that one has reached its stop or is known to train nothing
+    # The process that forked it lives, so it may go on unrecorded until that one has reached its
+    # stop or is known to train nothing
     assert len(shapes(outcome.log())["accumulation"].printed) >= 2

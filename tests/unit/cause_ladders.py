@@ -27,7 +27,16 @@ from reprocheck.model import (
 )
 from reprocheck.rules import entry
 
-RECORD = RunRecord(number=1, ended="completed", exit_status=0, started="", seconds=1, trace="", stdout="", stderr="")
+RECORD = RunRecord(
+    number=1,
+    ended="completed",
+    exit_status=0,
+    started="",
+    seconds=1,
+    trace="",
+    stdout="",
+    stderr="",
+)
 VERDICT = Verdict(
     verdict="not_reproducible",
     failed_check="forward",
@@ -52,11 +61,24 @@ def check(
 ) -> Check:
     process = Process(pid=1, ppid=0, argv=(script,), python="", name="")
     traces = tuple(
-        Trace(rank=rank, process=process, losses=LossSeries(), forward=None, backward=None, frameworks={framework: "1"})
+        Trace(
+            rank=rank,
+            process=process,
+            losses=LossSeries(),
+            forward=None,
+            backward=None,
+            frameworks={framework: "1"},
+        )
         for rank in range(ranks)
     )
     record = replace(RECORD, ended="failed", exit_status=1) if stderr else RECORD
-    first = Run(record=record, traces=traces, processes=(process,), environment=environment or {}, stderr_tail=stderr)
+    first = Run(
+        record=record,
+        traces=traces,
+        processes=(process,),
+        environment=environment or {},
+        stderr_tail=stderr,
+    )
     second = replace(first, record=replace(record, number=2))
     of_check = CheckRecord(
         reprocheck_version="1",
@@ -70,10 +92,20 @@ def check(
 
 
 def ladder(name: RungName, *others: Rung, came_back: bool = True, **fields: object) -> Ladder:
-    """A ladder that differs first at one rung; `facts` and the other fields are those of that rung."""
-    differs = Rung(rung=name, status="differs", **{"place": "encoder", "detail": f"The {name} differs.", **fields})  # type: ignore[arg-type]
+    """A ladder that differs first at one rung; `facts` and the other fields are those of that
+    rung.
+    """
+    differs = Rung(
+        rung=name,
+        status="differs",
+        **{"place": "encoder", "detail": f"The {name} differs.", **fields},
+    )  # type: ignore[arg-type]
     given = {rung.rung: rung for rung in (*others, differs)}
-    return Ladder(rungs=tuple(given.get(rung, Rung(rung=rung, status="equal")) for rung in RUNGS), first=name, came_back=came_back)
+    return Ladder(
+        rungs=tuple(given.get(rung, Rung(rung=rung, status="equal")) for rung in RUNGS),
+        first=name,
+        came_back=came_back,
+    )
 
 
 def names(found: tuple[Cause, ...]) -> list[str]:

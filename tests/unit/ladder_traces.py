@@ -37,7 +37,9 @@ HELLO: Event = {
 HASHES: Event = {"e": "fingerprints", "hash": "xxh3_128", "sketch": "signs-2"}
 
 
-def tensor(content: str, shape: Sequence[int] = (2, 3), d: str = "float32", **keys: object) -> Event:
+def tensor(
+    content: str, shape: Sequence[int] = (2, 3), d: str = "float32", **keys: object
+) -> Event:
     return {"h": content, "d": d, "s": list(shape), "z": 1.0, **keys}
 
 
@@ -46,7 +48,9 @@ def seen(r: str, p: str, i: int = 1, **keys: object) -> Event:
 
 
 def call(p: str, given: str, returned: str, k: str = "Linear", i: int = 1, **keys: object) -> Event:
-    return seen("call", p, i, k=k, **{"in": [["0", tensor(given)]], "out": [["", tensor(returned)]]}, **keys)
+    return seen(
+        "call", p, i, k=k, **{"in": [["0", tensor(given)]], "out": [["", tensor(returned)]]}, **keys
+    )
 
 
 def out(r: str, p: str, content: str, i: int = 1, **keys: object) -> Event:
@@ -70,7 +74,9 @@ def update(i: int) -> Event:
 
 
 def training(**changed: str) -> list[Event]:
-    """Two iterations of a model `body` -> `noise` -> `head`; `changed` gives other contents by name: `weights="w'"`."""
+    """Two iterations of a model `body` -> `noise` -> `head`; `changed` gives other contents by
+    name: `weights="w'"`.
+    """
 
     def content(name: str) -> str:
         return changed.get(name, name)
@@ -78,17 +84,50 @@ def training(**changed: str) -> list[Event]:
     events: list[Event] = [
         HASHES,
         {"e": "optimizer", "o": 0, "class": "SGD"},
-        out("weights", "body.weight", content("weights"), l="train.py:7", g={"torch": content("born")}),
-        out("weights", "head.weight", content("weights_of_head"), l="train.py:7", g={"torch": content("born")}),
+        out(
+            "weights",
+            "body.weight",
+            content("weights"),
+            l="train.py:7",
+            g={"torch": content("born")},
+        ),
+        out(
+            "weights",
+            "head.weight",
+            content("weights_of_head"),
+            l="train.py:7",
+            g={"torch": content("born")},
+        ),
         generators("first forward", torch=content("torch"), numpy=content("numpy")),
     ]
     for i in (1, 2):
         forward = "" if i == 1 else content("new weights")
-        moved = {"g": {"torch": content("torch") + str(i)}, "g2": {"torch": content("torch") + str(i + 1)}} if "drop" in changed else {}
+        moved = (
+            {
+                "g": {"torch": content("torch") + str(i)},
+                "g2": {"torch": content("torch") + str(i + 1)},
+            }
+            if "drop" in changed
+            else {}
+        )
         events += [
-            seen("batch", "DataLoader[0]", i, out=[["0", tensor(content(f"x{i}"))]], idx=[1, 2], n=["s1", "s2"]),
+            seen(
+                "batch",
+                "DataLoader[0]",
+                i,
+                out=[["0", tensor(content(f"x{i}"))]],
+                idx=[1, 2],
+                n=["s1", "s2"],
+            ),
             call("body", content(f"x{i}"), content("hidden") + forward, i=i),
-            call("noise", content("hidden_in") + forward, content("noisy") + forward, k="Noise", i=i, **moved),
+            call(
+                "noise",
+                content("hidden_in") + forward,
+                content("noisy") + forward,
+                k="Noise",
+                i=i,
+                **moved,
+            ),
             call("head", content("noisy") + forward, content("logits") + forward, i=i),
             call("", content(f"x{i}"), content("logits") + forward, k="Model", i=i),
             saved("NllLossBackward0", "target", content("target"), i, shape=(4,), d="int64"),
@@ -99,7 +138,13 @@ def training(**changed: str) -> list[Event]:
             out("outgrad", "noise", content("d noise") + forward, i),
             out("outgrad", "body", content("d body") + forward, i),
             out("gradient", "body.weight", content("dw body") + forward, i),
-            seen("hyper", "SGD[0]", i, o=0, out=[["lr", {"v": float(content("0.5"))}], ["momentum", {"v": 0.9}]]),
+            seen(
+                "hyper",
+                "SGD[0]",
+                i,
+                o=0,
+                out=[["lr", {"v": float(content("0.5"))}], ["momentum", {"v": 0.9}]],
+            ),
             out("reduced", "body.weight", content("reduced") + forward, i, o=0),
             out("update", "body.weight", content("new") + forward, i, o=0),
             update(i),
@@ -110,7 +155,9 @@ def training(**changed: str) -> list[Event]:
 def changes(events: Sequence[Event], r: str, p: str, i: int = 1, **keys: object) -> list[Event]:
     """With other keys in one fact."""
     assert any((e.get("r"), e.get("p"), e.get("i")) == (r, p, i) for e in events)
-    return [{**e, **keys} if (e.get("r"), e.get("p"), e.get("i")) == (r, p, i) else e for e in events]
+    return [
+        {**e, **keys} if (e.get("r"), e.get("p"), e.get("i")) == (r, p, i) else e for e in events
+    ]
 
 
 def without(events: Sequence[Event], p: str) -> list[Event]:
@@ -123,7 +170,9 @@ def text(events: Sequence[Event]) -> bytes:
 
 def record(number: int, prefix: str) -> RunRecord:
     places = {"trace": f"{prefix}run-{number}/trace", "stdout": "none", "stderr": "none"}
-    return RunRecord(number=number, ended="completed", exit_status=0, started="", seconds=1.0, **places)
+    return RunRecord(
+        number=number, ended="completed", exit_status=0, started="", seconds=1.0, **places
+    )
 
 
 def write(folder: Path, run: RunRecord, *ranks: bytes) -> None:
@@ -133,10 +182,21 @@ def write(folder: Path, run: RunRecord, *ranks: bytes) -> None:
 
 
 def plain(*losses: float) -> bytes:
-    return text([{"e": "optimizer", "o": 0}, *(event for n, value in enumerate(losses) for event in (loss(value), update(n + 1)))])
+    return text(
+        [
+            {"e": "optimizer", "o": 0},
+            *(event for n, value in enumerate(losses) for event in (loss(value), update(n + 1))),
+        ]
+    )
 
 
-def check_of(folder: Path, *, deeper: tuple[DeeperPair, ...], first: tuple[bytes, bytes], unequal: int | None = 1) -> Check:
+def check_of(
+    folder: Path,
+    *,
+    deeper: tuple[DeeperPair, ...],
+    first: tuple[bytes, bytes],
+    unequal: int | None = 1,
+) -> Check:
     runs = [record(number, "") for number in (1, 2)]
     for run, content in zip(runs, first, strict=True):
         write(folder, run, content)
@@ -152,12 +212,20 @@ def check_of(folder: Path, *, deeper: tuple[DeeperPair, ...], first: tuple[bytes
     )
     entry = EntryPoint(command=("python", "train.py"), kind="script", name="train")
     kept = CheckRecord(
-        reprocheck_version="0", entry_point=entry, started="", tolerance=Tolerance(), settings=(), runs=tuple(runs), deeper=deeper
+        reprocheck_version="0",
+        entry_point=entry,
+        started="",
+        tolerance=Tolerance(),
+        settings=(),
+        runs=tuple(runs),
+        deeper=deeper,
     )
     return Check(record=kept, runs=tuple(read_run(folder, run) for run in runs), verdict=verdict)
 
 
-def pair_of(folder: Path, first: Sequence[bytes], second: Sequence[bytes], level: str = "module") -> DeeperPair:
+def pair_of(
+    folder: Path, first: Sequence[bytes], second: Sequence[bytes], level: str = "module"
+) -> DeeperPair:
     runs = tuple(record(number, f"{level}/") for number in (1, 2))
     write(folder, runs[0], *first)
     write(folder, runs[1], *second)

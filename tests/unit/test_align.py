@@ -1,4 +1,6 @@
-"""Two streams of facts side by side, although they hold different numbers of calls, batches or iterations."""
+"""Two streams of facts side by side, although they hold different numbers of calls, batches or
+iterations.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,29 @@ def calls(*places: str, iteration: int = 1) -> list[Seen]:
 
 def shown(steps: tuple[Step, ...]) -> list[str]:
     """`a` in both, `a-` in run 1 only, `a+` in run 2 only, `a~` moved."""
-    return [step.seen.place + ("~" if step.moved else "" if step.both else "-" if step.first else "+") for step in steps]
+    return [
+        step.seen.place + ("~" if step.moved else "" if step.both else "-" if step.first else "+")
+        for step in steps
+    ]
 
 
 def test_equal_streams_go_together() -> None:
     steps = align(calls("a", "b", "a"), calls("a", "b", "a"))
     assert shown(steps) == ["a", "b", "a"]
     assert [step.number for step in steps] == [0, 1, 2]
-    assert all(step.first is not None and step.second is not None and step.first.call == step.second.call for step in steps)
+    assert all(
+        step.first is not None and step.second is not None and step.first.call == step.second.call
+        for step in steps
+    )
 
 
 def test_a_call_that_only_run_2_makes() -> None:
-    assert shown(align(calls("a", "b", "c"), calls("a", "aux", "b", "c"))) == ["a", "aux+", "b", "c"]
+    assert shown(align(calls("a", "b", "c"), calls("a", "aux", "b", "c"))) == [
+        "a",
+        "aux+",
+        "b",
+        "c",
+    ]
 
 
 def test_a_call_that_only_run_1_makes_at_the_end() -> None:
@@ -42,7 +55,16 @@ def test_a_call_that_only_run_1_makes_at_the_end() -> None:
 def test_one_more_turn_of_a_loop_does_not_shift_what_follows() -> None:
     first = calls("embed", "block", "norm", "block", "norm", "head")
     second = calls("embed", "block", "norm", "block", "norm", "block", "norm", "head")
-    assert shown(align(first, second)) == ["embed", "block", "norm", "block", "norm", "block+", "norm+", "head"]
+    assert shown(align(first, second)) == [
+        "embed",
+        "block",
+        "norm",
+        "block",
+        "norm",
+        "block+",
+        "norm+",
+        "head",
+    ]
 
 
 def test_a_repeated_call_that_run_2_makes_early_keeps_the_others_together() -> None:
@@ -76,16 +98,25 @@ def test_nothing_in_common() -> None:
 def test_every_fact_stands_in_the_alignment_once(one: list[str], other: list[str]) -> None:
     first, second = calls(*one), calls(*other)
     steps = align(first, second)
-    assert [id(step.first) for step in steps if step.first is not None] == [id(seen) for seen in first]
-    assert sorted(id(step.second) for step in steps if step.second is not None) == sorted(id(seen) for seen in second)
+    assert [id(step.first) for step in steps if step.first is not None] == [
+        id(seen) for seen in first
+    ]
+    assert sorted(id(step.second) for step in steps if step.second is not None) == sorted(
+        id(seen) for seen in second
+    )
     assert [step.number for step in steps] == list(range(len(steps)))
-    assert all(step.first.place == step.second.place for step in steps if step.first and step.second)
+    assert all(
+        step.first.place == step.second.place for step in steps if step.first and step.second
+    )
 
 
 def test_a_hundred_thousand_facts_that_part_early_take_seconds() -> None:
     places = [f"layer.{n}" for n in range(50_000)]
     first = [call(place, i) for i in (1, 2) for place in places]
-    second = [call("extra", 1), *(call(place, i) for i in (1, 2) for n, place in enumerate(places) if n % 7 != 1)]
+    second = [
+        call("extra", 1),
+        *(call(place, i) for i in (1, 2) for n, place in enumerate(places) if n % 7 != 1),
+    ]
     started = time.perf_counter()
     steps = align(first, second)
     assert time.perf_counter() - started < 60

@@ -26,7 +26,7 @@ def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-# ---------------------------------------------------------------------------------------------------------------- errors
+# ------------------------------------------------------------------------------------------- errors
 
 TRACEBACK = """\
 Epoch 1
@@ -65,10 +65,14 @@ UNSEEDED = (
         (UNSEEDED, "unseeded-in-deterministic-mode", "Random ops require a seed"),
     ],
 )
-def test_an_error_of_deterministic_mode_names_operator_and_line(message: str, expected: str, operator: str) -> None:
+def test_an_error_of_deterministic_mode_names_operator_and_line(
+    message: str, expected: str, operator: str
+) -> None:
     found = causes_of(check(None, stderr=TRACEBACK + message), ".")
     assert names(found) == [expected] and found[0].confidence == "observed"
-    assert found[0].source == SourceLine(file="/home/a/model.py", line=7, text="memory.put_(index, values)")
+    assert found[0].source == SourceLine(
+        file="/home/a/model.py", line=7, text="memory.put_(index, values)"
+    )
     text = " ".join(found[0].evidence)
     assert operator in text or operator in message
     if operator.startswith("`"):
@@ -87,13 +91,20 @@ def test_the_real_error_of_torch(tmp_path: Path) -> None:
     import sys
 
     pytest.importorskip("torch")
-    write("import torch\ntorch.use_deterministic_algorithms(True)\ntorch.zeros(4).put_(torch.tensor([1]), torch.ones(1))\n")
+    write(
+        "import torch\ntorch.use_deterministic_algorithms(True)\ntorch.zeros(4).put_(torch.tensor([1]), torch.ones(1))\n"
+    )
     done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)
     found = parse(done.stderr)
-    assert found and found.operator == "put_" and found.source and (Path(found.source.file).name, found.source.line) == ("train.py", 3)
+    assert (
+        found
+        and found.operator == "put_"
+        and found.source
+        and (Path(found.source.file).name, found.source.line) == ("train.py", 3)
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- the user's lines
+# --------------------------------------------------------------------------------- the user's lines
 
 FED = """\
 import random, time
@@ -129,10 +140,25 @@ class Blur(torch.nn.Module):
 )
 def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) -> None:
     write(FED)
-    facts = {"kind": "call", "operator": "aten.add.Tensor", "operator_inputs_differ": True, "victim": True}
-    found = causes_of(check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)), ".")
-    assert (names(found)[0], found[0].confidence) == (first, "observed" if first == "unrecorded-input" else "suspected")
-    assert found[0].source == SourceLine(file="train.py", line=at, text=FED.splitlines()[at - 1].strip())
+    facts = {
+        "kind": "call",
+        "operator": "aten.add.Tensor",
+        "operator_inputs_differ": True,
+        "victim": True,
+    }
+    found = causes_of(
+        check(
+            ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)
+        ),
+        ".",
+    )
+    assert (names(found)[0], found[0].confidence) == (
+        first,
+        "observed" if first == "unrecorded-input" else "suspected",
+    )
+    assert found[0].source == SourceLine(
+        file="train.py", line=at, text=FED.splitlines()[at - 1].strip()
+    )
     assert ("reads the clock" in " ".join(found[0].evidence)) is (line == 11)
 
 
@@ -142,7 +168,11 @@ BUILT = {"built": True, "order": "same samples, other order"}
 @pytest.mark.parametrize(
     ("script", "facts", "expected"),
     [
-        ("from concurrent.futures import as_completed\nfor one in as_completed([]): pass\n", BUILT, "arrival-order"),
+        (
+            "from concurrent.futures import as_completed\nfor one in as_completed([]): pass\n",
+            BUILT,
+            "arrival-order",
+        ),
         ("import random\nrandom.Random().shuffle(samples)\n", BUILT, "private-shuffle"),
         (
             "import numpy as np\nx = np.random.default_rng().normal(9)\n",
@@ -154,11 +184,21 @@ BUILT = {"built": True, "order": "same samples, other order"}
             {"built": True, "subset": True, "order": "other samples"},
             "unseeded-split",
         ),
-        ("class Node:\n    pass\nfor node in {Node() for _ in range(9)}: pass\n", BUILT, "address-order"),
-        ("class Node:\n    __hash__ = f\nfor node in {Node() for _ in range(9)}: pass\n", BUILT, "hash-order"),
+        (
+            "class Node:\n    pass\nfor node in {Node() for _ in range(9)}: pass\n",
+            BUILT,
+            "address-order",
+        ),
+        (
+            "class Node:\n    __hash__ = f\nfor node in {Node() for _ in range(9)}: pass\n",
+            BUILT,
+            "hash-order",
+        ),
     ],
 )
-def test_a_data_set_that_was_built_otherwise(script: str, facts: dict[str, object], expected: str) -> None:
+def test_a_data_set_that_was_built_otherwise(
+    script: str, facts: dict[str, object], expected: str
+) -> None:
     write(script)
     assert names(causes_of(check(ladder("batch", facts=facts)), "."))[0] == expected
 
@@ -175,12 +215,21 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
     found = causes_of(check(ladder("initial weights", facts=facts, place="first", **GROSS)), ".")
     assert names(found)[0] == "seed-after-model" and found[0].confidence == "observed"
     assert found[0].source == SourceLine(file="train.py", line=2, text="first = torch.randn(3)")
-    assert "torch was drawn from before train.py:3 seeds it" in " ".join(found[0].evidence).replace("Torch", "torch")
+    assert "torch was drawn from before train.py:3 seeds it" in " ".join(found[0].evidence).replace(
+        "Torch", "torch"
+    )
 
 
 def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     write("import random\nkeep = random.random()\n")
-    found = causes_of(check(ladder("RNG state", facts={"generators": ["python"], "kind": "between", "outside": True})), ".")
+    found = causes_of(
+        check(
+            ladder(
+                "RNG state", facts={"generators": ["python"], "kind": "between", "outside": True}
+            )
+        ),
+        ".",
+    )
     assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
     assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
 
@@ -190,12 +239,22 @@ def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     [
         ("train, test = train_test_split(rows, test_size=0.2)", "unseeded-split"),
         ("train, test = train_test_split(rows, random_state=0)", "unseeded-draw"),
-        ("import numpy\nnoise = numpy.random.rand(3)\ntrain, test = train_test_split(rows)", "unseeded-draw"),
+        (
+            "import numpy\nnoise = numpy.random.rand(3)\ntrain, test = train_test_split(rows)",
+            "unseeded-draw",
+        ),
     ],
 )
-def test_a_split_that_draws_from_the_differing_generator_is_named_where_nothing_else_draws(source: str, expected: str) -> None:
+def test_a_split_that_draws_from_the_differing_generator_is_named_where_nothing_else_draws(
+    source: str, expected: str
+) -> None:
     write(f"from sklearn.model_selection import train_test_split\n{source}\n")
-    found = causes_of(check(ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})), ".")
+    found = causes_of(
+        check(
+            ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})
+        ),
+        ".",
+    )
     assert names(found)[0] == expected
 
 
@@ -211,12 +270,25 @@ def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write("import data\n")
     write("import numpy as np\nrng = np.random.default_rng()\n", "data.py")
     first = causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
-    assert first[0].source == SourceLine(file="data.py", line=2, text="rng = np.random.default_rng()")
+    assert first[0].source == SourceLine(
+        file="data.py", line=2, text="rng = np.random.default_rng()"
+    )
     Path("data.py").write_text("# all new\n# lines\n")
-    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".") == first
+    assert (
+        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
+        == first
+    )
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path) == first
+    assert (
+        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)
+        == first
+    )
     (tmp_path / "sources.json").write_text('{"files": 3}')
-    assert causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[0].code == first[0].code
+    assert (
+        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[
+            0
+        ].code
+        == first[0].code
+    )

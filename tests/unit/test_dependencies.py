@@ -20,10 +20,25 @@ LOADED_BY = {"pytest"}
 
 
 def imported() -> set[str]:
-    """The distributions whose modules are imported anywhere in the package, outside of the user's process."""
-    files = [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in IN_THE_USERS_PROCESS]
-    names = {name for path in files for node in ast.walk(ast.parse(path.read_text())) for name in roots(node)}
-    return {name.lower() for name in names} - {name.lower() for name in sys.stdlib_module_names} - {"reprocheck"}
+    """The distributions whose modules are imported anywhere in the package, outside of the user's
+    process.
+    """
+    files = [
+        path
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).parts[0] not in IN_THE_USERS_PROCESS
+    ]
+    names = {
+        name
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in roots(node)
+    }
+    return (
+        {name.lower() for name in names}
+        - {name.lower() for name in sys.stdlib_module_names}
+        - {"reprocheck"}
+    )
 
 
 def roots(node: ast.AST) -> Iterator[str]:
@@ -37,7 +52,12 @@ def roots(node: ast.AST) -> Iterator[str]:
 def declared() -> tuple[set[str], set[str]]:
     """The distributions that every installation has, and those of the extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [one for name, wanted in project["optional-dependencies"].items() if name != "dev" for one in wanted]
+    extras = [
+        one
+        for name, wanted in project["optional-dependencies"].items()
+        if name != "dev"
+        for one in wanted
+    ]
     return names(project["dependencies"]), names(extras)
 
 

@@ -1,4 +1,6 @@
-"""Draws by the script itself, which are no facts of their own: known by where a generator is found the next time."""
+"""Draws by the script itself, which are no facts of their own: known by where a generator is found
+the next time.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,18 @@ from ladder_traces import HASHES, Event, call, climb, generators, loss, out, see
 
 
 def found(state: str) -> Event:
-    """The generator of numpy as it was when it was imported; nobody seeds it, so the state is another one in each run."""
+    """The generator of numpy as it was when it was imported; nobody seeds it, so the state is
+    another one in each run.
+    """
     return seen("found", "numpy", g={"numpy": state})
 
 
-def iterations(run: str, *, batch: str = "x", numpy: Sequence[str], reduced: str = "d", written: str = "") -> list[Event]:
-    """Two iterations; `numpy`: where its generator stands before training, before and after the first update, and before the second."""
+def iterations(
+    run: str, *, batch: str = "x", numpy: Sequence[str], reduced: str = "d", written: str = ""
+) -> list[Event]:
+    """Two iterations; `numpy`: where its generator stands before training, before and after the
+    first update, and before the second.
+    """
     start, before, after, later = (run + state for state in numpy)
     return [
         HASHES,
@@ -43,7 +51,12 @@ def test_data_that_were_made_before_the_training_from_an_unseeded_generator(tmp_
     one, other = (iterations(run, batch=run, numpy="1111") for run in "ab")
     ladder = climb(tmp_path, one, other)
     rung = ladder.rung("RNG state")
-    assert (ladder.first, rung.place, rung.facts["generators"], rung.facts["outside"]) == ("RNG state", "fit", ["numpy"], True)
+    assert (ladder.first, rung.place, rung.facts["generators"], rung.facts["outside"]) == (
+        "RNG state",
+        "fit",
+        ["numpy"],
+        True,
+    )
     assert "because nothing seeds numpy" in ladder.sentence
 
 
@@ -51,7 +64,9 @@ def test_a_generator_that_stands_where_it_was_found_explains_nothing(tmp_path: P
     one, other = (iterations(run, batch=run, numpy="0000") for run in "ab")
     ladder = climb(tmp_path, one, other)
     assert (ladder.first, ladder.rung("RNG state").status) == ("batch", "equal")
-    assert ladder.sentence.endswith("and no process-wide generator explains it."), "what does explain it is for the causes to say"
+    assert ladder.sentence.endswith("and no process-wide generator explains it."), (
+        "what does explain it is for the causes to say"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,8 +79,12 @@ def test_a_generator_that_stands_where_it_was_found_explains_nothing(tmp_path: P
         ({"written": True}, "0011", "update"),
     ],
 )
-def test_what_lies_behind_the_loss_asks_for_a_draw_at_that_time(tmp_path: Path, changed: dict[str, bool], numpy: str, first: str) -> None:
-    one, other = (iterations(run, numpy=numpy, **{name: name + run for name in changed}) for run in "ab")
+def test_what_lies_behind_the_loss_asks_for_a_draw_at_that_time(
+    tmp_path: Path, changed: dict[str, bool], numpy: str, first: str
+) -> None:
+    one, other = (
+        iterations(run, numpy=numpy, **{name: name + run for name in changed}) for run in "ab"
+    )
     ladder = climb(tmp_path, one, other)
     assert ladder.first == first
     assert "body.weight" in ladder.sentence
@@ -75,8 +94,16 @@ def test_a_weight_that_is_written_to_after_its_update(tmp_path: Path) -> None:
     one, other = (iterations(run, numpy="0000", written="w" + run) for run in "ab")
     ladder = climb(tmp_path, one, other)
     rung = ladder.rung("update")
-    assert (ladder.first, rung.place, rung.iteration, rung.facts["written"]) == ("update", "body.weight", 1, True)
-    assert "`body.weight` agrees after the update, and is written to and differs before the next forward pass" in ladder.sentence
+    assert (ladder.first, rung.place, rung.iteration, rung.facts["written"]) == (
+        "update",
+        "body.weight",
+        1,
+        True,
+    )
+    assert (
+        "`body.weight` agrees after the update, and is written to and differs before the next forward pass"
+        in ladder.sentence
+    )
     assert ladder.rung("forward").culprit is None
 
 

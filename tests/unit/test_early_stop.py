@@ -17,7 +17,11 @@ def run(number: int, ended: Ended) -> Run:
     """A run whose one process came to its stop in iteration 10."""
     made = check().runs[0]
     (trace,) = made.traces
-    return replace(made, record=replace(made.record, number=number, ended=ended), traces=(replace(trace, stopped_at=10),))
+    return replace(
+        made,
+        record=replace(made.record, number=number, ended=ended),
+        traces=(replace(trace, stopped_at=10),),
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,7 +34,15 @@ def run(number: int, ended: Ended) -> Run:
         ),
     ],
 )
-def test_each_run_is_said_to_be_ended_early_or_not(ends: tuple[Ended, Ended], said: list[str]) -> None:
-    found = list(dict.fromkeys(changed_by_stops([run(number, end) for number, end in enumerate(ends, start=1)])))
+def test_each_run_is_said_to_be_ended_early_or_not(
+    ends: tuple[Ended, Ended], said: list[str]
+) -> None:
+    found = list(
+        dict.fromkeys(
+            changed_by_stops([run(number, end) for number, end in enumerate(ends, start=1)])
+        )
+    )
     assert len(found) == len(said)
-    assert all(sentence.startswith(beginning) for sentence, beginning in zip(found, said, strict=True))
+    assert all(
+        sentence.startswith(beginning) for sentence, beginning in zip(found, said, strict=True)
+    )

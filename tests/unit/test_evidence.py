@@ -31,11 +31,17 @@ def test_the_facts_of_two_generators_do_not_add_up(of: str) -> None:
 def test_a_fact_shows_only_the_entries_that_it_is_named_for() -> None:
     facts = (DIFFERS, Recorded(kind="never seeded", of="torch"))
     assert confidence("unseeded-weights", facts) == "observed"
-    assert confidence("clock-seed", facts) == confidence("private-initialiser", facts) == "suspected"
+    assert (
+        confidence("clock-seed", facts) == confidence("private-initialiser", facts) == "suspected"
+    )
 
 
 def test_no_suspect_says_by_itself_how_sure_it_is() -> None:
     folder = Path(suspects.__file__).parent
     for path in folder.glob("*.py"):
-        keywords = {node.arg for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.keyword)}
+        keywords = {
+            node.arg
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.keyword)
+        }
         assert "confidence" not in keywords, path.name

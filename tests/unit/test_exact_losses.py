@@ -1,4 +1,6 @@
-"""Losses that a double does not hold: neither equal in every bit nor within no tolerance when they differ."""
+"""Losses that a double does not hold: neither equal in every bit nor within no tolerance when they
+differ.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,19 @@ from tests.unit.verdict_runs import run, trace
 LARGE = 2**60
 
 
-@pytest.mark.parametrize("value", [1.5, 3, LARGE, True, numpy.float32(0.1), numpy.longdouble(0.1), float("nan"), numpy.longdouble("inf")])
+@pytest.mark.parametrize(
+    "value",
+    [
+        1.5,
+        3,
+        LARGE,
+        True,
+        numpy.float32(0.1),
+        numpy.longdouble(0.1),
+        float("nan"),
+        numpy.longdouble("inf"),
+    ],
+)
 def test_what_a_double_holds_is_written_as_one(value: object) -> None:
     assert exact_text(value) == ""
 
@@ -29,19 +43,34 @@ def test_what_it_does_not_hold_is_kept_beside_it() -> None:
     assert exact_text(numpy.finfo(numpy.longdouble).tiny) != ""
     line = json.loads(loss_line([LARGE + 1, 2.0], "int64", "log", 1, ""))
     assert line["v"] == [float(LARGE), 2.0] and line["x"] == ["1000000000000001/1", ""]
-    assert whole_or_float(numpy.int64(LARGE + 1)) == LARGE + 1 and whole_or_float(numpy.float32(0.5)) == 0.5
+    assert (
+        whole_or_float(numpy.int64(LARGE + 1)) == LARGE + 1
+        and whole_or_float(numpy.float32(0.5)) == 0.5
+    )
 
 
 def written(folder: Path, *values: object, threads: bool = False) -> Run:
-    """A run whose trace holds these losses, each with an update; of several threads in one iteration where `threads`."""
+    """A run whose trace holds these losses, each with an update; of several threads in one
+    iteration where `threads`.
+    """
     (folder / "trace").mkdir(parents=True)
-    lines = ['{"e":"process","v":1,"pid":5,"time":1.0,"argv":["t.py"]}\n', '{"e":"optimizer","o":0,"class":"SGD"}\n']
+    lines = [
+        '{"e":"process","v":1,"pid":5,"time":1.0,"argv":["t.py"]}\n',
+        '{"e":"optimizer","o":0,"class":"SGD"}\n',
+    ]
     for number, value in enumerate(values):
         lines.append(loss_line([value], "int64", "log", 1, str(number) if threads else ""))  # type: ignore[list-item]
         lines += [] if threads and number % 2 == 0 else ['{"e":"update","o":0,"c":true}\n']
     (folder / "trace" / "5-1.jsonl").write_text("".join(lines))
     record = RunRecord(
-        number=1, ended="completed", exit_status=0, started="", seconds=1.0, trace="trace", stdout="stdout.log", stderr="stderr.log"
+        number=1,
+        ended="completed",
+        exit_status=0,
+        started="",
+        seconds=1.0,
+        trace="trace",
+        stdout="stdout.log",
+        stderr="stderr.log",
     )
     return read_run(folder, record)
 
@@ -56,15 +85,28 @@ def test_large_integers_are_compared_as_what_they_are(tmp_path: Path) -> None:
     assert judge([first, numbered(again, 2)], Tolerance()).bitwise.equal is True
     other = numbered(written(tmp_path / "c", LARGE + 1, LARGE + 2, LARGE + 4), 2)
     verdict = judge([first, other], Tolerance())
-    assert (verdict.verdict, verdict.bitwise.equal, verdict.bitwise.first_iteration) == ("reproducible", False, 3)
+    assert (verdict.verdict, verdict.bitwise.equal, verdict.bitwise.first_iteration) == (
+        "reproducible",
+        False,
+        3,
+    )
     assert verdict.outcomes.statement.startswith("The two runs gave different losses.")
 
-    strict = judge([first, numbered(written(tmp_path / "d", LARGE + 2, LARGE + 2, LARGE + 3), 2)], Tolerance(rtol=0, atol=0))
+    strict = judge(
+        [first, numbered(written(tmp_path / "d", LARGE + 2, LARGE + 2, LARGE + 3), 2)],
+        Tolerance(rtol=0, atol=0),
+    )
     assert (verdict.bitwise.ulp, strict.title) == (None, "NOT REPRODUCIBLE (forward)")
     numbers = f"run 2 has loss {LARGE + 2} where run 1 has {LARGE + 1}, a difference of 1 where 0 is allowed"
-    assert strict.reason == f"Before the first update of the weights the losses differ: in iteration 1, {numbers}."
+    assert (
+        strict.reason
+        == f"Before the first update of the weights the losses differ: in iteration 1, {numbers}."
+    )
     later = judge([first, other], Tolerance(rtol=0, atol=0), "any-iteration")
-    assert later.first_divergence is not None and (later.first_divergence.iteration, later.exit_code) == (3, 1)
+    assert later.first_divergence is not None and (
+        later.first_divergence.iteration,
+        later.exit_code,
+    ) == (3, 1)
 
 
 def test_losses_of_threads_keep_theirs_when_they_are_put_in_order(tmp_path: Path) -> None:

@@ -22,29 +22,33 @@ CHILD = Path(leaves.__file__).parents[1]
 
 
 def numbers(text: str) -> Any:
-    return np.frombuffer(base64.b64decode(text), "<f4").astype(float).reshape(sketch.VECTORS, sketch.BUCKETS)
+    return (
+        np.frombuffer(base64.b64decode(text), "<f4")
+        .astype(float)
+        .reshape(sketch.VECTORS, sketch.BUCKETS)
+    )
 
 
 def of(values: Any) -> list[list[Any]]:
     return leaves.leaves(values, lambda value: None)
 
 
-# ---------------------------------------------------------------------------------------------------------------- hash
+# --------------------------------------------------------------------------------------------- hash
 
 
 def test_digest_of_each_algorithm() -> None:
     assert hashing._blake2b(b"bytes") == hashlib.blake2b(b"bytes", digest_size=16).hexdigest()
     assert hashing.digest(np.arange(3, dtype=np.uint8)) == hashing.digest(b"\0\1\2")
     assert len(hashing.digest(b"")) == 32
-    blocked = (
-        "import sys; sys.modules['xxhash'] = None; from reprocheck_child import hashing; print(hashing.NAME, hashing.digest(b'bytes'))"
-    )
+    blocked = "import sys; sys.modules['xxhash'] = None; from reprocheck_child import hashing; print(hashing.NAME, hashing.digest(b'bytes'))"
     environment = {**os.environ, "PYTHONPATH": str(CHILD)}
-    said = subprocess.run([sys.executable, "-c", blocked], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    said = subprocess.run(
+        [sys.executable, "-c", blocked], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert said == ["blake2b", hashing._blake2b(b"bytes")]
 
 
-# ---------------------------------------------------------------------------------------------------------------- sketch
+# ------------------------------------------------------------------------------------------- sketch
 
 
 def test_signs_are_fixed() -> None:
@@ -67,7 +71,20 @@ def test_the_map_is_the_one_of_the_description() -> None:
     flips = np.array(sketch.cycle_signs()).reshape(sketch.GROUPS, sketch.FLIPS)
     columns = np.array(sketch.column_signs()).reshape(sketch.VECTORS, sketch.ROW)
     sketches = sketch.ArraySketch(np)
-    for element in (0, 15, 16, 1023, 1024, 5000, 200_007, sketch.CYCLE - 1, sketch.CYCLE + 7, 2 * sketch.CYCLE + 5, size - 78, size - 1):
+    for element in (
+        0,
+        15,
+        16,
+        1023,
+        1024,
+        5000,
+        200_007,
+        sketch.CYCLE - 1,
+        sketch.CYCLE + 7,
+        2 * sketch.CYCLE + 5,
+        size - 78,
+        size - 1,
+    ):
         values = np.zeros(size, np.float32)
         values[element] = 2.5
         row, c = divmod(element, sketch.ROW)
@@ -75,14 +92,19 @@ def test_the_map_is_the_one_of_the_description() -> None:
         group = c // sketch.COLUMNS
         expected = np.zeros((sketch.VECTORS, sketch.BUCKETS))
         for vector in range(sketch.VECTORS):
-            expected[vector, c % 16] = 2.5 * rows[group, r] * flips[group, cycle] * columns[vector, c]
+            expected[vector, c % 16] = (
+                2.5 * rows[group, r] * flips[group, cycle] * columns[vector, c]
+            )
         found, norm = sketches.of(values)
         assert (numbers(found) == expected).all(), element
         assert norm == 2.5
 
 
 def test_what_is_all_alike_keeps_its_length() -> None:
-    rows, flips = (np.array(table).reshape(sketch.GROUPS, -1) for table in (sketch.row_signs(), sketch.cycle_signs()))
+    rows, flips = (
+        np.array(table).reshape(sketch.GROUPS, -1)
+        for table in (sketch.row_signs(), sketch.cycle_signs())
+    )
     for table, weights in ((rows, np.ones(sketch.GROUPS)), (flips, rows.sum(1))):
         squares = (np.cumsum(table * weights[:, None], 1) ** 2).sum(0)
         ratios = np.sqrt(squares / (np.arange(1, table.shape[1] + 1) * (weights**2).sum()))
@@ -93,12 +115,15 @@ def test_what_is_all_alike_keeps_its_length() -> None:
 def test_marked_sketches_are_far_apart() -> None:
     values = np.ones(100, np.float32)
     text, norm = sketch.ArraySketch(np).of(values)
-    first, second = (numbers(sketch.marked(text, norm, digest)) for digest in ("0123456789abcdef", "fedcba9876543210"))
+    first, second = (
+        numbers(sketch.marked(text, norm, digest))
+        for digest in ("0123456789abcdef", "fedcba9876543210")
+    )
     assert np.linalg.norm(first - second) / 2 == pytest.approx(2 * norm, rel=1e-5)
     assert np.linalg.norm(first - numbers(text)) / 2 == pytest.approx(norm, rel=1e-5)
 
 
-# ---------------------------------------------------------------------------------------------------------------- leaves
+# ------------------------------------------------------------------------------------------- leaves
 
 
 def test_paths_and_plain_values() -> None:
@@ -109,7 +134,12 @@ def test_paths_and_plain_values() -> None:
         ids: list[int]
         name: str
 
-    nested = {"a": [1, 2.5, True, None], "b": point("s", math.nan), "c": Batch([7], "n"), "d": {"e": (b"x",)}}
+    nested = {
+        "a": [1, 2.5, True, None],
+        "b": point("s", math.nan),
+        "c": Batch([7], "n"),
+        "d": {"e": (b"x",)},
+    }
     assert of(nested) == [
         ["a.0", {"v": 1}],
         ["a.1", {"v": 2.5}],

@@ -1,4 +1,6 @@
-"""The ladder where files, structure or ranks differ, where traces are damaged, and where they are large."""
+"""The ladder where files, structure or ranks differ, where traces are damaged, and where they are
+large.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from reprocheck.model import (
 )
 from reprocheck.trace.deep import read_deep, sketched
 
-# ---------------------------------------------------------------------------------------------------------------- files, environment
+# ------------------------------------------------------------------------------- files, environment
 
 
 def test_a_file_left_by_run_1_and_read_before_the_first_difference(tmp_path: Path) -> None:
@@ -44,7 +46,9 @@ def test_a_file_left_by_run_1_and_read_before_the_first_difference(tmp_path: Pat
     assert ladder.first == "files and arguments"
     assert ladder.rung("files and arguments").place == "out/last.pt"
     assert "out/last.pt" in ladder.sentence
-    late = climb(tmp_path / "b", training(), [*training(x1="other"), opened], state_left=("out/last.pt",))
+    late = climb(
+        tmp_path / "b", training(), [*training(x1="other"), opened], state_left=("out/last.pt",)
+    )
     assert late.first == "batch"
     assert late.rung("files and arguments").status == "equal"
 
@@ -64,7 +68,10 @@ def test_a_cache_from_which_both_runs_read_the_same_leads_only_where_its_making_
     opened: Event = {"e": "open", "p": "cache.npz", "m": "r"}
 
     def run(number: int) -> list[Event]:
-        seeded = [seen("seed", generator, out=[["seed", {"v": seed}]], sn=0) for seed in seeds[number : number + 1]]
+        seeded = [
+            seen("seed", generator, out=[["seed", {"v": seed}]], sn=0)
+            for seed in seeds[number : number + 1]
+        ]
         born = {"g": {generator: f"state {number}"}, "sn": 1}
         events = training(weights=f"weights {number}")
         drawn = [{**event, **born} if event.get("r") == "weights" else event for event in events]
@@ -77,11 +84,16 @@ def test_a_cache_from_which_both_runs_read_the_same_leads_only_where_its_making_
 
 def test_the_environment_alone_never_leads(tmp_path: Path) -> None:
     different = (EnvironmentDifference(key="OMP_NUM_THREADS", run=2, reference="1", value="2"),)
-    ladder = climb(tmp_path / "a", training(), training(noisy="other"), environment_differences=different)
+    ladder = climb(
+        tmp_path / "a", training(), training(noisy="other"), environment_differences=different
+    )
     assert ladder.rung("environment").status == "differs"
     assert ladder.rung("environment").place == "OMP_NUM_THREADS"
     assert ladder.first == "forward"
-    assert climb(tmp_path / "b", training(), training(), environment_differences=different).first == "environment"
+    assert (
+        climb(tmp_path / "b", training(), training(), environment_differences=different).first
+        == "environment"
+    )
 
 
 def test_without_deeper_runs_there_is_no_ladder(tmp_path: Path) -> None:
@@ -89,29 +101,49 @@ def test_without_deeper_runs_there_is_no_ladder(tmp_path: Path) -> None:
     assert ladder_of(check, tmp_path) is None
 
 
-# ---------------------------------------------------------------------------------------------------------------- structure
+# ---------------------------------------------------------------------------------------- structure
 
 
 def test_a_module_that_only_run_2_calls(tmp_path: Path) -> None:
     other = training(logits="other")
     position = next(n for n, e in enumerate(other) if e.get("p") == "head" and e.get("i") == 2)
     base = training()
-    ladder = climb(tmp_path, base, [*base[:position], call("aux", "x", "a", k="Aux", i=2), *other[position:]])
+    ladder = climb(
+        tmp_path, base, [*base[:position], call("aux", "x", "a", k="Aux", i=2), *other[position:]]
+    )
     assert ladder.first == "forward"
     rung = ladder.rung("forward")
     assert (rung.place, rung.iteration) == ("aux", 2)
-    assert words(rung.detail) == "In iteration 2 run 2 calls aux (Aux), which run 1 does not: the control flow differs."
+    assert (
+        words(rung.detail)
+        == "In iteration 2 run 2 calls aux (Aux), which run 1 does not: the control flow differs."
+    )
     assert rung.facts["only_in_run"] == 2
 
 
 def test_one_batch_more_in_an_iteration(tmp_path: Path) -> None:
     def events(count: int) -> list[Event]:
-        turns = [[seen("batch", "L", c=n, out=[["0", tensor(f"x{n}")]]), call("", f"x{n}", f"y{n}", c=n), loss(1.0)] for n in range(count)]
-        return [HASHES, {"e": "optimizer", "o": 0}, *(e for turn in turns for e in turn), out("update", "w", "n"), update(1)]
+        turns = [
+            [
+                seen("batch", "L", c=n, out=[["0", tensor(f"x{n}")]]),
+                call("", f"x{n}", f"y{n}", c=n),
+                loss(1.0),
+            ]
+            for n in range(count)
+        ]
+        return [
+            HASHES,
+            {"e": "optimizer", "o": 0},
+            *(e for turn in turns for e in turn),
+            out("update", "w", "n"),
+            update(1),
+        ]
 
     ladder = climb(tmp_path, events(2), events(3))
     assert ladder.first == "batch"
-    assert "L hands out batch 3 of the iteration in run 2 that it does not in run 1" in words(ladder.rung("batch").detail)
+    assert "L hands out batch 3 of the iteration in run 2 that it does not in run 1" in words(
+        ladder.rung("batch").detail
+    )
 
 
 def test_a_run_that_was_stopped_in_mid_iteration_is_no_difference(tmp_path: Path) -> None:
@@ -128,13 +160,15 @@ def test_a_tensor_of_another_shape(tmp_path: Path) -> None:
     assert rung.facts["other_shape"] == [2, 4]
 
 
-# ---------------------------------------------------------------------------------------------------------------- damage, ranks, size
+# ------------------------------------------------------------------------------ damage, ranks, size
 
 
 def test_damaged_traces(tmp_path: Path) -> None:
     content = text(training())
     damaged = (
-        b"\xff not json\n" + content.replace(b'"p": "head"', b'"p": 7', 1) + b'{"e":"seen","r":"new kind","i":1,"p":"x","zz":1}\n{"e":"se'
+        b"\xff not json\n"
+        + content.replace(b'"p": "head"', b'"p": 7', 1)
+        + b'{"e":"seen","r":"new kind","i":1,"p":"x","zz":1}\n{"e":"se'
     )
     deeper = pair_of(tmp_path, [content], [damaged + b"\0" * 100])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
@@ -147,21 +181,39 @@ def test_damaged_traces(tmp_path: Path) -> None:
 
 def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
     def at_update(events: Sequence[Event], clipped: str = "") -> list[Event]:
-        facts: list[Event] = [{"e": "again", "r": "reduced", "i": 1, "o": 0, "p": ["head.weight", "body.weight", "unheard of"]}]
+        facts: list[Event] = [
+            {
+                "e": "again",
+                "r": "reduced",
+                "i": 1,
+                "o": 0,
+                "p": ["head.weight", "body.weight", "unheard of"],
+            }
+        ]
         if clipped:
-            facts = [{**facts[0], "p": ["head.weight"]}, out("reduced", "body.weight", clipped, o=0)]
+            facts = [
+                {**facts[0], "p": ["head.weight"]},
+                out("reduced", "body.weight", clipped, o=0),
+            ]
         events = [event for event in events if event.get("r") != "reduced"]
         first = next(n for n, event in enumerate(events) if event.get("r") == "update")
         return [*events[:first], *facts, *events[first:]]
 
     ladder = climb(tmp_path, at_update(training()), at_update(training(), clipped="noisy"))
     assert ladder.first == "gradient" and ladder.first_rung is not None
-    assert (ladder.first_rung.place, ladder.first_rung.facts["after_backward"]) == ("body.weight", True)
+    assert (ladder.first_rung.place, ladder.first_rung.facts["after_backward"]) == (
+        "body.weight",
+        True,
+    )
     deeper = pair_of(tmp_path / "read", [text(at_update(training()))], [text(training())])
     trace = read_deep(tmp_path / "read", deeper.runs[0])[0]
     facts = [one for one in trace.seen if one.iteration == 1]
-    gradients, reduced = ({one.place: one for one in facts if one.kind == kind} for kind in ("gradient", "reduced"))
-    assert reduced.keys() == {"head.weight", "body.weight"} and all(one.optimizer == 0 for one in reduced.values())
+    gradients, reduced = (
+        {one.place: one for one in facts if one.kind == kind} for kind in ("gradient", "reduced")
+    )
+    assert reduced.keys() == {"head.weight", "body.weight"} and all(
+        one.optimizer == 0 for one in reduced.values()
+    )
     for place, one in reduced.items():
         assert one.outputs == gradients[place].outputs and one.at > gradients[place].at
         assert sketched(trace, one) == sketched(trace, gradients[place]) != ({}, {})
@@ -170,20 +222,29 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(training())], [])
-    ladder = ladder_of(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
+    ladder = ladder_of(
+        check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path
+    )
     assert ladder is not None
     assert ladder.first is None
     assert set(statuses(ladder).values()) <= {"not_recorded", "equal"}
 
 
 def test_unrecorded_places_are_listed(tmp_path: Path) -> None:
-    event: Event = {"e": "unrecorded", "where": "module Custom", "why": "called inside a transformation"}
+    event: Event = {
+        "e": "unrecorded",
+        "where": "module Custom",
+        "why": "called inside a transformation",
+    }
     ladder = climb(tmp_path, [event, *training()], training(noisy="other"))
     assert ladder.coverage == ("module Custom: called inside a transformation",)
 
 
 def test_hashes_of_different_algorithms_are_not_comparable(tmp_path: Path) -> None:
-    other = [{**e, "hash": "blake2b"} if e["e"] == "fingerprints" else e for e in training(x1="other", weights="other", hidden="other")]
+    other = [
+        {**e, "hash": "blake2b"} if e["e"] == "fingerprints" else e
+        for e in training(x1="other", weights="other", hidden="other")
+    ]
     ladder = climb(tmp_path, training(), other)
     assert ladder.first is None
     assert statuses(ladder)["forward"] == "not_recorded"
@@ -196,8 +257,13 @@ def test_two_ranks(tmp_path: Path) -> None:
         return text([{"e": "rank", "rank": number, "world": 2}, *events])
 
     one = [rank(0, training()), rank(1, training())]
-    other = [rank(0, training(reduced="sum", new="n")), rank(1, training(**{"d body": "other", "dw body": "other", "reduced": "sum"}))]
-    check = check_of(tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0)))
+    other = [
+        rank(0, training(reduced="sum", new="n")),
+        rank(1, training(**{"d body": "other", "dw body": "other", "reduced": "sum"})),
+    ]
+    check = check_of(
+        tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0))
+    )
     ladder = ladder_of(check, tmp_path)
     assert ladder is not None
     assert ladder.first == "gradient"
@@ -211,18 +277,31 @@ def test_two_ranks(tmp_path: Path) -> None:
 
 def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
     files = [text([{"e": "rank", "rank": n, "world": 2}, *training()]) for n in (0, 1)]
-    others = [text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")]) for n in (0, 1)]
-    ladder = ladder_of(check_of(tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))), tmp_path)
+    others = [
+        text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")])
+        for n in (0, 1)
+    ]
+    ladder = ladder_of(
+        check_of(
+            tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))
+        ),
+        tmp_path,
+    )
     assert ladder is not None
     assert ladder.first == "reduced gradient"
     assert ladder.rung("reduced gradient").facts["local_equal"] is True
 
 
-def of_ranks(folder: Path, first: Sequence[Sequence[Event]], second: Sequence[Sequence[Event]]) -> Ladder:
+def of_ranks(
+    folder: Path, first: Sequence[Sequence[Event]], second: Sequence[Sequence[Event]]
+) -> Ladder:
     """The ladder of two runs of several ranks."""
 
     def files(run: Sequence[Sequence[Event]]) -> list[bytes]:
-        return [text([{"e": "rank", "rank": number, "world": len(run)}, *events]) for number, events in enumerate(run)]
+        return [
+            text([{"e": "rank", "rank": number, "world": len(run)}, *events])
+            for number, events in enumerate(run)
+        ]
 
     deeper = pair_of(folder, files(first), files(second))
     ladder = ladder_of(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
@@ -239,12 +318,28 @@ def of_ranks(folder: Path, first: Sequence[Sequence[Event]], second: Sequence[Se
             True,
             "in each run all ranks hold the same sum, and it is another one: the collective (on all 3 ranks)",
         ),
-        (["sum"] * 3, ["sum", "other", "sum"], False, "in run 2 the ranks do not hold the same sum: a rank by itself (rank 1)"),
-        (["a", "b", "c"], ["d", "e", "f"], False, "in both runs the ranks do not hold the same sum: a rank by itself (on all 3 ranks)"),
+        (
+            ["sum"] * 3,
+            ["sum", "other", "sum"],
+            False,
+            "in run 2 the ranks do not hold the same sum: a rank by itself (rank 1)",
+        ),
+        (
+            ["a", "b", "c"],
+            ["d", "e", "f"],
+            False,
+            "in both runs the ranks do not hold the same sum: a rank by itself (on all 3 ranks)",
+        ),
     ],
 )
-def test_what_changes_reduced_gradients(first: list[str], second: list[str], agree: bool, said: str, tmp_path: Path) -> None:
-    ladder = of_ranks(tmp_path, [training(reduced=one) for one in first], [training(reduced=one) for one in second])
+def test_what_changes_reduced_gradients(
+    first: list[str], second: list[str], agree: bool, said: str, tmp_path: Path
+) -> None:
+    ladder = of_ranks(
+        tmp_path,
+        [training(reduced=one) for one in first],
+        [training(reduced=one) for one in second],
+    )
     assert ladder.first == "reduced gradient" and ladder.first_rung is not None
     rung = ladder.first_rung
     assert (rung.facts["local_equal"], rung.facts["ranks_agree"]) == (True, agree)
@@ -252,7 +347,9 @@ def test_what_changes_reduced_gradients(first: list[str], second: list[str], agr
         "the collective that reduces the gradients of the ranks": "the collective",
         "what changes gradients on a rank by itself, in a communication hook or after the reduction": "a rank by itself",
     }
-    assert ladder.sentence.replace(str(rung.culprit), short[str(rung.culprit)]).endswith(f"{said}."), ladder.sentence
+    assert ladder.sentence.replace(str(rung.culprit), short[str(rung.culprit)]).endswith(
+        f"{said}."
+    ), ladder.sentence
 
 
 def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: Path) -> None:
@@ -265,7 +362,10 @@ def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: P
     assert "ranks_agree" not in sharded.first_rung.facts
     assert str(sharded.first_rung.culprit).startswith("the reduction of gradients between ranks")
     short = of_ranks(tmp_path / "short", [training(), training()], [training(reduced="other")])
-    assert "One of the two runs recorded rank 1, the other did not: nothing is compared there." in short.coverage
+    assert (
+        "One of the two runs recorded rank 1, the other did not: nothing is compared there."
+        in short.coverage
+    )
     assert short.first == "reduced gradient", "there were two ranks to reduce"
     blind = of_ranks(
         tmp_path / "blind",
@@ -278,15 +378,37 @@ def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: P
 
 def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
     def op(p: str, given: str, returned: str, **keys: object) -> Event:
-        return seen("op", p, **{"in": [["0", tensor(given)]], "out": [["0", tensor(returned)]]}, m="noise", l="model.py:12", **keys)
+        return seen(
+            "op",
+            p,
+            **{"in": [["0", tensor(given)]], "out": [["0", tensor(returned)]]},
+            m="noise",
+            l="model.py:12",
+            **keys,
+        )
 
     def events(garbage: str, noise: str) -> list[Event]:
-        ops = [op("aten.empty.memory_format", "", garbage), op("aten.fill_.Scalar", garbage, "ones"), op("aten.mul.Tensor", "ones", noise)]
-        return [HASHES, *ops, op("aten.add.Tensor", noise, noise + "y"), call("noise", "x", noise, k="Noise"), loss(1.0), update(1)]
+        ops = [
+            op("aten.empty.memory_format", "", garbage),
+            op("aten.fill_.Scalar", garbage, "ones"),
+            op("aten.mul.Tensor", "ones", noise),
+        ]
+        return [
+            HASHES,
+            *ops,
+            op("aten.add.Tensor", noise, noise + "y"),
+            call("noise", "x", noise, k="Noise"),
+            loss(1.0),
+            update(1),
+        ]
 
-    module = pair_of(tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])])
+    module = pair_of(
+        tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])]
+    )
     deep = pair_of(tmp_path, [text(events("g", "n"))], [text(events("G", "N"))], level="op")
-    ladder = ladder_of(check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path)
+    ladder = ladder_of(
+        check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path
+    )
     assert ladder is not None
     assert ladder.level == "op"
     rung = ladder.rung("forward")

@@ -1,4 +1,6 @@
-"""Every relative link of the documentation leads to a file that is in the repository, and to a heading that is in that file."""
+"""Every relative link of the documentation leads to a file that is in the repository, and to a
+heading that is in that file.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from tests.conftest import ROOT
 
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "benchmarks/*.md", "reports/README.md", "reports/sample/*.md")
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "examples/**/*.md",
+        "benchmarks/*.md",
+        "reports/README.md",
+        "reports/sample/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 
@@ -29,7 +38,11 @@ def tokens(page: Path) -> list[Token]:
 
 def links(page: Path) -> list[str]:
     """The targets of links and pictures, those with a scheme of their own left out."""
-    targets = [str(token.attrGet("href") or token.attrGet("src") or "") for token in tokens(page) if token.type in ("link_open", "image")]
+    targets = [
+        str(token.attrGet("href") or token.attrGet("src") or "")
+        for token in tokens(page)
+        if token.type in ("link_open", "image")
+    ]
     return [target for target in targets if target and not re.match(r"[a-z]+:", target)]
 
 
@@ -37,7 +50,11 @@ def links(page: Path) -> list[str]:
 def anchors(page: Path) -> frozenset[str]:
     """The anchors of the headings, as forges make them."""
     every = tokens(page)
-    titles = ["".join(part.content for part in after.children or ()) for token, after in pairwise(every) if token.type == "heading_open"]
+    titles = [
+        "".join(part.content for part in after.children or ())
+        for token, after in pairwise(every)
+        if token.type == "heading_open"
+    ]
     slugs = [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
     again = {f"{slug}-{number}" for slug in slugs for number in range(1, slugs.count(slug))}
     written = set(re.findall(r'<a (?:id|name)="([^"]+)"', page.read_text(encoding="utf-8")))
@@ -49,7 +66,9 @@ def tracked() -> frozenset[Path]:
     """The files of the repository and their folders."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout")
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     files = [ROOT / name for name in done.stdout.split("\0") if name]
     return frozenset({parent for file in files for parent in (file, *file.parents)})
 
@@ -69,4 +88,11 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_the_pages_that_a_reader_begins_with_are_among_them() -> None:
-    assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/tutorial.md", "docs/reference/cli.md", "reports/README.md"} <= set(PAGES)
+    assert {
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "docs/tutorial.md",
+        "docs/reference/cli.md",
+        "reports/README.md",
+    } <= set(PAGES)

@@ -15,7 +15,14 @@ from reprocheck.verdict.lost import lost
 KILLED = "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 
-def rank(number: int, iterations: int, *, unfinished: bool = False, stopped_at: int | None = None, **keys: object) -> Trace:
+def rank(
+    number: int,
+    iterations: int,
+    *,
+    unfinished: bool = False,
+    stopped_at: int | None = None,
+    **keys: object,
+) -> Trace:
     """A rank that recorded so many iterations; `keys` are those of its process."""
     one = trace([[1.0]] * iterations, rank=number, unfinished=unfinished, stopped_at=stopped_at)
     given: dict[str, object] = {"pid": 10 + number, "rank": number, "world": 4, **keys}
@@ -23,7 +30,9 @@ def rank(number: int, iterations: int, *, unfinished: bool = False, stopped_at: 
 
 
 def of(ended: str, *ranks: Trace, processes: tuple[Process, ...] = ()) -> Run:
-    return run(1, *ranks, ended=ended, status=1, processes=(*(one.process for one in ranks), *processes))  # type: ignore[arg-type]
+    return run(
+        1, *ranks, ended=ended, status=1, processes=(*(one.process for one in ranks), *processes)
+    )  # type: ignore[arg-type]
 
 
 def test_the_first_to_end_is_known_from_outside() -> None:
@@ -32,7 +41,10 @@ def test_the_first_to_end_is_known_from_outside() -> None:
         rank(1, 3, unfinished=True, gone=5.1),
         rank(2, 3, gone=5.3),
     )
-    assert lost(of("failed", *ranks)) == f"rank 1 ended first, in iteration 3, {KILLED}; ranks 0 and 2 ended after it"
+    assert (
+        lost(of("failed", *ranks))
+        == f"rank 1 ended first, in iteration 3, {KILLED}; ranks 0 and 2 ended after it"
+    )
 
 
 def test_ranks_that_came_to_their_end_are_not_lost() -> None:
@@ -45,7 +57,10 @@ def test_ranks_that_came_to_their_end_are_not_lost() -> None:
 
 
 def test_ranks_that_stopped_early_did_not_end_early() -> None:
-    ranks = rank(0, 5, stopped_at=5, ended=True, gone=4.0), rank(1, 10, stopped_at=10, ended=True, gone=9.0)
+    ranks = (
+        rank(0, 5, stopped_at=5, ended=True, gone=4.0),
+        rank(1, 10, stopped_at=10, ended=True, gone=9.0),
+    )
     assert lost(of("stopped", *ranks)) == ""
 
 
@@ -68,15 +83,29 @@ def test_a_rank_that_died_before_its_first_loss() -> None:
 @pytest.mark.parametrize(
     ("reached", "said"),
     [
-        ((3, 2, 3), "rank 1 is behind: the last iteration of which it recorded a loss is 2, the others came to iteration 3"),
-        ((3, 2), "rank 1 is behind: the last iteration of which it recorded a loss is 2, the other came to iteration 3"),
-        ((2, 3, 0, 0), "ranks 2 and 3 are behind: they recorded no loss, the others came to iteration 3"),
+        (
+            (3, 2, 3),
+            "rank 1 is behind: the last iteration of which it recorded a loss is 2, the others came to iteration 3",
+        ),
+        (
+            (3, 2),
+            "rank 1 is behind: the last iteration of which it recorded a loss is 2, the other came to iteration 3",
+        ),
+        (
+            (2, 3, 0, 0),
+            "ranks 2 and 3 are behind: they recorded no loss, the others came to iteration 3",
+        ),
         ((3, 3), "all 2 ranks have come to iteration 3 and none is behind"),
     ],
 )
 def test_a_rank_that_hangs(reached: tuple[int, ...], said: str) -> None:
-    assert lost(of("timed_out", *(rank(number, count) for number, count in enumerate(reached)))) == said
-    assert lost(of("completed", *(rank(number, count) for number, count in enumerate(reached)))) == ""
+    assert (
+        lost(of("timed_out", *(rank(number, count) for number, count in enumerate(reached))))
+        == said
+    )
+    assert (
+        lost(of("completed", *(rank(number, count) for number, count in enumerate(reached)))) == ""
+    )
 
 
 def test_without_a_view_from_outside_errors_are_said_and_none_is_called_the_first() -> None:
@@ -86,8 +115,13 @@ def test_without_a_view_from_outside_errors_are_said_and_none_is_called_the_firs
 
 def test_no_time_of_one_machine_is_held_against_that_of_another() -> None:
     ranks = rank(0, 3, gone=9.0, node=0), rank(1, 2, gone=8.0, node=0), rank(2, 2, gone=1.0, node=1)
-    first, second = lost(of("failed", *ranks)).split("; ")[0], lost(of("failed", *ranks)).split("; ")[-1]
-    assert first.startswith("on node 0 rank 1 ended first") and second.startswith("on node 1 rank 2 ended first")
+    first, second = (
+        lost(of("failed", *ranks)).split("; ")[0],
+        lost(of("failed", *ranks)).split("; ")[-1],
+    )
+    assert first.startswith("on node 0 rank 1 ended first") and second.startswith(
+        "on node 1 rank 2 ended first"
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,10 @@ ANNA = ("/home/anna", "anna", "gpu7.example.org")
         ("anna@gpu7:~$ on gpu7.example.org", "<user>@<host>:~$ on <host>"),
         ("gpu70 gpu7", "gpu70 <host>"),
         ("https://me:secret@example.org/x?a=b@c", "https://<credentials>@example.org/x?a=b@c"),
-        ("git+https://token@host/x and http://plain/x@y", "git+https://<credentials>@host/x and http://plain/x@y"),
+        (
+            "git+https://token@host/x and http://plain/x@y",
+            "git+https://<credentials>@host/x and http://plain/x@y",
+        ),
         ("https://a:p@ss@host", "https://<credentials>@host"),
         ("://@ ://", "://@ ://"),
         ("", ""),
@@ -39,14 +42,20 @@ def test_what_is_masked(text: str, masked: str) -> None:
 
 
 def test_everyday_names_stay_and_unknown_ones_harm_nothing() -> None:
-    assert mask("/root/x root user admin localhost", "/root", "root", "localhost") == "~/x root user admin localhost"
+    assert (
+        mask("/root/x root user admin localhost", "/root", "root", "localhost")
+        == "~/x root user admin localhost"
+    )
     assert mask("a / b", "/", "", "") == "a / b"
     assert mask("text", "", "", "") == "text"
 
 
 def test_home_elsewhere_than_the_user_name() -> None:
     assert mask("/data/people/zoë/x zoë", "/data/people/zoë", "zoë", "") == "~/x <user>"
-    assert mask_bytes("\N{SNOWMAN} zoë".encode() + b" \xff", "", "zoë", "") == "\N{SNOWMAN} <user>".encode() + b" \xff"
+    assert (
+        mask_bytes("\N{SNOWMAN} zoë".encode() + b" \xff", "", "zoë", "")
+        == "\N{SNOWMAN} <user>".encode() + b" \xff"
+    )
 
 
 def test_a_log_is_masked_across_the_borders_of_its_blocks() -> None:

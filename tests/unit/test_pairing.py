@@ -62,7 +62,9 @@ def test_equal_sets_of_trainings_agree(first: Found, second: Found, as_set: str)
     assert judge(runs, Tolerance()).verdict == "reproducible"
     assert losses_by_rank(runs[1]) == pytest.approx(losses_by_rank(runs[0]), rel=1e-3)
     assert runs[1].caveats == ((caveat(as_set),) if as_set else ())
-    assert [one.rank for one in runs[1].processes] == [one.process.rank for one in sorted(runs[1].traces, key=lambda t: t.process.pid)]
+    assert [one.rank for one in runs[1].processes] == [
+        one.process.rank for one in sorted(runs[1].traces, key=lambda t: t.process.pid)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,9 @@ def test_equal_sets_of_trainings_agree(first: Found, second: Found, as_set: str)
         ([("same", A), ("same", A)], [("same", A), ("same", B)], 1),
     ],
 )
-def test_a_training_that_differs_is_found_among_those_that_do_not(first: Found, second: Found, rank: int) -> None:
+def test_a_training_that_differs_is_found_among_those_that_do_not(
+    first: Found, second: Found, rank: int
+) -> None:
     verdict = judge(paired((unranked(1, *first), unranked(2, *second)), Tolerance()), Tolerance())
     assert (verdict.verdict, verdict.failed_check) == ("not_reproducible", "forward")
     assert [row.rank for row in verdict.comparisons if row.passed is False] == [rank, rank]
@@ -87,6 +91,8 @@ def test_ranks_that_were_said_are_never_compared_as_a_set() -> None:
 
 
 def test_a_process_of_one_run_alone_keeps_a_rank_of_its_own() -> None:
-    runs = paired((unranked(1, ("1", A), ("3", C)), unranked(2, ("1", A), ("2", B), ("3", C))), Tolerance())
+    runs = paired(
+        (unranked(1, ("1", A), ("3", C)), unranked(2, ("1", A), ("2", B), ("3", C))), Tolerance()
+    )
     assert losses_by_rank(runs[1]) == {0: 1.0, 1: 7.0, 2: 3.0}
     assert judge(runs, Tolerance()).verdict == "inconclusive"

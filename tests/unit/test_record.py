@@ -34,7 +34,10 @@ def a_record(**changes: object) -> CheckRecord:
         "entry_point": EntryPoint(command=("python", "train.py"), kind="script", name="train"),
         "started": "2025-01-01T00:00:00+00:00",
         "tolerance": Tolerance(),
-        "settings": (Setting(name="steps", value=None, origin="--steps"), Setting(name="rtol", value=1e-3, origin="default")),
+        "settings": (
+            Setting(name="steps", value=None, origin="--steps"),
+            Setting(name="rtol", value=1e-3, origin="default"),
+        ),
         "runs": (a_run(1), a_run(2)),
         "environment": {"python": "3.11", "cores": 2},
         "caveats": ("one",),
@@ -57,17 +60,24 @@ def test_a_second_write_replaces_the_first(tmp_path: Path) -> None:
 
 def test_non_finite_numbers_survive(tmp_path: Path) -> None:
     written = a_record(
-        runs=(a_run(seconds=math.inf),), tolerance=Tolerance(atol=math.nan), settings=(Setting(name="x", value=math.nan, origin="x"),)
+        runs=(a_run(seconds=math.inf),),
+        tolerance=Tolerance(atol=math.nan),
+        settings=(Setting(name="x", value=math.nan, origin="x"),),
     )
     record_file.write(tmp_path, written)
     read = record_file.read(tmp_path)
     assert read.runs[0].seconds == math.inf and math.isnan(read.tolerance.atol)
     assert read.settings[0].value == "nan"
-    json.loads((tmp_path / "record.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+    json.loads(
+        (tmp_path / "record.json").read_text(), parse_constant=lambda name: pytest.fail(name)
+    )
 
 
 def test_values_that_json_does_not_know_are_written_as_text(tmp_path: Path) -> None:
-    record_file.write(tmp_path, a_record(settings=(Setting(name="output", value=Path("reports"), origin="default"),)))
+    record_file.write(
+        tmp_path,
+        a_record(settings=(Setting(name="output", value=Path("reports"), origin="default"),)),
+    )
     assert record_file.read(tmp_path).settings[0].value == "reports"
 
 
@@ -106,7 +116,9 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     assert "--output" in caught.value.fix
 
 
-def test_a_failed_write_keeps_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record_file.write(tmp_path, a_record(runs=()))
 
     def full(self: Path, target: Path) -> Path:

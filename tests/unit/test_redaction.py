@@ -7,7 +7,11 @@ import ast
 import pytest
 
 from reprocheck.child.reprocheck_child.shared.masking import may_hold_secret
-from reprocheck.child.reprocheck_child.shared.redaction import Redactor, is_secret_name, known_secrets
+from reprocheck.child.reprocheck_child.shared.redaction import (
+    Redactor,
+    is_secret_name,
+    known_secrets,
+)
 
 HF = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
@@ -23,17 +27,29 @@ iWlX9HNavcydATJc1f0=
     ("text", "masked"),
     [
         ("password=hunter2 next", "password=<secret> next"),
-        ("{'db_password': 'a b', \"api_key\": \"k\"}", "{'db_password': '<secret>', \"api_key\": \"<secret>\"}"),
+        (
+            "{'db_password': 'a b', \"api_key\": \"k\"}",
+            "{'db_password': '<secret>', \"api_key\": \"<secret>\"}",
+        ),
         (f"Namespace(hf_token='{HF}', lr=0.1)", "Namespace(hf_token='<secret>', lr=0.1)"),
         (f"logged in with {HF}.", "logged in with <secret>."),
         ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "<secret>"),
         (f"AKIAIOSFODNN7EXAMPLE {AWS}", "<secret> <secret>"),
         (f"Authorization: Bearer {JWT}", "Authorization: Bearer <secret>"),
         ("Bearer abcdef0123456789", "Bearer <secret>"),
-        ("https://b/x?X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0&n=1", "https://b/x?X-Amz-Signature=<secret>&n=1"),
-        ("+ python train.py --hf-token abc --lr 0.1", "+ python train.py --hf-token <secret> --lr 0.1"),
+        (
+            "https://b/x?X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0&n=1",
+            "https://b/x?X-Amz-Signature=<secret>&n=1",
+        ),
+        (
+            "+ python train.py --hf-token abc --lr 0.1",
+            "+ python train.py --hf-token <secret> --lr 0.1",
+        ),
         ("['--hf-token', 'abc', '--lr', '1']", "['--hf-token', '<secret>', '--lr', '1']"),
-        ("wandb.login(key='0123456789abcdef0123456789abcdef01234567')", "wandb.login(key='<secret>')"),
+        (
+            "wandb.login(key='0123456789abcdef0123456789abcdef01234567')",
+            "wandb.login(key='<secret>')",
+        ),
         ("from anna@example.org, 10.1.2.3:80", "from <email>, <address>:80"),
         ("fe80::1ff:fe23:4567:890a aa:bb:cc:dd:ee:0f", "<address> <address>"),
         ("/home/bob/x /Users/eve /home/runner/y", "/home/<user>/x /Users/<user> /home/runner/y"),
@@ -42,7 +58,9 @@ iWlX9HNavcydATJc1f0=
 def test_what_is_masked(text: str, masked: str) -> None:
     redactor = Redactor()
     assert redactor.text(text) == masked
-    assert redactor.count == masked.count("<secret>") + masked.count("<email>") + masked.count("<address>")
+    assert redactor.count == masked.count("<secret>") + masked.count("<email>") + masked.count(
+        "<address>"
+    )
     assert Redactor().text(masked) == masked
     assert may_hold_secret(text)
 
@@ -70,7 +88,9 @@ def test_a_private_key_is_masked_also_where_a_log_is_cut_inside_of_it() -> None:
     for cut in (0, 40, 60, len(KEY) - 30, len(KEY)):
         line_end = KEY.rfind("\n", 0, cut) + 1
         redactor = Redactor()
-        masked = redactor.text("a\n" + KEY[:line_end]) + redactor.text(KEY[line_end:] + "loss 0.5\n")
+        masked = redactor.text("a\n" + KEY[:line_end]) + redactor.text(
+            KEY[line_end:] + "loss 0.5\n"
+        )
         assert "MIIE" not in masked and "iWlX" not in masked
         assert masked.endswith("-----END PRIVATE KEY-----\nloss 0.5\n")
         assert masked.count("\n") == KEY.count("\n") + 2
@@ -78,23 +98,57 @@ def test_a_private_key_is_masked_also_where_a_log_is_cut_inside_of_it() -> None:
 
 
 def test_a_key_without_an_end_hides_nothing_behind_it() -> None:
-    masked = Redactor().text("-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nstep 1: loss 0.5\nstep 2: loss 0.4\n")
+    masked = Redactor().text(
+        "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nstep 1: loss 0.5\nstep 2: loss 0.4\n"
+    )
     assert masked == "-----BEGIN PRIVATE KEY-----\n<secret>\nstep 1: loss 0.5\nstep 2: loss 0.4\n"
 
 
 def test_arguments_are_masked_by_the_name_of_their_option() -> None:
-    words = ["train.py", "--password=P", "--hf_token", "x", "--max-token", "5", "--wandb-key", "K", "db.password=q", "--seed", "3"]
-    masked = ["train.py", "--password=<secret>", "--hf_token", "<secret>", "--max-token", "5", "--wandb-key", "<secret>"]
+    words = [
+        "train.py",
+        "--password=P",
+        "--hf_token",
+        "x",
+        "--max-token",
+        "5",
+        "--wandb-key",
+        "K",
+        "db.password=q",
+        "--seed",
+        "3",
+    ]
+    masked = [
+        "train.py",
+        "--password=<secret>",
+        "--hf_token",
+        "<secret>",
+        "--max-token",
+        "5",
+        "--wandb-key",
+        "<secret>",
+    ]
     assert Redactor().arguments(words) == [*masked, "db.password=<secret>", "--seed", "3"]
     shell = ["bash", "-c", "API_KEY=abc python train.py --token zzz --seed 3"]
-    assert Redactor().arguments(shell)[2] == "API_KEY=<secret> python train.py --token <secret> --seed 3"
+    assert (
+        Redactor().arguments(shell)[2]
+        == "API_KEY=<secret> python train.py --token <secret> --seed 3"
+    )
     assert Redactor().arguments(["--password=two words"]) == ["--password=<secret>"]
     assert Redactor().arguments(["--password", "--verbose"]) == ["--password", "--verbose"]
 
 
 def test_values_of_secret_options_and_variables_are_masked_wherever_they_stand() -> None:
-    environment = {"WANDB_API_KEY": "0123456789abcdef", "SSH_AUTH_SOCK": "/tmp/ssh-1/agent", "HF_TOKEN": "short", "LANG": "en_US.UTF-8"}
-    known = known_secrets(["train.py", "--password", "pa55word", "--db-secret=qwe-rty", "--seed", "123456"], environment)
+    environment = {
+        "WANDB_API_KEY": "0123456789abcdef",
+        "SSH_AUTH_SOCK": "/tmp/ssh-1/agent",
+        "HF_TOKEN": "short",
+        "LANG": "en_US.UTF-8",
+    }
+    known = known_secrets(
+        ["train.py", "--password", "pa55word", "--db-secret=qwe-rty", "--seed", "123456"],
+        environment,
+    )
     assert known == ["0123456789abcdef", "pa55word", "qwe-rty"]
     redactor = Redactor(known)
     assert redactor.text("['pa55word'] x0123456789abcdef 123456") == "['<secret>'] x<secret> 123456"
@@ -116,17 +170,47 @@ password: str = args.password
     masked = Redactor().source(text)
     for planted in ("hunter2", "anna@", "10.3.4.5", HF, "MIIE"):
         assert planted not in masked
-    for kept in ("y = x@self.weight; scores = q@k.T", "token = tokenizer.pad_token", "password: str = args.password"):
+    for kept in (
+        "y = x@self.weight; scores = q@k.T",
+        "token = tokenizer.pad_token",
+        "password: str = args.password",
+    ):
         assert kept in masked
-    assert [type(node) for node in ast.walk(ast.parse(masked))] == [type(node) for node in ast.walk(ast.parse(text))]
+    assert [type(node) for node in ast.walk(ast.parse(masked))] == [
+        type(node) for node in ast.walk(ast.parse(text))
+    ]
 
 
-@pytest.mark.parametrize("name", ["--password", "hf_token", "AWS_SECRET_ACCESS_KEY", "dbPassword", "wandb-key", "api_key", "x.token"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "--password",
+        "hf_token",
+        "AWS_SECRET_ACCESS_KEY",
+        "dbPassword",
+        "wandb-key",
+        "api_key",
+        "x.token",
+    ],
+)
 def test_names_of_secrets(name: str) -> None:
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "pad_token", "max_tokens", "key", "sort-key", "keyboard", "image_key", "compass", "tokenizer"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "pad_token",
+        "max_tokens",
+        "key",
+        "sort-key",
+        "keyboard",
+        "image_key",
+        "compass",
+        "tokenizer",
+    ],
+)
 def test_names_of_other_things(name: str) -> None:
     assert not is_secret_name(name)
 

@@ -16,22 +16,34 @@ FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle
 WITHOUT_NETS = {"python", "numpy", "sklearn"}
 """What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}
-NEEDS_MORE = re.compile(r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy|keras|flash_attn|mamba")
+NEEDS_MORE = re.compile(
+    r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy|keras|flash_attn|mamba"
+)
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 
 
 def snippets(entry: Entry) -> list[str]:
-    return [entry.bad, entry.good, *(fix for fix in (entry.fix, *entry.fixes.values()) if is_code(fix))]
+    return [
+        entry.bad,
+        entry.good,
+        *(fix for fix in (entry.fix, *entry.fixes.values()) if is_code(fix)),
+    ]
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.code)
 def test_an_entry_is_complete(entry: Entry) -> None:
     assert re.fullmatch(r"RC\d\d\d", entry.code) and re.fullmatch(r"[a-z]+(-[a-z]+)+", entry.name)
     assert entry.rung in RUNGS
-    assert entry.title.startswith(("cuDNN", entry.title[0].upper())) and not entry.title.endswith(".") and len(entry.title) <= 100
+    assert (
+        entry.title.startswith(("cuDNN", entry.title[0].upper()))
+        and not entry.title.endswith(".")
+        and len(entry.title) <= 100
+    )
     assert entry.why.endswith(".") and entry.shows.endswith((".", "`."))
     assert entry.frameworks and set(entry.frameworks) <= FRAMEWORKS
-    assert {word for key in entry.fixes for word in key.split()} <= FRAMEWORKS | WITHOUT_NETS | DEVICES
+    assert {
+        word for key in entry.fixes for word in key.split()
+    } <= FRAMEWORKS | WITHOUT_NETS | DEVICES
     assert set(entry.titles) <= set(entry.fixes)
     assert entry.devices and set(entry.devices) <= DEVICES
     assert entry.bad != entry.good and entry.fix
@@ -45,16 +57,29 @@ def test_the_fix_for_all_names_no_framework_unless_the_entry_is_of_it(entry: Ent
 
 def test_a_fix_and_a_title_are_those_of_the_first_framework_that_has_one() -> None:
     private = entry("RC601")
-    assert "torch.Generator" in private.fix_for(["torch", "numpy"]) and "torch" not in private.fix_for(["numpy", "python"])
+    assert "torch.Generator" in private.fix_for(
+        ["torch", "numpy"]
+    ) and "torch" not in private.fix_for(["numpy", "python"])
     assert private.fix_for(["python"]) == "import random\n\nrng = random.Random(0)"
-    assert private.fix_for(["paddle"]) == private.fix == "Give the generator that is drawn from a fixed seed."
-    assert private.title_for(["sklearn", "python"]) == private.titles["python"] != private.title == private.title_for(["torch"])
+    assert (
+        private.fix_for(["paddle"])
+        == private.fix
+        == "Give the generator that is drawn from a fixed seed."
+    )
+    assert (
+        private.title_for(["sklearn", "python"])
+        == private.titles["python"]
+        != private.title
+        == private.title_for(["torch"])
+    )
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.code)
 def test_code_to_paste_is_python_or_commands(entry: Entry) -> None:
     for text in snippets(entry):
-        assert language(text) == "python" or all(COMMAND.match(line) for line in text.splitlines()), text
+        assert language(text) == "python" or all(
+            COMMAND.match(line) for line in text.splitlines()
+        ), text
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:
@@ -65,7 +90,13 @@ def test_codes_and_names_are_unique_and_in_order() -> None:
 
 
 def test_an_entry_is_found_by_code_and_by_name_in_any_case() -> None:
-    assert find("rc301") is find("RC301") is find("unseeded-weights") is find("Unseeded_Weights") is entry("RC301")
+    assert (
+        find("rc301")
+        is find("RC301")
+        is find("unseeded-weights")
+        is find("Unseeded_Weights")
+        is entry("RC301")
+    )
     assert find("RC000") is None and find("") is None
     with pytest.raises(KeyError):
         entry("RC000")
@@ -83,7 +114,11 @@ def test_a_fix_is_that_of_the_framework() -> None:
     assert "mindspore.set_seed" in weights.fix_for(["mindspore"])
     assert "keras.utils.set_random_seed" in weights.fix_for(["tensorflow", "keras"])
     assert "torch.manual_seed" in weights.fix_for(["torch"]) and weights.fix_for([]) == weights.fix
-    assert weights.concerns(["torch"]) and weights.concerns([]) and not entry("parallel-map").concerns(["torch"])
+    assert (
+        weights.concerns(["torch"])
+        and weights.concerns([])
+        and not entry("parallel-map").concerns(["torch"])
+    )
 
 
 def test_python_examples_run_as_they_stand() -> None:
@@ -106,26 +141,36 @@ def test_torch_examples_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.Mo
     try:
         for one in catalogue():
             for text in (one.bad, one.good):
-                if not re.search(r"^import torch|^from torch", text, re.M) or re.search(r"cuda|compile|sdpa|torch_npu", text):
+                if not re.search(r"^import torch|^from torch", text, re.M) or re.search(
+                    r"cuda|compile|sdpa|torch_npu", text
+                ):
                     continue
                 torch.use_deterministic_algorithms(False)
                 if one.name == "no-deterministic-kernel" and text == one.bad:
-                    with pytest.raises(RuntimeError, match="does not have a deterministic implementation"):
+                    with pytest.raises(
+                        RuntimeError, match="does not have a deterministic implementation"
+                    ):
                         exec(compile(text, one.code, "exec"), {})
                 elif one.name == "partial-checkpoint" or "num_workers" not in text:
                     exec(compile(text, one.code, "exec"), {})
                 done += 1
     finally:
         torch.use_deterministic_algorithms(False)
-        torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic, torch.backends.cudnn.enabled = False, False, True
+        (
+            torch.backends.cudnn.benchmark,
+            torch.backends.cudnn.deterministic,
+            torch.backends.cudnn.enabled,
+        ) = False, False, True
     assert done >= 20
 
 
 def test_the_page_of_the_documentation_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == markdown(), "run `python -m reprocheck.rules.page > docs/reference/rules.md`"
+    assert PAGE.read_text(encoding="utf-8") == markdown(), (
+        "run `python -m reprocheck.rules.page > docs/reference/rules.md`"
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- operators
+# ---------------------------------------------------------------------------------------- operators
 
 
 def test_operators_are_complete() -> None:
@@ -133,18 +178,50 @@ def test_operators_are_complete() -> None:
         assert source.name and source.source and source.version and source.frameworks
         assert operators
         for operator in operators:
-            assert operator.aliases and operator.when and operator.phase in ("forward", "backward", "both")
+            assert (
+                operator.aliases
+                and operator.when
+                and operator.phase in ("forward", "backward", "both")
+            )
             assert set(operator.devices) <= DEVICES - {"any"}
 
 
 def test_the_ascend_list_holds_each_operator_of_its_source() -> None:
     names = {
-        name for source, operators in operator_lists() if "Ascend" in source.name for one in operators for name in one.name.split(", ")
+        name
+        for source, operators in operator_lists()
+        if "Ascend" in source.name
+        for one in operators
+        for name in one.name.split(", ")
     }
     assert names == {
-        *("DynamicGRUV2", "DynamicRNN", "LayerNorm", "NLLLoss", "BNTrainingReduce", "BNTrainingReduceGrad", "Conv2DBackFilter"),
-        *("Conv3DBackFilter", "HcomAllreduce", "MaxPool3dGrad", "ReduceAllD", "ReduceAnyD", "ReduceMaxD", "ReduceMeanD", "ReduceMinD"),
-        *("ReduceProdD", "ReduceSum", "ReduceSumD", "RoiAlignGrad", "SquareSum", "StridedSliceGrad"),
+        *(
+            "DynamicGRUV2",
+            "DynamicRNN",
+            "LayerNorm",
+            "NLLLoss",
+            "BNTrainingReduce",
+            "BNTrainingReduceGrad",
+            "Conv2DBackFilter",
+        ),
+        *(
+            "Conv3DBackFilter",
+            "HcomAllreduce",
+            "MaxPool3dGrad",
+            "ReduceAllD",
+            "ReduceAnyD",
+            "ReduceMaxD",
+            "ReduceMeanD",
+            "ReduceMinD",
+        ),
+        *(
+            "ReduceProdD",
+            "ReduceSum",
+            "ReduceSumD",
+            "RoiAlignGrad",
+            "SquareSum",
+            "StridedSliceGrad",
+        ),
     }
 
 
@@ -158,19 +235,35 @@ def test_the_torch_list_is_that_of_the_installed_documentation() -> None:
     switching, _, raising = text.partition("operations will throw a")
     for part, mode in ((switching, "switches"), (raising.partition("In addition")[0], "raises")):
         documented = sorted(re.findall(r"^ +\* :(?:class|func):`([\w.]+)`", part, re.M))
-        assert documented == sorted(operator.name for operator in operators if operator.deterministic_mode == mode)
+        assert documented == sorted(
+            operator.name for operator in operators if operator.deterministic_mode == mode
+        )
 
 
-@pytest.mark.parametrize("spelling", ["IndexBackward0", "aten.index.Tensor", "aten::index_put_", "aten._index_put_impl_.default"])
+@pytest.mark.parametrize(
+    "spelling",
+    ["IndexBackward0", "aten.index.Tensor", "aten::index_put_", "aten._index_put_impl_.default"],
+)
 def test_an_operator_is_known_by_its_spellings(spelling: str) -> None:
-    assert any(operator.name == "torch.Tensor.__getitem__" for operator in known(spelling, backward=True))
+    assert any(
+        operator.name == "torch.Tensor.__getitem__" for operator in known(spelling, backward=True)
+    )
 
 
 def test_a_list_counts_on_its_devices_in_its_pass_and_for_its_frameworks_only() -> None:
-    assert known("UpsampleBilinear2DBackward0", device="cuda:0") and not known("UpsampleBilinear2DBackward0", device="cpu")
-    assert known("interpolate", device="cuda", backward=True) and not known("interpolate", device="cuda", backward=False)
-    assert known("LayerNorm", device="npu", frameworks=["torch"]) and not known("LayerNorm", device="cuda", frameworks=["torch"])
-    assert {operator.list.frameworks for operator in known("Bincount", device="cuda", frameworks=["torch"])} == {("torch",)}
+    assert known("UpsampleBilinear2DBackward0", device="cuda:0") and not known(
+        "UpsampleBilinear2DBackward0", device="cpu"
+    )
+    assert known("interpolate", device="cuda", backward=True) and not known(
+        "interpolate", device="cuda", backward=False
+    )
+    assert known("LayerNorm", device="npu", frameworks=["torch"]) and not known(
+        "LayerNorm", device="cuda", frameworks=["torch"]
+    )
+    assert {
+        operator.list.frameworks
+        for operator in known("Bincount", device="cuda", frameworks=["torch"])
+    } == {("torch",)}
     assert known("Linear", device="cuda") == ()
 
 

@@ -17,24 +17,49 @@ def origin(settings: Settings, name: str) -> str:
 
 
 def test_the_table_and_the_dataclass_name_the_same_settings_with_the_same_defaults() -> None:
-    fields = {field.name: field.default for field in dataclasses.fields(Settings) if field.name != "provenance"}
-    options = {option.name: option.default for option in OPTIONS if option.name != "control" and option.name not in ASKING}
+    fields = {
+        field.name: field.default
+        for field in dataclasses.fields(Settings)
+        if field.name != "provenance"
+    }
+    options = {
+        option.name: option.default
+        for option in OPTIONS
+        if option.name != "control" and option.name not in ASKING
+    }
     assert fields == {**options, "controls": (), "seed": 0}
 
 
 def test_defaults_are_those_of_the_documents(tmp_path: Path) -> None:
     settings = load({}, tmp_path, {})
-    assert (settings.runs, settings.steps, settings.timeout, settings.keep, settings.jobs) == (2, 10, None, None, 1)
+    assert (settings.runs, settings.steps, settings.timeout, settings.keep, settings.jobs) == (
+        2,
+        10,
+        None,
+        None,
+        1,
+    )
     assert settings.tolerance == model.Tolerance(rtol=1e-3, atol=1e-3)
-    assert (settings.workdir, settings.output, settings.fail_on, settings.level) == ("inplace", Path("reports"), "checks", "loss")
+    assert (settings.workdir, settings.output, settings.fail_on, settings.level) == (
+        "inplace",
+        Path("reports"),
+        "checks",
+        "loss",
+    )
     assert {setting.origin for setting in settings.provenance} == {"default"}
     assert [setting.name for setting in settings.provenance] == NAMES
 
 
 def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.reprocheck]\nruns = 3\nsteps = 3\nrtol = 0.3\natol = 0.3\n")
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.reprocheck]\nruns = 3\nsteps = 3\nrtol = 0.3\natol = 0.3\n"
+    )
     (tmp_path / "reprocheck.toml").write_text("steps = 4\nrtol = 0.4\natol = 0.4\n")
-    settings = load({"atol": "0.6", "runs": None}, tmp_path, {"REPROCHECK_RTOL": "0.5", "REPROCHECK_ATOL": "0.5"})
+    settings = load(
+        {"atol": "0.6", "runs": None},
+        tmp_path,
+        {"REPROCHECK_RTOL": "0.5", "REPROCHECK_ATOL": "0.5"},
+    )
     assert (settings.runs, settings.steps, settings.rtol, settings.atol) == (3, 4, 0.5, 0.6)
     assert [origin(settings, name) for name in ("runs", "steps", "rtol", "atol")] == [
         "pyproject.toml",
@@ -45,7 +70,9 @@ def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
 
 
 def test_the_nearest_files_upwards_hold_and_their_paths_start_from_them(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.reprocheck]\noutput = "results"\npython = ".venv/bin/python"\n')
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.reprocheck]\noutput = "results"\npython = ".venv/bin/python"\n'
+    )
     (tmp_path / "reprocheck.toml").write_text("runs = 9\n")
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
@@ -91,11 +118,15 @@ ZEROS = [("atol", 0.0), ("rtol", 0.0), ("seed", 0)]
 
 @pytest.mark.parametrize(("name", "value"), ZEROS)
 @pytest.mark.parametrize("source", ["flag", "environment", "file", "python"])
-def test_zero_is_a_value_wherever_it_is_given(tmp_path: Path, name: str, value: object, source: str) -> None:
+def test_zero_is_a_value_wherever_it_is_given(
+    tmp_path: Path, name: str, value: object, source: str
+) -> None:
     if source == "file":
         (tmp_path / "reprocheck.toml").write_text(f"{name} = 0\n")
     flags: dict[str, object] = {"flag": {name: "0"}, "python": {name: 0}}.get(source, {})
-    settings = load(flags, tmp_path, {f"REPROCHECK_{name.upper()}": "0"} if source == "environment" else {})
+    settings = load(
+        flags, tmp_path, {f"REPROCHECK_{name.upper()}": "0"} if source == "environment" else {}
+    )
     assert getattr(settings, name) == value
     assert settings.controls == (("seed",) if name == "seed" else ())
     assert next(setting.value for setting in settings.provenance if setting.name == name) == value
@@ -114,7 +145,13 @@ def test_every_option_takes_zero_as_a_number_or_says_that_it_does_not(tmp_path: 
 def test_provenance_says_values_as_a_settings_file_would(tmp_path: Path) -> None:
     settings = load({"steps": "all"}, tmp_path, {})
     values = {setting.name: setting.value for setting in settings.provenance}
-    assert (values["steps"], values["timeout"], values["keep"], values["output"], values["python"]) == (
+    assert (
+        values["steps"],
+        values["timeout"],
+        values["keep"],
+        values["output"],
+        values["python"],
+    ) == (
         "all",
         "none",
         "all",
@@ -148,7 +185,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "value"), BAD)
-def test_a_value_that_is_not_allowed_is_named_with_its_place_and_what_is(tmp_path: Path, name: str, value: str) -> None:
+def test_a_value_that_is_not_allowed_is_named_with_its_place_and_what_is(
+    tmp_path: Path, name: str, value: str
+) -> None:
     option = next(option for option in OPTIONS if option.name == name)
     (tmp_path / "reprocheck.toml").write_text(f'{option.key} = "{value}"\n')
     for flags, environ, place in (
@@ -163,7 +202,9 @@ def test_a_value_that_is_not_allowed_is_named_with_its_place_and_what_is(tmp_pat
         assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("line", ["runs = true", "runs = 2.0", "rtol = false", "quiet = 1", "steps = [1]", "workdir = 3"])
+@pytest.mark.parametrize(
+    "line", ["runs = true", "runs = 2.0", "rtol = false", "quiet = 1", "steps = [1]", "workdir = 3"]
+)
 def test_toml_values_of_another_type(tmp_path: Path, line: str) -> None:
     (tmp_path / "reprocheck.toml").write_text(line + "\n")
     with pytest.raises(SettingsError, match="is not allowed"):
@@ -194,8 +235,15 @@ def test_unknown_variables_are_answered_with_the_nearest_name(tmp_path: Path) ->
     assert "REPROCHECK_STEPS" in caught.value.fix
 
 
-def test_variables_that_reprocheck_sets_itself_and_empty_ones_are_no_settings(tmp_path: Path) -> None:
-    environ = {"REPROCHECK_CHILD": "/somewhere", "REPROCHECK_TEST_MINDSPORE_PYTHON": "/python", "REPROCHECK_RUNS": "", "OTHER": "1"}
+def test_variables_that_reprocheck_sets_itself_and_empty_ones_are_no_settings(
+    tmp_path: Path,
+) -> None:
+    environ = {
+        "REPROCHECK_CHILD": "/somewhere",
+        "REPROCHECK_TEST_MINDSPORE_PYTHON": "/python",
+        "REPROCHECK_RUNS": "",
+        "OTHER": "1",
+    }
     assert load({}, tmp_path, environ) == load({}, tmp_path, {})
 
 
@@ -218,9 +266,13 @@ def test_jobs_need_copies(tmp_path: Path) -> None:
 
 
 def test_the_reference_page_lists_every_setting() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text(
+        encoding="utf-8"
+    )
     rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
-    defaults = {setting.name: setting.value for setting in load({}, Path("/"), {}, files=False).provenance}
+    defaults = {
+        setting.name: setting.value for setting in load({}, Path("/"), {}, files=False).provenance
+    }
     assert list(rows) == [option.key for option in OPTIONS]
     for option in OPTIONS:
         row, shown = rows[option.key], defaults[option.name]

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprocheck.child.reprocheck_child import leaves
-from reprocheck.ladder.size import Difference, difference, recorded, relative_difference, rounding_level, size_of
+from reprocheck.ladder.size import (
+    Difference,
+    difference,
+    recorded,
+    relative_difference,
+    rounding_level,
+    size_of,
+)
 
 
 def print_of(values: Any, **changes: Any) -> Any:
@@ -21,10 +28,16 @@ def print_of(values: Any, **changes: Any) -> Any:
 def test_equal_and_not_comparable() -> None:
     one = print_of(np.ones(30, np.float32))
     assert difference(one, one) == Difference(comparable=True, equal=True, relative=0.0)
-    assert difference(one, print_of(np.ones(30, np.float32), a="sums-1")) == Difference(comparable=False)
+    assert difference(one, print_of(np.ones(30, np.float32), a="sums-1")) == Difference(
+        comparable=False
+    )
     assert difference(one, print_of(np.ones(30, np.float32), h="")) == Difference(comparable=False)
-    assert difference(one, print_of(np.ones(31, np.float32))) == Difference(comparable=True, equal=False, size="gross")
-    assert difference(one, print_of(np.ones(30))) == Difference(comparable=True, equal=False, size="gross")
+    assert difference(one, print_of(np.ones(31, np.float32))) == Difference(
+        comparable=True, equal=False, size="gross"
+    )
+    assert difference(one, print_of(np.ones(30))) == Difference(
+        comparable=True, equal=False, size="gross"
+    )
 
 
 def test_without_sketch_or_with_a_broken_one() -> None:
@@ -39,9 +52,15 @@ def test_small_tensors_are_exact() -> None:
     found = difference(print_of(np.array([3.0, 4.0])), print_of(np.array([3.0, 4.0 + 1e-9])))
     assert found.relative == pytest.approx(2e-10, rel=1e-5)
     assert found.size == "rounding"
-    assert difference(print_of(np.array([0.0, 0.0])), print_of(np.array([-0.0, 0.0]))).size == "rounding"
+    assert (
+        difference(print_of(np.array([0.0, 0.0])), print_of(np.array([-0.0, 0.0]))).size
+        == "rounding"
+    )
     assert relative_difference(print_of(np.array([1.0])), print_of(np.array([0.0]))) == 1.0
-    mixed = [print_of(np.array(values)) for values in ([math.nan, 1.0], [math.nan, 1.5], [2.0, 1.0], [math.inf, 1.0])]
+    mixed = [
+        print_of(np.array(values))
+        for values in ([math.nan, 1.0], [math.nan, 1.5], [2.0, 1.0], [math.inf, 1.0])
+    ]
     assert relative_difference(mixed[1], mixed[0]) == 0.5
     assert relative_difference(mixed[0], mixed[2]) == math.inf
     assert relative_difference(mixed[0], mixed[3]) == math.inf
@@ -51,7 +70,9 @@ def test_large_tensors_with_values_that_are_no_numbers() -> None:
     plain = np.random.default_rng(0).standard_normal(500).astype("f4")
     broken, other = plain.copy(), plain.copy()
     broken[3], other[3] = math.nan, math.inf
-    assert difference(print_of(broken), print_of(plain)) == Difference(comparable=True, equal=False, relative=math.inf, size="gross")
+    assert difference(print_of(broken), print_of(plain)) == Difference(
+        comparable=True, equal=False, relative=math.inf, size="gross"
+    )
     assert difference(print_of(other), print_of(broken)).size == "gross"
     near = broken.copy()
     near[10:] *= 1.1
@@ -62,7 +83,9 @@ def test_zeros() -> None:
     zeros, ones = np.zeros(100, np.float32), np.ones(100, np.float32)
     assert relative_difference(print_of(zeros), print_of(ones)) == pytest.approx(1, rel=0.5)
     assert relative_difference(print_of(ones), print_of(zeros)) == pytest.approx(1, rel=0.5)
-    assert difference(print_of(zeros), print_of(-zeros)) == Difference(comparable=True, equal=False, relative=0.0, size="rounding")
+    assert difference(print_of(zeros), print_of(-zeros)) == Difference(
+        comparable=True, equal=False, relative=0.0, size="rounding"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,9 +109,13 @@ def test_the_criterion(dtype: str, rounding: float, gross: float) -> None:
 
 def test_integers_are_never_rounded() -> None:
     assert rounding_level("int64") == rounding_level("bool") == rounding_level("qint8") == 0.0
-    assert difference(print_of(np.arange(100)), print_of(np.arange(100) + (np.arange(100) == 99))).size == "gross"
+    assert (
+        difference(print_of(np.arange(100)), print_of(np.arange(100) + (np.arange(100) == 99))).size
+        == "gross"
+    )
     wide = np.arange(100) + 2**53
-    assert difference(print_of(wide), print_of(wide + (np.arange(100) == 99))).size == "gross"  # too near for the sketch
+    # too near for the sketch
+    assert difference(print_of(wide), print_of(wide + (np.arange(100) == 99))).size == "gross"
 
 
 @given(st.integers(17, 3000), st.floats(-4, 1), st.integers(0, 2**20))

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from reprocheck.model import Checked, Run, RunRecord
 from reprocheck.trace import read_run
 
-HELLO = {"e": "process", "v": 1, "pid": 10, "ppid": 1, "time": 100.0, "argv": ["train.py"], "python": "3.11.2", "name": "MainProcess"}
+HELLO = {
+    "e": "process",
+    "v": 1,
+    "pid": 10,
+    "ppid": 1,
+    "time": 100.0,
+    "argv": ["train.py"],
+    "python": "3.11.2",
+    "name": "MainProcess",
+}
 OPTIMIZER = {"e": "optimizer", "o": 0, "class": "SGD"}
 MOVED_UPDATE = {"e": "update", "o": 0, "c": True, "i": 1}
 RECORD = RunRecord(
@@ -32,13 +41,18 @@ def hello(**keys: object) -> dict[str, object]:
     return {**HELLO, **keys}
 
 
-def loss(*values: float | str, d: str | list[str] = "float32", k: str = "backward", **keys: object) -> dict[str, object]:
+def loss(
+    *values: float | str, d: str | list[str] = "float32", k: str = "backward", **keys: object
+) -> dict[str, object]:
     return {"e": "loss", "k": k, "v": list(values), "d": d, **keys}
 
 
 def training(*values: float, **keys: object) -> list[dict[str, object]]:
     """A plain loop: a loss and an update an iteration."""
-    steps = [[loss(value, **keys), {"e": "update", "o": 0, "c": i == 0, "i": i + 1}] for i, value in enumerate(values)]  # type: ignore[arg-type]
+    steps = [
+        [loss(value, **keys), {"e": "update", "o": 0, "c": i == 0, "i": i + 1}]
+        for i, value in enumerate(values)
+    ]  # type: ignore[arg-type]
     return [OPTIMIZER, *(event for step in steps for event in step)]
 
 
@@ -47,7 +61,9 @@ def text(*events: dict[str, object]) -> bytes:
 
 
 def read(folder: Path, *files: bytes) -> Run:
-    """Read a run whose processes left these trace files, in order of start unless their `time` says otherwise."""
+    """Read a run whose processes left these trace files, in order of start unless their `time` says
+    otherwise.
+    """
     (folder / "run-1" / "trace").mkdir(parents=True, exist_ok=True)
     for number, content in enumerate(files):
         (folder / "run-1" / "trace" / f"{90 - number}-{1000 + number}.jsonl").write_bytes(content)
@@ -66,29 +82,60 @@ def test_a_plain_training(tmp_path: Path) -> None:
     assert trace.losses.dtype(0) == "float32"
     assert trace.forward == Checked(kind="forward", iteration=1, start=0, end=1)
     assert trace.backward == Checked(kind="backward", iteration=2, start=1, end=2)
-    assert trace.process.pid == 10 and trace.process.ended and trace.process.rank == 0 and trace.process.argv == ("train.py",)
-    assert (trace.cut, trace.unfinished, trace.stopped_at, trace.weights_seen) == (False, False, None, True)
+    assert (
+        trace.process.pid == 10
+        and trace.process.ended
+        and trace.process.rank == 0
+        and trace.process.argv == ("train.py",)
+    )
+    assert (trace.cut, trace.unfinished, trace.stopped_at, trace.weights_seen) == (
+        False,
+        False,
+        None,
+        True,
+    )
     assert run.problems == run.caveats == ()
 
 
 def test_every_bit_of_a_value_survives(tmp_path: Path) -> None:
     values = [0.1, 5e-324, 1.7976931348623157e308, -0.0, 1 / 3]
-    content = text(hello(), OPTIMIZER, loss(*values, "nan", "inf", "-inf", d="float64"), loss(3, d="float64"), MOVED_UPDATE)
+    content = text(
+        hello(),
+        OPTIMIZER,
+        loss(*values, "nan", "inf", "-inf", d="float64"),
+        loss(3, d="float64"),
+        MOVED_UPDATE,
+    )
     found = read(tmp_path, content).traces[0].losses.values
-    assert [value.hex() for value in found] == [value.hex() for value in [*values, math.nan, math.inf, -math.inf, 3.0]]
+    assert [value.hex() for value in found] == [
+        value.hex() for value in [*values, math.nan, math.inf, -math.inf, 3.0]
+    ]
 
 
 def test_a_gan_checks_the_part_before_and_after_the_first_update(tmp_path: Path) -> None:
-    step = [loss(1.0), loss(2.0), {"e": "update", "o": 0, "c": True}, loss(3.0), {"e": "update", "o": 1, "c": None}]
-    run = read(tmp_path, text(hello(), OPTIMIZER, {"e": "optimizer", "o": 1, "class": "SGD"}, *step, *step))
+    step = [
+        loss(1.0),
+        loss(2.0),
+        {"e": "update", "o": 0, "c": True},
+        loss(3.0),
+        {"e": "update", "o": 1, "c": None},
+    ]
+    run = read(
+        tmp_path, text(hello(), OPTIMIZER, {"e": "optimizer", "o": 1, "class": "SGD"}, *step, *step)
+    )
     assert losses(run) == [[1, 2, 3], [1, 2, 3]]
     assert run.traces[0].forward == Checked(kind="forward", iteration=1, start=0, end=2)
     assert run.traces[0].backward == Checked(kind="backward", iteration=2, start=2, end=6)
 
 
-def test_an_l_bfgs_step_is_one_iteration_whose_first_loss_is_the_forward_check(tmp_path: Path) -> None:
+def test_an_l_bfgs_step_is_one_iteration_whose_first_loss_is_the_forward_check(
+    tmp_path: Path,
+) -> None:
     step = [loss(1.0), {"e": "moved"}, loss(2.0), loss(3.0), {"e": "update", "o": 0, "c": True}]
-    run = read(tmp_path, text(hello(), OPTIMIZER, *step, loss(4.0), loss(5.0), {"e": "update", "o": 0, "c": None}))
+    run = read(
+        tmp_path,
+        text(hello(), OPTIMIZER, *step, loss(4.0), loss(5.0), {"e": "update", "o": 0, "c": None}),
+    )
     assert losses(run) == [[1, 2, 3], [4, 5]]
     assert (run.traces[0].forward, run.traces[0].backward) == (
         Checked(kind="forward", iteration=1, start=0, end=1),
@@ -98,20 +145,31 @@ def test_an_l_bfgs_step_is_one_iteration_whose_first_loss_is_the_forward_check(t
 
 def test_unchanged_weights_move_the_second_check(tmp_path: Path) -> None:
     updates = [False, True, None]
-    events = [event for i, c in enumerate(updates) for event in (loss(float(i)), loss(float(i)), {"e": "update", "o": 0, "c": c})]
+    events = [
+        event
+        for i, c in enumerate(updates)
+        for event in (loss(float(i)), loss(float(i)), {"e": "update", "o": 0, "c": c})
+    ]
     trace = read(tmp_path, text(hello(), OPTIMIZER, *events)).traces[0]
-    assert trace.backward == Checked(kind="backward", iteration=3, start=4, end=6) and trace.unchanged_updates == 1
+    assert (
+        trace.backward == Checked(kind="backward", iteration=3, start=4, end=6)
+        and trace.unchanged_updates == 1
+    )
 
 
 def test_weights_that_never_change_leave_no_second_check(tmp_path: Path) -> None:
-    events = [event for i in range(4) for event in (loss(float(i)), {"e": "update", "o": 0, "c": False})]
+    events = [
+        event for i in range(4) for event in (loss(float(i)), {"e": "update", "o": 0, "c": False})
+    ]
     trace = read(tmp_path, text(hello(), OPTIMIZER, *events)).traces[0]
     assert trace.backward is None and trace.forward is not None and trace.unchanged_updates == 4
 
 
 def test_weights_that_nobody_looked_at_are_taken_to_change(tmp_path: Path) -> None:
     trace = read(tmp_path, text(hello(), loss(1.0), loss(2.0))).traces[0]
-    assert not trace.weights_seen and trace.backward == Checked(kind="backward", iteration=2, start=1, end=2)
+    assert not trace.weights_seen and trace.backward == Checked(
+        kind="backward", iteration=2, start=1, end=2
+    )
 
 
 def test_log_loss_takes_precedence_over_losses_already_read(tmp_path: Path) -> None:
@@ -121,10 +179,22 @@ def test_log_loss_takes_precedence_over_losses_already_read(tmp_path: Path) -> N
 
 
 def test_losses_of_several_threads_are_sorted_within_their_iteration(tmp_path: Path) -> None:
-    first = [loss(3.0, t="b", d="float16"), loss("nan", t="a"), loss(1.0), {"e": "update", "o": 0, "c": True}]
-    run = read(tmp_path, text(hello(), OPTIMIZER, *first, loss(9.0), loss(2.0), {"e": "update", "o": 0, "c": None}))
+    first = [
+        loss(3.0, t="b", d="float16"),
+        loss("nan", t="a"),
+        loss(1.0),
+        {"e": "update", "o": 0, "c": True},
+    ]
+    run = read(
+        tmp_path,
+        text(hello(), OPTIMIZER, *first, loss(9.0), loss(2.0), {"e": "update", "o": 0, "c": None}),
+    )
     series = run.traces[0].losses
-    assert list(series.values)[:2] == [1, 3] and math.isnan(series.values[2]) and list(series.values)[3:] == [9, 2]
+    assert (
+        list(series.values)[:2] == [1, 3]
+        and math.isnan(series.values[2])
+        and list(series.values)[3:] == [9, 2]
+    )
     assert [series.dtype(i) for i in range(3)] == ["float32", "float16", "float32"]
     assert run.traces[0].unordered == (1,)
 
@@ -138,14 +208,20 @@ def test_sorting_does_not_move_a_loss_across_the_first_update(tmp_path: Path) ->
         loss(1.0),
         {"e": "update", "o": 1, "c": None},
     ]
-    run = read(tmp_path, text(hello(), OPTIMIZER, {"e": "optimizer", "o": 1, "class": "SGD"}, *events))
+    run = read(
+        tmp_path, text(hello(), OPTIMIZER, {"e": "optimizer", "o": 1, "class": "SGD"}, *events)
+    )
     assert losses(run) == [[4, 5, 1, 3]]
 
 
 def test_what_follows_the_early_stop_is_dropped(tmp_path: Path) -> None:
     run = read(tmp_path, text(hello(), *training(1, 2, 3), {"e": "stop", "i": 2}, loss(4.0)))
     assert losses(run) == [[1], [2]]
-    assert run.traces[0].stopped_at == 2 and not run.traces[0].unfinished and run.traces[0].process.ended
+    assert (
+        run.traces[0].stopped_at == 2
+        and not run.traces[0].unfinished
+        and run.traces[0].process.ended
+    )
 
 
 def test_a_rank_that_was_ended_with_the_others_has_their_last_iteration(tmp_path: Path) -> None:
@@ -157,35 +233,65 @@ def test_a_rank_that_was_ended_with_the_others_has_their_last_iteration(tmp_path
 
 
 def test_loss_dtypes_of_one_backward_pass(tmp_path: Path) -> None:
-    series = read(tmp_path, text(hello(), loss(1.0, 2.0, 3.0, d=["float16", "float32"]))).traces[0].losses
+    series = (
+        read(tmp_path, text(hello(), loss(1.0, 2.0, 3.0, d=["float16", "float32"])))
+        .traces[0]
+        .losses
+    )
     assert [series.dtype(i) for i in range(3)] == ["float16", "float32", "unknown"]
 
 
 def test_more_dtype_names_than_a_column_holds(tmp_path: Path) -> None:
-    series = read(tmp_path, text(hello(), *(loss(float(i), d=f"dtype{i}") for i in range(300)))).traces[0].losses
+    series = (
+        read(tmp_path, text(hello(), *(loss(float(i), d=f"dtype{i}") for i in range(300))))
+        .traces[0]
+        .losses
+    )
     assert len(series) == 300 and series.dtype(254) == "dtype254" and series.dtype(299) == "unknown"
 
 
-# ---------------------------------------------------------------------------------------------------------------- damage
+# ------------------------------------------------------------------------------------------- damage
 
 
 def test_unknown_events_are_left_out_and_said_unknown_keys_are_ignored(tmp_path: Path) -> None:
     run = read(
-        tmp_path, text(hello(colour="blue"), {"e": "future", "x": [1]}, *training(1, 2), loss(3.0, new={"a": 1}), {"e": "exit", "z": 0})
+        tmp_path,
+        text(
+            hello(colour="blue"),
+            {"e": "future", "x": [1]},
+            *training(1, 2),
+            loss(3.0, new={"a": 1}),
+            {"e": "exit", "z": 0},
+        ),
     )
     assert losses(run) == [[1], [2], [3]]
-    assert run.problems == ("events of a trace that are of unknown kinds were left out (1): future",)
+    assert run.problems == (
+        "events of a trace that are of unknown kinds were left out (1): future",
+    )
 
 
 def test_a_trace_of_a_newer_recorder_is_read_as_far_as_it_is_known_and_said(tmp_path: Path) -> None:
     run = read(tmp_path, text(hello(v=2), *training(1, 2), {"e": "exit"}))
     assert losses(run) == [[1], [2]]
     (said,) = run.problems
-    assert said.startswith("a trace was written by a newer reprocheck (format 2; this one reads 1)") and "upgrade" in said
+    assert (
+        said.startswith("a trace was written by a newer reprocheck (format 2; this one reads 1)")
+        and "upgrade" in said
+    )
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"\n", b"\x00\x00\n", b"\xff\xfe garbage\n", b"[1, 2]\n", b'{"e": 3}\n', b'{"e": "loss", "v": "x"}\n', b"{}\n", b'{"e":\n']
+    "garbage",
+    [
+        b"\n",
+        b"\x00\x00\n",
+        b"\xff\xfe garbage\n",
+        b"[1, 2]\n",
+        b'{"e": 3}\n',
+        b'{"e": "loss", "v": "x"}\n',
+        b"{}\n",
+        b'{"e":\n',
+    ],
 )
 def test_lines_that_are_no_events_are_left_out(tmp_path: Path, garbage: bytes) -> None:
     run = read(tmp_path, text(hello(), *training(1)) + garbage + text(*training(2)[1:]))
@@ -239,7 +345,13 @@ def test_a_trace_cut_at_any_byte_holds_a_prefix(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=400), st.integers(0, len(STORY)))
 @settings(max_examples=60)
-def test_no_bytes_make_the_reader_fail(tmp_path_factory: pytest.TempPathFactory, noise: bytes, place: int) -> None:
+def test_no_bytes_make_the_reader_fail(
+    tmp_path_factory: pytest.TempPathFactory, noise: bytes, place: int
+) -> None:
     run = read(tmp_path_factory.mktemp("noise"), STORY[:place] + noise + STORY[place:])
     for trace in run.traces:
-        assert len(trace.losses.values) == len(trace.losses.dtype_of) == (trace.losses.ends[-1] if len(trace.losses) else 0)
+        assert (
+            len(trace.losses.values)
+            == len(trace.losses.dtype_of)
+            == (trace.losses.ends[-1] if len(trace.losses) else 0)
+        )

@@ -11,7 +11,9 @@ from cause_ladders import check
 from reprocheck.workflow import repair
 
 
-def test_it_is_what_the_processes_execute_which_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_what_the_processes_execute_which_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "jobs").mkdir()
     for name in ("train.py", "jobs/one.py", "start"):
         (tmp_path / name).touch()
@@ -21,7 +23,9 @@ def test_it_is_what_the_processes_execute_which_train(tmp_path: Path, monkeypatc
 
     def mended(program: str) -> list[str]:
         process = replace(trace.process, program=program)
-        run = replace(base.runs[0], workdir=str(tmp_path), traces=(replace(trace, process=process),))
+        run = replace(
+            base.runs[0], workdir=str(tmp_path), traces=(replace(trace, process=process),)
+        )
         return [str(path) for path in repair.program(replace(base, runs=(run,)))]
 
     assert mended("train.py") == ["train.py"]

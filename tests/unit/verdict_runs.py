@@ -18,7 +18,9 @@ Losses = Sequence[Sequence[float]]
 def series(iterations: Losses, dtype: str = "float32") -> LossSeries:
     values = array("d", (value for losses in iterations for value in losses))
     ends = array("q", accumulate(len(losses) for losses in iterations))
-    return LossSeries(values=values, dtype_of=array("B", bytes(len(values))), dtypes=(dtype,), ends=ends)
+    return LossSeries(
+        values=values, dtype_of=array("B", bytes(len(values))), dtypes=(dtype,), ends=ends
+    )
 
 
 def trace(
@@ -31,20 +33,48 @@ def trace(
     dtype: str = "float32",
     **keys: object,
 ) -> Trace:
-    """`first` losses lie before the first update; the weights really changed in iteration `moved_in`, after `moved_at` losses."""
+    """`first` losses lie before the first update; the weights really changed in iteration
+    `moved_in`, after `moved_at` losses.
+    """
     losses = series(iterations, dtype)
     ends = losses.ends
-    forward = Checked(kind="forward", iteration=1, start=0, end=first if first is not None else ends[0]) if len(ends) and ends[0] else None
+    forward = (
+        Checked(kind="forward", iteration=1, start=0, end=first if first is not None else ends[0])
+        if len(ends) and ends[0]
+        else None
+    )
     backward = None
     if moved_in is not None and moved_in < len(ends):
-        start = moved_at if moved_at is not None else (first if first is not None and moved_in == 1 else ends[moved_in - 1])
+        start = (
+            moved_at
+            if moved_at is not None
+            else (first if first is not None and moved_in == 1 else ends[moved_in - 1])
+        )
         backward = Checked(kind="backward", iteration=moved_in + 1, start=start, end=ends[moved_in])
     given: dict[str, object] = {"unchanged_updates": (moved_in or len(ends) + 1) - 1, **keys}
-    return Trace(rank=rank, process=PROCESS, losses=losses, forward=forward, backward=backward, **given)  # type: ignore[arg-type]
+    return Trace(
+        rank=rank, process=PROCESS, losses=losses, forward=forward, backward=backward, **given
+    )  # type: ignore[arg-type]
 
 
-def run(number: int, *traces: Trace, ended: Ended = "completed", status: int | None = 0, stderr: str = "", **keys: object) -> Run:
-    record = RunRecord(number=number, ended=ended, exit_status=status, started="", seconds=15.0, trace="", stdout="", stderr="")
+def run(
+    number: int,
+    *traces: Trace,
+    ended: Ended = "completed",
+    status: int | None = 0,
+    stderr: str = "",
+    **keys: object,
+) -> Run:
+    record = RunRecord(
+        number=number,
+        ended=ended,
+        exit_status=status,
+        started="",
+        seconds=15.0,
+        trace="",
+        stdout="",
+        stderr="",
+    )
     given: dict[str, object] = {"frameworks": {"torch": "2"}, "processes": (PROCESS,), **keys}
     return Run(record=record, traces=traces, stderr_tail=stderr, **given)  # type: ignore[arg-type]
 
@@ -60,7 +90,12 @@ def judged(runs: Sequence[Run], **keys: object) -> tuple[str, int]:
 
 
 FORWARD, BACKWARD = ("NOT REPRODUCIBLE (forward)", 1), ("NOT REPRODUCIBLE (backward)", 1)
-REPRODUCIBLE, INCONCLUSIVE, FAILED, TIMED_OUT = ("REPRODUCIBLE", 0), ("INCONCLUSIVE", 3), ("SCRIPT FAILED", 4), ("TIMED OUT", 5)
+REPRODUCIBLE, INCONCLUSIVE, FAILED, TIMED_OUT = (
+    ("REPRODUCIBLE", 0),
+    ("INCONCLUSIVE", 3),
+    ("SCRIPT FAILED", 4),
+    ("TIMED OUT", 5),
+)
 
 
 def diverging(place: str, exit_code: int = 0) -> tuple[str, int]:

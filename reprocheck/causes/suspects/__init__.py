@@ -1,7 +1,7 @@
 """From the first differing rung to entries of the catalogue: one function a rung, best first.
 
-Each names the recorded facts that show it; `causes.evidence` decides by them what is observed. What only fits, or rests on a line of the
-source, is suspected. A list of operators alone yields nothing.
+Each names the recorded facts that show it; `causes.evidence` decides by them what is observed. What
+only fits, or rests on a line of the source, is suspected. A list of operators alone yields nothing.
 """
 
 from __future__ import annotations
@@ -29,16 +29,22 @@ def suspects(look: Look) -> Iterator[Suspect]:
         return
     if not look.ladder.came_back and look.rung.rung != "files and arguments":
         shown = look.recorded("agrees when repeated")
-        yield Suspect(name="intermittent-difference", shown=shown, evidence=("The runs that were recorded again agreed.",))
+        yield Suspect(
+            name="intermittent-difference",
+            shown=shown,
+            evidence=("The runs that were recorded again agreed.",),
+        )
     yield from _OF_RUNG[look.rung.rung](look)
     if look.rung.rung != "environment":
         yield from _beside(look)
 
 
 def _of_sides(look: Look) -> Iterator[Suspect]:
-    """Of two recordings that were made apart: what they were given, their environments, and what makes runs differ anyhow.
+    """Of two recordings that were made apart: what they were given, their environments, and what
+    makes runs differ anyhow.
 
-    The last only where a side may not agree with itself, and never for a value that another text computes.
+    The last only where a side may not agree with itself, and never for a value that another text
+    computes.
     """
     if look.rung.rung == "files and arguments":
         yield from of_given(look)
@@ -56,7 +62,9 @@ def _beside(look: Look) -> Iterator[Suspect]:
         for suspect in environment(look):
             yield replace(suspect, shown=())
         if compiled := look.hint("compile"):
-            yield Suspect(name="compile-cache", evidence=(line(compiled, "compiles"),), source=compiled.source)
+            yield Suspect(
+                name="compile-cache", evidence=(line(compiled, "compiles"),), source=compiled.source
+            )
 
 
 _OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {

@@ -15,7 +15,9 @@ _BACKWARDS: Mapping[str, re.Pattern[str]] = {
     "extension-backward": re.compile(r"mamba|selective_?scan|ssm", re.IGNORECASE),
     "convolution-algorithm": re.compile(r"conv", re.IGNORECASE),
 }
-"""Entries for one kind of backward pass on an accelerator, by the names of operators, nodes and classes."""
+"""Entries for one kind of backward pass on an accelerator, by the names of operators, nodes and
+classes.
+"""
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
@@ -40,7 +42,13 @@ def _special(look: Look) -> Iterator[Suspect]:
         if found and (entry != "convolution-algorithm" or look.device == "cuda"):
             benchmark = look.hint("benchmark") if entry == "convolution-algorithm" else None
             said = (f"{found[0]} lies where the difference begins.",)
-            yield by_hint(entry, benchmark, "lets cuDNN choose by timing", look.recorded("operation differs"), said)
+            yield by_hint(
+                entry,
+                benchmark,
+                "lets cuDNN choose by timing",
+                look.recorded("operation differs"),
+                said,
+            )
 
 
 def _gross_gradient(look: Look) -> Iterator[Suspect]:
@@ -53,11 +61,18 @@ def _gross_gradient(look: Look) -> Iterator[Suspect]:
     noise = Suspect(
         name="private-gradient-noise",
         shown=given,
-        evidence=(*of_hint(place, "changes gradients"), *of_hint(private, "draws without a seed or from the system")),
+        evidence=(
+            *of_hint(place, "changes gradients"),
+            *of_hint(private, "draws without a seed or from the system"),
+        ),
         source=line.source if line else None,
     )
     if listed and not private and not given:
-        yield Suspect(name="noisy-backward-kernel", shown=look.recorded("operation differs"), evidence=(*listed, cancels))
+        yield Suspect(
+            name="noisy-backward-kernel",
+            shown=look.recorded("operation differs"),
+            evidence=(*listed, cancels),
+        )
         yield noise
         return
     yield noise
@@ -69,7 +84,11 @@ def reduced(look: Look) -> Iterator[Suspect]:
     several = look.ranks > 1 and look.rung.rung == "reduced gradient"
     if several and look.rung.size == "rounding":
         shown = look.recorded("sum over ranks differs") if look.fact("local_equal") else ()
-        said = f"Local gradients agree; {look.ranks} ranks add them up." if shown else f"{look.ranks} ranks add gradients up."
+        said = (
+            f"Local gradients agree; {look.ranks} ranks add them up."
+            if shown
+            else f"{look.ranks} ranks add gradients up."
+        )
         yield Suspect(name="collective-order", shown=shown, evidence=(said,))
         return
     agreed = look.fact("after_backward") or look.fact("local_equal")
@@ -83,9 +102,16 @@ def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
     private, threads = look.hint("entropy"), look.hint("threads")
     if look.fact("written"):
-        yield by_hint("weights-written", private, "draws without a seed", look.recorded("written beside the optimizer"))
+        yield by_hint(
+            "weights-written",
+            private,
+            "draws without a seed",
+            look.recorded("written beside the optimizer"),
+        )
     else:
-        yield by_hint("noisy-update", private, "draws without a seed", look.recorded("update differs"))
+        yield by_hint(
+            "noisy-update", private, "draws without a seed", look.recorded("update differs")
+        )
     if threads:
         yield by_hint("threads-share-weights", threads, "lets others write beside the training")
 

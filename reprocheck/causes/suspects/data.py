@@ -1,4 +1,6 @@
-"""Batches that differ although the default generators agree, and the origins of what no recorded step has made."""
+"""Batches that differ although the default generators agree, and the origins of what no recorded
+step has made.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +22,43 @@ ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "arrival-order": (("arrival",), "what is ready first comes first here"),
     "unseeded-split": (("split",), "a split is drawn here without a seed of its own"),
 }
-"""Entry -> kinds of hints that speak for it, and what the line does. These show at inputs that no recorded step has made."""
+"""Entry -> kinds of hints that speak for it, and what the line does.
+
+These show at inputs that no recorded step has made.
+"""
 
 _FILLED = {
-    "numpy": "padded = np.zeros(shape, dtype)  # or np.full(shape, value, dtype): np.empty holds what the memory held",
-    "torch": "padded = torch.zeros(shape)  # or torch.full(shape, value): torch.empty holds what the memory held",
+    "numpy": (
+        "padded = np.zeros(shape, dtype)  # or np.full(shape, value, dtype): np.empty holds what"
+        " the memory held"
+    ),
+    "torch": (
+        "padded = torch.zeros(shape)  # or torch.full(shape, value): torch.empty holds what the"
+        " memory held"
+    ),
 }
 """By the module that a call of `empty` belongs to: the fix where data are made of it."""
 
 _RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "random.seed"})
-"""Without a number these seed a process-wide generator from the operating system: no private generator is meant."""
+"""Without a number these seed a process-wide generator from the operating system: no private
+generator is meant.
+"""
 
 _RESEEDED = "seeds the default generator from the operating system"
 
-_IN_ORDER = "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders objects by their addresses"
+_IN_ORDER = (
+    "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders"
+    " objects by their addresses"
+)
 
 _PIPELINES: Mapping[str, frozenset[str]] = {
     "mindspore": frozenset({"mindspore", "mindspore.dataset"}),
     "tensorflow": frozenset({"tensorflow"}),
     "keras": frozenset({"keras", "python", "tensorflow"}),
 }
-"""Framework whose pipelines shuffle in kernels of their own -> the generators that these take their seeds from."""
+"""Framework whose pipelines shuffle in kernels of their own -> the generators that these take their
+seeds from.
+"""
 
 
 def batch(look: Look) -> Iterator[Suspect]:
@@ -65,9 +83,14 @@ def batch(look: Look) -> Iterator[Suspect]:
 
 
 def _built(look: Look) -> Iterator[Suspect]:
-    """The data set itself, or what a subset takes from it, is another one: made before the training by something that is not seeded."""
+    """The data set itself, or what a subset takes from it, is another one: made before the training
+    by something that is not seeded.
+    """
     early = look.mapping("drawn_before_seed")
-    said = tuple(f"{capital(name)} was drawn from before {line or 'the script'} seeds it." for name, line in early.items())
+    said = tuple(
+        f"{capital(name)} was drawn from before {line or 'the script'} seeds it."
+        for name, line in early.items()
+    )
     private, draw = look.hint("entropy"), look.hint("draw") if said else look.unseeded_draw()
     found = list(origins(look))
     shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
@@ -90,14 +113,25 @@ def _name_of_built(look: Look, *, private: bool, unseeded: bool) -> str:
 
 def _order(look: Look) -> Iterator[Suspect]:
     private = look.hint("entropy")
-    shown = tuple(Recorded(kind="private state differs", of=name) for name in look.names("private_generators"))
-    own = by_hint("private-shuffle", private, "makes a generator without a seed, or seeds it from the system", shown)
+    shown = tuple(
+        Recorded(kind="private state differs", of=name) for name in look.names("private_generators")
+    )
+    own = by_hint(
+        "private-shuffle",
+        private,
+        "makes a generator without a seed, or seeds it from the system",
+        shown,
+    )
     if private is not None and private.name in _RESEEDS:
         own = by_hint("clock-seed", private, _RESEEDED)
     shuffles = look.fact("order") == ORDER or look.draws_an_order(look.names("unused_generators"))
-    yield from unseeded("unseeded-shuffle" if shuffles else "unseeded-augmentation", look.unseeded_draw())
+    yield from unseeded(
+        "unseeded-shuffle" if shuffles else "unseeded-augmentation", look.unseeded_draw()
+    )
     if _pipeline_unseeded(look):
-        yield Suspect(name="unseeded-shuffle", evidence=("No seed was recorded that its pipeline takes.",))
+        yield Suspect(
+            name="unseeded-shuffle", evidence=("No seed was recorded that its pipeline takes.",)
+        )
     others = list(origins(look))
     likely = shown or look.fact("epoch") or private
     yield from (own, *others) if likely or not others else (*others, own)
@@ -106,23 +140,34 @@ def _order(look: Look) -> Iterator[Suspect]:
 
 
 def _pipeline_unseeded(look: Look) -> bool:
-    """Whether the batches come from a pipeline that shuffles by itself, and nothing seeded what it takes its seeds from."""
+    """Whether the batches come from a pipeline that shuffles by itself, and nothing seeded what it
+    takes its seeds from.
+    """
     framework = "mindspore" if "mindspore" in look.frameworks else next(iter(look.frameworks), "")
     seeds = _PIPELINES.get(framework)
     return seeds is not None and not seeds & {*look.names("seeded_by")}
 
 
 def _content(look: Look) -> Iterator[Suspect]:
-    """Torch seeds its workers from a generator of the main process: where that differs, its rung comes first, and not this one."""
+    """Torch seeds its workers from a generator of the main process: where that differs, its rung
+    comes first, and not this one.
+    """
     private, worker = look.hint("entropy"), look.fact("worker")
     if parallel := look.hint("parallel map"):
         yield by_hint("parallel-map", parallel, "calls a function for several samples at a time")
     if look.fact("worker_seeds"):
         yield _seeded_by_worker(look)
     elif worker is not None and private is not None and private.name.endswith("seed"):
-        yield by_hint("worker-seed", private, "seeds from the system", (), (f"The batch was made by worker {worker}.",))
+        yield by_hint(
+            "worker-seed",
+            private,
+            "seeds from the system",
+            (),
+            (f"The batch was made by worker {worker}.",),
+        )
         private = None
-    if private is None:  # where the data are built otherwise, equal indices are not the same samples
+    # where the data are built otherwise, equal indices are not the same samples
+    if private is None:
         yield from unfilled(look)
         yield from origins(look)
     if private is not None and private.name in _RESEEDS:
@@ -135,8 +180,14 @@ def _seeded_by_worker(look: Look) -> Suspect:
     """A worker of a loader seeded a generator by itself, with another number in each run."""
     worker = look.fact("worker")
     seeds = look.mapping("worker_seeds")
-    said = tuple(_seeds_of_worker(worker, name, both) for name, both in seeds.items() if isinstance(both, list | tuple) and len(both) == 2)
-    shown = tuple(Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds)
+    said = tuple(
+        _seeds_of_worker(worker, name, both)
+        for name, both in seeds.items()
+        if isinstance(both, list | tuple) and len(both) == 2
+    )
+    shown = tuple(
+        Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds
+    )
     return Suspect(name="worker-seed", shown=shown, evidence=said, source=look.seed_line())
 
 
@@ -147,7 +198,10 @@ def _seeds_of_worker(worker: object, generator: str, both: Sequence[object]) -> 
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:
-    """A line that leaves memory unfilled. It comes before addresses, which are among what the memory held."""
+    """A line that leaves memory unfilled.
+
+    It comes before addresses, which are among what the memory held.
+    """
     memory = look.hint("memory")
     if memory is not None:
         suspect = by_hint("uninitialised-memory", memory, "makes an array without filling it")
@@ -155,16 +209,23 @@ def unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def origins(look: Look) -> Iterator[Suspect]:
-    """Orders that Python, the file system or time decides: only where a line of the source speaks for it."""
+    """Orders that Python, the file system or time decides: only where a line of the source speaks
+    for it.
+    """
     for name, (kinds, what) in ORIGINS.items():
         found = look.hint(*kinds)
         if not found or (name == "hash-order" and look.hash_is_fixed):
             continue
         evidence = [line(found, what)]
         if name == "hash-order":
-            evidence.append("PYTHONHASHSEED was not fixed before the start, so strings hash differently in each process.")
+            evidence.append(
+                "PYTHONHASHSEED was not fixed before the start, so strings hash differently in each"
+                " process."
+            )
         fix = _IN_ORDER if found.name.endswith(OF_OBJECTS) else ""
         yield Suspect(name=name, evidence=tuple(evidence), source=found.source, fix=fix)
         late = look.hint("late hash seed") if name == "hash-order" else None
         if late:
-            yield Suspect(name="late-hash-seed", evidence=(line(late, "comes too late"),), source=late.source)
+            yield Suspect(
+                name="late-hash-seed", evidence=(line(late, "comes too late"),), source=late.source
+            )

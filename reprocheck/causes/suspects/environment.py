@@ -16,9 +16,14 @@ _ORDER = ("other-machine", "thread-count", "version-drift")
 def environment(look: Look) -> Iterator[Suspect]:
     """The machine, the threads, the versions."""
     kinds: dict[str, list[str]] = {}
-    for difference in (one for group in classes(look.check.environment_differences) for one in group.differences):
+    for difference in (
+        one for group in classes(look.check.environment_differences) for one in group.differences
+    ):
         if difference.key not in _NO_MATTER:
-            said = f"`{difference.key}` is {difference.reference} in run 1 and {difference.value} in run {difference.run}."
+            said = (
+                f"`{difference.key}` is {difference.reference} in run 1 and {difference.value} in"
+                f" run {difference.run}."
+            )
             kinds.setdefault(drift_class(difference.key).cause, []).append(said)
     for name in _ORDER:
         if name in kinds:

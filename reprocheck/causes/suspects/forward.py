@@ -11,10 +11,14 @@ from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, of_hint
 from reprocheck.causes.suspects.path import by_clock, other_path
 
-_DRAWS = re.compile(r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\.")
+_DRAWS = re.compile(
+    r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\."
+)
 _FEEDS = ("private", "entropy", "identity", "memory")
 """Hints that explain what they feed."""
-_DRAWING = re.compile(r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE)
+_DRAWING = re.compile(
+    r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE
+)
 
 
 def forward(look: Look) -> Iterator[Suspect]:
@@ -29,10 +33,17 @@ def forward(look: Look) -> Iterator[Suspect]:
     elif look.names("generators"):
         yield from by_seeds(look, unseeded="unseeded-layer")
     elif _draws_unseen(look):
-        yield Suspect(name="unseeded-layer", evidence=(f"{look.fact('class')} draws random numbers, and its kernel shows no state.",))
+        yield Suspect(
+            name="unseeded-layer",
+            evidence=(
+                f"{look.fact('class')} draws random numbers, and its kernel shows no state.",
+            ),
+        )
     elif look.fact("uninitialised"):
         memory = of_hint(look.hint("memory"), "makes a tensor without filling it")
-        yield Suspect(name="uninitialised-memory", shown=look.recorded("memory not filled"), evidence=memory)
+        yield Suspect(
+            name="uninitialised-memory", shown=look.recorded("memory not filled"), evidence=memory
+        )
     elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
         yield by_hint("threads-share-weights", threads, "runs beside the training")
         yield from _unrecorded(look)
@@ -45,13 +56,17 @@ def forward(look: Look) -> Iterator[Suspect]:
 
 
 def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
-    """A clock that feeds what differs: it seeds the generator that is drawn from there, or makes the values."""
+    """A clock that feeds what differs: it seeds the generator that is drawn from there, or makes
+    the values.
+    """
     if clock := look.feeding("clock"):
         yield by_hint("clock-seed", clock, "reads the clock, and what differs is made of it")
 
 
 def _from_elsewhere(look: Look) -> bool:
-    """Whether an operator is given something else that no operator made, or the loss is all that was recorded, and no line says a draw."""
+    """Whether an operator is given something else that no operator made, or the loss is all that
+    was recorded, and no line says a draw.
+    """
     if look.fact("operator_inputs_differ") and look.feeding(*_FEEDS, "clock"):
         return True
     alone = look.ladder.rung("forward").status == "not_recorded" and not look.operators
@@ -59,16 +74,25 @@ def _from_elsewhere(look: Look) -> bool:
 
 
 def _draws_unseen(look: Look) -> bool:
-    """A layer that draws by its name, in a framework whose generators cannot be read, unless the user's own draws from elsewhere."""
+    """A layer that draws by its name, in a framework whose generators cannot be read, unless the
+    user's own draws from elsewhere.
+    """
     name = str(look.fact("class") or "")
     own = look.hint("entropy") is not None and look.code.defines(name)
     return "torch" not in look.frameworks and bool(_DRAWING.search(name)) and not own
 
 
 def _kernel(look: Look) -> bool:
-    """Whether level `op` shows an operator that draws nothing, has equal inputs and another output: its kernel makes the difference."""
+    """Whether level `op` shows an operator that draws nothing, has equal inputs and another output:
+    its kernel makes the difference.
+    """
     names = look.names("operator")
-    return look.fact("operator_inputs_differ") is False and bool(names) and names[0].startswith("aten.") and not _DRAWS.match(names[0])
+    return (
+        look.fact("operator_inputs_differ") is False
+        and bool(names)
+        and names[0].startswith("aten.")
+        and not _DRAWS.match(names[0])
+    )
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
@@ -79,11 +103,16 @@ def _gross(look: Look) -> Iterator[Suspect]:
         yield unfilled
     yield from _seeded_by_clock(look)
     drawing = [name for name in look.operators if _DRAWS.match(name)][:1]
-    said = tuple(f"`{name}` draws random numbers, and the default generators agree." for name in drawing)
+    said = tuple(
+        f"`{name}` draws random numbers, and the default generators agree." for name in drawing
+    )
     shown = tuple(Recorded(kind="private generator given", of=name) for name in drawing)
     yield by_hint("private-draw", private, PRIVATE, shown, said)
     if listed := look.listed(backward=False):
-        yield Suspect(name="noisy-forward-kernel", evidence=tuple(operator.sentence for operator in listed[:3]))
+        yield Suspect(
+            name="noisy-forward-kernel",
+            evidence=tuple(operator.sentence for operator in listed[:3]),
+        )
     if memory and not odd:
         yield unfilled
 
@@ -91,7 +120,10 @@ def _gross(look: Look) -> Iterator[Suspect]:
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
     """A rounding-level difference from equal inputs: the kernel, and what is known of it."""
     listed = tuple(operator.sentence for operator in look.listed(backward=backward)[:3])
-    rounding = "From equal inputs the result differs by rounding alone, as another order of additions makes it."
+    rounding = (
+        "From equal inputs the result differs by rounding alone, as another order of additions"
+        " makes it."
+    )
     kernel = "From equal inputs an operator that draws no numbers gives another result."
     said = (rounding if look.rung.size == "rounding" else kernel, *listed)
     shown = look.recorded("operation differs")
@@ -108,17 +140,30 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     """Other inputs, and no recorded producer that differs."""
     feeding = look.feeding(*_FEEDS)
     if feeding and feeding.kind == "memory":
-        yield by_hint("uninitialised-memory", feeding, "makes a tensor without filling it, and what differs is made of it")
+        yield by_hint(
+            "uninitialised-memory",
+            feeding,
+            "makes a tensor without filling it, and what differs is made of it",
+        )
     elif feeding:
         yield by_hint("private-draw", feeding, DRAWS)
     found = list(origins(look))
     yield from found
     private, memory = look.hint("entropy"), look.hint("memory")
     clock = of_hint(look.feeding("clock"), "reads the clock, and what differs is made of it")
-    yield Suspect(name="unrecorded-input", shown=look.recorded("no producer differs"), evidence=clock)
+    yield Suspect(
+        name="unrecorded-input", shown=look.recorded("no producer differs"), evidence=clock
+    )
     yield from by_clock(look.code, near=look.rung.source)
-    if not found and not look.hash_is_fixed and str(look.fact("dtype") or "int").startswith(("int", "uint")):
-        said = "What differs are whole numbers, as labels and token ids are; string hashes were not fixed (PYTHONHASHSEED)."
+    if (
+        not found
+        and not look.hash_is_fixed
+        and str(look.fact("dtype") or "int").startswith(("int", "uint"))
+    ):
+        said = (
+            "What differs are whole numbers, as labels and token ids are; string hashes were not"
+            " fixed (PYTHONHASHSEED)."
+        )
         yield Suspect(name="hash-order", evidence=(said,))
     if private:
         yield by_hint("private-draw", private, PRIVATE)

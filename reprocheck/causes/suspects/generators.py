@@ -17,11 +17,15 @@ _SEED: Mapping[str, str] = {
 }
 """What seeds a generator that is not the framework's own."""
 _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
-"""Generators that the seed of a framework reaches as well, since it draws from them itself: its own fix is the one that suffices."""
+"""Generators that the seed of a framework reaches as well, since it draws from them itself: its own
+fix is the one that suffices.
+"""
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
-    """A generator whose state differs: never seeded, seeded with another number, or seeded equally and moved since."""
+    """A generator whose state differs: never seeded, seeded with another number, or seeded equally
+    and moved since.
+    """
     drawn = look.names("generators")
     shown = look.generator_facts()
     kinds = {fact.kind for fact in shown}
@@ -40,19 +44,38 @@ def _moved(look: Look, names: Sequence[str]) -> str:
     """What was recorded of generators that were seeded equally, and stand otherwise."""
     who = capital(words.generators(names) if names else "its generator")
     if look.names("keys"):
-        return f"{who} was made from the same number in both runs, and is another key when it is drawn from."
+        return (
+            f"{who} was made from the same number in both runs, and is another key when it is drawn"
+            " from."
+        )
     if len(names) > 1:
-        return f"{who} were seeded with the same numbers in both runs, and stand elsewhere when they are drawn from."
-    return f"{who} was seeded with the same number in both runs, and stands elsewhere when it is drawn from."
+        return (
+            f"{who} were seeded with the same numbers in both runs, and stand elsewhere when they"
+            " are drawn from."
+        )
+    return (
+        f"{who} was seeded with the same number in both runs, and stands elsewhere when it is drawn"
+        " from."
+    )
 
 
-def _never_seeded(look: Look, unseeded: str, late: str, shown: tuple[Recorded, ...]) -> Iterator[Suspect]:
-    """Nothing seeded a generator before it was drawn from; `late` is the entry for one that was seeded afterwards."""
+def _never_seeded(
+    look: Look, unseeded: str, late: str, shown: tuple[Recorded, ...]
+) -> Iterator[Suspect]:
+    """Nothing seeded a generator before it was drawn from; `late` is the entry for one that was
+    seeded afterwards.
+    """
     drawn = look.names("generators")
-    said = f"Nothing seeded {' and '.join(drawn)} before the first draw." if drawn else "No seed was recorded before the first draw."
+    said = (
+        f"Nothing seeded {' and '.join(drawn)} before the first draw."
+        if drawn
+        else "No seed was recorded before the first draw."
+    )
     later = look.mapping("seeded_later")
     if late and later:
-        yield Suspect(name=late, shown=shown, evidence=(said, *_afterwards(later)), source=look.rung.source)
+        yield Suspect(
+            name=late, shown=shown, evidence=(said, *_afterwards(later)), source=look.rung.source
+        )
     draw = look.draw_from(drawn) if look.rung.source is None else None
     yield Suspect(
         name=unseeded,
@@ -74,30 +97,46 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
 def _afterwards(later: Mapping[str, object]) -> tuple[str, ...]:
     """Who seeded generators after they had been drawn from, and with which number."""
     known = {name: one for name, one in later.items() if isinstance(one, Mapping)}
-    return tuple(f"{capital(str(one['who']))} seeds {name} afterwards, with {one['seed']}." for name, one in known.items())
+    return tuple(
+        f"{capital(str(one['who']))} seeds {name} afterwards, with {one['seed']}."
+        for name, one in known.items()
+    )
 
 
 def _other_seed(look: Look, unseeded: str, shown: tuple[Recorded, ...]) -> Iterator[Suspect]:
-    """`torch.seed()` and its like seed from the operating system: as good as unseeded. A number that the script gives is a seed."""
+    """`torch.seed()` and its like seed from the operating system: as good as unseeded.
+
+    A number that the script gives is a seed.
+    """
     folded = look.names("folded")
     said = tuple(
-        f"{capital(words.generators([name]))} {'had folded in' if name in folded else 'was seeded with'} "
-        f"{both[0]} in run 1 and {both[1]} in run 2."
+        f"{capital(words.generators([name]))}"
+        f" {'had folded in' if name in folded else 'was seeded with'} {both[0]} in run 1 and"
+        f" {both[1]} in run 2."
         for name, both in look.mapping("seeds").items()
         if isinstance(both, list | tuple) and len(both) == 2
     )
     by_system = any(fact.kind == "seeded by the system" for fact in shown)
-    yield Suspect(name=unseeded if by_system else "clock-seed", shown=shown, evidence=said, source=look.seed_line())
+    yield Suspect(
+        name=unseeded if by_system else "clock-seed",
+        shown=shown,
+        evidence=said,
+        source=look.seed_line(),
+    )
 
 
 def _made_of(look: Look, batch: Rung) -> str:
-    """What the script drew before a loader handed it out: which samples a subset takes, their order, or anything else."""
+    """What the script drew before a loader handed it out: which samples a subset takes, their
+    order, or anything else.
+    """
     drawn = look.names("generators")
     draw = look.draw_from(drawn)
     splits = draw is None and "numpy" in drawn and look.hint("split") is not None
     if splits or batch.facts.get("subset"):
         return "unseeded-split"
-    shuffled = batch.facts.get("order") == ORDER or (draw is not None and draw.name.rpartition(".")[2] in SHUFFLES)
+    shuffled = batch.facts.get("order") == ORDER or (
+        draw is not None and draw.name.rpartition(".")[2] in SHUFFLES
+    )
     return "unseeded-shuffle" if shuffled else "unseeded-draw"
 
 
@@ -108,23 +147,36 @@ def _drawn_by_loader(look: Look, batch: Rung) -> str:
         return "worker-seed" if batch.facts.get("worker") is not None else "unseeded-augmentation"
     if order == ORDER or batch.facts.get("by_indices") or look.fact("kind") == "epoch":
         return "unseeded-shuffle"
-    return "unseeded-shuffle" if look.draws_an_order(look.names("generators")) else "unseeded-augmentation"
+    return (
+        "unseeded-shuffle"
+        if look.draws_an_order(look.names("generators"))
+        else "unseeded-augmentation"
+    )
 
 
 def generators(look: Look) -> Iterator[Suspect]:
     """A module or a loader draws from a generator whose state differs."""
     batch = look.ladder.rung("batch")
     if look.fact("outside"):
-        yield from by_seeds(look, unseeded=_made_of(look, batch) if look.fact("kind") in ("batch", "epoch") else "unseeded-draw")
+        yield from by_seeds(
+            look,
+            unseeded=(
+                _made_of(look, batch)
+                if look.fact("kind") in ("batch", "epoch")
+                else "unseeded-draw"
+            ),
+        )
         return
     if look.fact("kind") == "call" and not look.fact("loader"):
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
-    if batch.status == "equal":  # the loader draws without need of it: what differs is made by the next that draws
+    # the loader draws without need of it: what differs is made by the next that draws
+    if batch.status == "equal":
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
     order = batch.facts.get("order")
-    if batch.facts.get("plain") and order not in (ORDER, CONTENT):  # nothing shows that samples were put into another order
+    # nothing shows that samples were put into another order
+    if batch.facts.get("plain") and order not in (ORDER, CONTENT):
         yield from by_seeds(look, unseeded=_made_of(look, batch))
         return
     yield from by_seeds(look, unseeded=_drawn_by_loader(look, batch))

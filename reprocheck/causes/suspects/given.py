@@ -21,8 +21,16 @@ def of_given(look: Look) -> Iterator[Suspect]:
     code = look.check.between.other_code if look.check.between else ()
     below = look.ladder.first_of_training
     follows = (below.detail,) if below is not None and below.detail else ()
-    others = given_otherwise(look.check, below.rung, below.facts.get("loaded")) if below is not None else given_otherwise(look.check)
-    sure = look.quiet or not look.check.record.compared or _names_place(below, [*_lines(code), *(one.name for one in others)])
+    others = (
+        given_otherwise(look.check, below.rung, below.facts.get("loaded"))
+        if below is not None
+        else given_otherwise(look.check)
+    )
+    sure = (
+        look.quiet
+        or not look.check.record.compared
+        or _names_place(below, [*_lines(code), *(one.name for one in others)])
+    )
     if code:
         yield Suspect(
             name="other-source",
@@ -31,11 +39,19 @@ def of_given(look: Look) -> Iterator[Suspect]:
             source=look.rung.source,
         )
     if others:
-        said = () if look.fact("kind") != "source" else tuple(one.sentence for one in others[:MOST_QUOTED])
+        said = (
+            ()
+            if look.fact("kind") != "source"
+            else tuple(one.sentence for one in others[:MOST_QUOTED])
+        )
         origin = made_at_start(look.check, look.code.sources.text)
         yield Suspect(
             name="changing-input",
-            shown=tuple(Recorded(kind="contents differ", of=one.name) for one in others if sure and (below or not one.made)),
+            shown=tuple(
+                Recorded(kind="contents differ", of=one.name)
+                for one in others
+                if sure and (below or not one.made)
+            ),
             evidence=(*said, *_where(origin), *follows),
             source=_line(origin) or look.line_at(others[0].line),
             fix=_fixed(origin) if origin is not None else _same(others[0]),
@@ -43,7 +59,11 @@ def of_given(look: Look) -> Iterator[Suspect]:
 
 
 def _line(origin: Made | None) -> SourceLine | None:
-    return SourceLine(file=origin.file, line=origin.line) if origin is not None and origin.file else None
+    return (
+        SourceLine(file=origin.file, line=origin.line)
+        if origin is not None and origin.file
+        else None
+    )
 
 
 def _where(origin: Made | None) -> tuple[str, ...]:
@@ -67,26 +87,46 @@ def _same(given: Given) -> str:
     if given.kind != "input":
         return f"Start every run with the same {given.called}, such as `{given.first}`."
     if given.made:
-        return f"Seed what the program draws that makes `{given.name}`, or make the file once, before the runs that are compared."
-    return f"Keep `{given.name}` as it is while runs are compared: pin its version, or give each run a copy of its own."
+        return (
+            f"Seed what the program draws that makes `{given.name}`, or make the file once, before"
+            " the runs that are compared."
+        )
+    return (
+        f"Keep `{given.name}` as it is while runs are compared: pin its version, or give each run a"
+        " copy of its own."
+    )
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
-    """Whether a line or an argument that differs names what differs first in the training, such as `lr`."""
+    """Whether a line or an argument that differs names what differs first in the training, such as
+    `lr`.
+    """
     name = str(below.place or "").rpartition(".")[2] if below is not None else ""
     return bool(name) and any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)
 
 
 def _lines(code: Sequence[SourceDifference]) -> list[str]:
     """The lines that differ, of both sides."""
-    return [line.text for one in code for pair in one.changed for line in (pair.first, pair.second) if line is not None]
+    return [
+        line.text
+        for one in code
+        for pair in one.changed
+        for line in (pair.first, pair.second)
+        if line is not None
+    ]
 
 
 def _quoted(code: Sequence[SourceDifference]) -> list[str]:
     """The lines behind the first, which the rung has quoted."""
-    pairs = [(one.file, pair) for one in code for pair in one.changed if pair.first is not None and pair.second is not None][1:MOST_QUOTED]
+    pairs = [
+        (one.file, pair)
+        for one in code
+        for pair in one.changed
+        if pair.first is not None and pair.second is not None
+    ][1:MOST_QUOTED]
     return [
-        f"Line {pair.first.line} of `{file}` is `{pair.first.text}` in run 1 and `{pair.second.text}` in run 2."
+        f"Line {pair.first.line} of `{file}` is `{pair.first.text}` in run 1 and"
+        f" `{pair.second.text}` in run 2."
         for file, pair in pairs
         if pair.first is not None and pair.second is not None
     ]

@@ -22,11 +22,16 @@ SHUFFLES = ("shuffle", "permutation", "permuted", "sample", "choice", "choices")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """An entry of the catalogue by its name, and what speaks for it beside the detail of the rung."""
+    """An entry of the catalogue by its name, and what speaks for it beside the detail of the
+    rung.
+    """
 
     name: str
     shown: tuple[Recorded, ...] = ()
-    """What was recorded of the thing that the entry blames. `causes.evidence` decides by it how sure the cause is."""
+    """What was recorded of the thing that the entry blames.
+
+    `causes.evidence` decides by it how sure the cause is.
+    """
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
@@ -35,7 +40,9 @@ class Suspect:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Look:
-    """What the functions of this module are given: the check, its ladder, the first differing rung, and the user's files."""
+    """What the functions of this module are given: the check, its ladder, the first differing rung,
+    and the user's files.
+    """
 
     check: Check
     ladder: Ladder
@@ -59,10 +66,15 @@ class Look:
         return (Recorded(kind=kind, of=self.rung.place or self.rung.rung),)
 
     def generator_facts(self) -> tuple[Recorded, ...]:
-        """What was recorded of the generators that the rung names: their states differ, and how each of them was seeded."""
+        """What was recorded of the generators that the rung names: their states differ, and how
+        each of them was seeded.
+        """
         found: list[Recorded] = []
         for name in self.names("generators"):
-            found += [Recorded(kind="state differs", of=name), Recorded(kind=self._seeding(name), of=name)]
+            found += [
+                Recorded(kind="state differs", of=name),
+                Recorded(kind=self._seeding(name), of=name),
+            ]
             if name in self.mapping("seeded_later"):
                 found.append(Recorded(kind="seeded later", of=name))
         return tuple(found)
@@ -82,7 +94,9 @@ class Look:
         return self.line_of("seed_line")
 
     def line_of(self, fact: str) -> SourceLine | None:
-        """A fact that is a line (`file:line`), with its text; that of the rung where there is none."""
+        """A fact that is a line (`file:line`), with its text; that of the rung where there is
+        none.
+        """
         return self.line_at(str(self.fact(fact) or ""))
 
     def line_at(self, place: str) -> SourceLine | None:
@@ -98,10 +112,16 @@ class Look:
         return {str(name): one for name, one in value.items()} if isinstance(value, Mapping) else {}
 
     def given_generator(self) -> tuple[Recorded, ...]:
-        """That the operator which differs first was given a generator of its own; nothing where none was recorded or was not."""
+        """That the operator which differs first was given a generator of its own; nothing where
+        none was recorded or was not.
+        """
         if not self.fact("private_generator"):
             return ()
-        return (Recorded(kind="private generator given", of=str(self.fact("operator") or self.rung.place)),)
+        return (
+            Recorded(
+                kind="private generator given", of=str(self.fact("operator") or self.rung.place)
+            ),
+        )
 
     @property
     def device(self) -> str:
@@ -127,7 +147,10 @@ class Look:
 
     @property
     def operators(self) -> list[str]:
-        """What the rung names that can make a difference: operator, autograd nodes, classes. A victim is not among them."""
+        """What the rung names that can make a difference: operator, autograd nodes, classes.
+
+        A victim is not among them.
+        """
         facts = ["node", "nodes_between", "classes_between", "class"]
         if self.fact("operator_inputs_differ") is not True:
             facts.insert(0, "operator")
@@ -135,22 +158,50 @@ class Look:
 
     def listed(self, *, backward: bool) -> list[Operator]:
         """Listed operators among those that the rung names, on its device."""
-        found = (known(name, device=self.device, backward=backward, frameworks=self.frameworks) for name in self.operators)
+        found = (
+            known(name, device=self.device, backward=backward, frameworks=self.frameworks)
+            for name in self.operators
+        )
         return list(dict.fromkeys(operator for operators in found for operator in operators))
 
     def unseeded_draw(self) -> Hint | None:
-        """A line that draws from a generator of Python or numpy whose state differs, though nothing recorded draws from it."""
+        """A line that draws from a generator of Python or numpy whose state differs, though nothing
+        recorded draws from it.
+        """
         return self.draw_from(self.names("unused_generators"))
 
     def draw_from(self, generators: Sequence[str]) -> Hint | None:
-        """A line that draws from one of these generators, as far as they are Python's or numpy's."""
+        """A line that draws from one of these generators, as far as they are Python's or
+        numpy's.
+        """
         modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
-        return next((hint for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)), None) if modules else None
+        return (
+            next(
+                (
+                    hint
+                    for hint in self.code.hints
+                    if hint.kind == "draw" and hint.name.startswith(modules)
+                ),
+                None,
+            )
+            if modules
+            else None
+        )
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
-        """Whether a line puts things into an order that it draws from one of these generators, or no line that draws from them is known."""
+        """Whether a line puts things into an order that it draws from one of these generators, or
+        no line that draws from them is known.
+        """
         modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
-        names = [hint.name for hint in self.code.hints if hint.kind == "draw" and hint.name.startswith(modules)] if modules else []
+        names = (
+            [
+                hint.name
+                for hint in self.code.hints
+                if hint.kind == "draw" and hint.name.startswith(modules)
+            ]
+            if modules
+            else []
+        )
         return not names or any(name.rpartition(".")[2] in SHUFFLES for name in names)
 
     def feeding(self, *kinds: str) -> Hint | None:
@@ -172,12 +223,27 @@ def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
     return (line(hint, what),) if hint else ()
 
 
-def by_hint(name: str, hint: Hint | None, what: str, shown: tuple[Recorded, ...] = (), said: tuple[str, ...] = ()) -> Suspect:
-    """Entry `name` with what was recorded and `said` for it; a hint adds its line as evidence and source, and no certainty."""
-    return Suspect(name=name, shown=shown, evidence=(*said, *of_hint(hint, what)), source=hint.source if hint else None)
+def by_hint(
+    name: str,
+    hint: Hint | None,
+    what: str,
+    shown: tuple[Recorded, ...] = (),
+    said: tuple[str, ...] = (),
+) -> Suspect:
+    """Entry `name` with what was recorded and `said` for it; a hint adds its line as evidence and
+    source, and no certainty.
+    """
+    return Suspect(
+        name=name,
+        shown=shown,
+        evidence=(*said, *of_hint(hint, what)),
+        source=hint.source if hint else None,
+    )
 
 
 def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
-    """Entry `name` for a line that draws from a generator of which nothing else is known; nothing without one."""
+    """Entry `name` for a line that draws from a generator of which nothing else is known; nothing
+    without one.
+    """
     what = "draws from a generator that nothing seeded: its state is not the same in both runs"
     return (by_hint(name, draw, what),) if draw else ()

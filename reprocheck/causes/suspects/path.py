@@ -12,7 +12,7 @@ from reprocheck.model import SourceLine
 
 _DECIDES = "{} decides here which way the program goes"
 _A_LOOP = """\
-# go on for a number of steps, and not for a time: in the same time each run does another number of them
+# go on for a number of steps, and not for a time: each run does another number of them
 for step in range(number_of_steps):  # instead of: {text}"""
 _A_LIMIT = """\
 # decide by the number of the step, not by the clock
@@ -37,7 +37,9 @@ def other_path(look: Look) -> Suspect:
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
-    """The same as a suspicion: what was recorded does not show whether the clock decided otherwise."""
+    """The same as a suspicion: what was recorded does not show whether the clock decided
+    otherwise.
+    """
     clock = code.of(BY_CLOCK, near=near)
     if clock is not None:
         yield _decided(clock, (line(clock, _DECIDES.format("the clock")),), ())

@@ -18,7 +18,10 @@ from reprocheck.model.letters import capital
 from reprocheck.rules import entry
 
 _SYSTEM = "draws from the system, from a generator without a seed, or from the clock"
-_NO_STATE = "No state of a generator was recorded when it was made: it may have been loaded, copied, or made in another process."
+_NO_STATE = (
+    "No state of a generator was recorded when it was made: it may have been loaded, copied, or"
+    " made in another process."
+)
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -27,15 +30,27 @@ def files(look: Look) -> Iterator[Suspect]:
     if look.fact("kind") in GIVEN:
         yield from of_given(look)
     elif left:
-        said = f"The later run read {'it' if len(left) == 1 else 'them'} before it wrote there itself."
+        said = (
+            f"The later run read {'it' if len(left) == 1 else 'them'} before it wrote there itself."
+        )
         files_left = tuple(Recorded(kind="file left by run 1", of=path) for path in left)
-        yield Suspect(name="state-left", shown=files_left, evidence=(said,), source=look.line_at(_reader(look, left[0])))
+        yield Suspect(
+            name="state-left",
+            shown=files_left,
+            evidence=(said,),
+            source=look.line_at(_reader(look, left[0])),
+        )
     else:
-        yield Suspect(name="changing-input", shown=tuple(Recorded(kind="contents differ", of=name) for name in look.names("files")))
+        yield Suspect(
+            name="changing-input",
+            shown=tuple(Recorded(kind="contents differ", of=name) for name in look.names("files")),
+        )
 
 
 def _reader(look: Look, path: str) -> str:
-    """The user's line in which a later run first opened what run 1 left; "" where it was not seen."""
+    """The user's line in which a later run first opened what run 1 left; "" where it was not
+    seen.
+    """
     reads = (run.first_reads.get(path) for run in look.check.runs[1:])
     return next((read.line for read in reads if read is not None), "")
 
@@ -47,12 +62,21 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
         return
     if str(look.rung.place).endswith(".params"):
         yield from origins(look)
-    clock, draw, measured = look.hint("clock", "entropy", "identity"), look.hint("draw"), look.hint(ELAPSED)
+    clock, draw, measured = (
+        look.hint("clock", "entropy", "identity"),
+        look.hint("draw"),
+        look.hint(ELAPSED),
+    )
     if draw and not clock:
         yield by_hint("random-hyper-parameter", draw, "draws a number")
     shown = look.recorded("value differs")
     if measured and not clock:
-        yield by_hint("drifting-hyper-parameter", measured, "measures how long something takes, and uses the number", shown)
+        yield by_hint(
+            "drifting-hyper-parameter",
+            measured,
+            "measures how long something takes, and uses the number",
+            shown,
+        )
     else:
         yield by_hint("drifting-hyper-parameter", clock, "reads the clock or the system", shown)
 
@@ -65,15 +89,26 @@ def weights(look: Look) -> Iterator[Suspect]:
     missing = look.fact("missing_from_checkpoint")
     if missing:
         said = f"{capital(str(missing))} did not hold it."
-        yield Suspect(name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,))
+        yield Suspect(
+            name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,)
+        )
     if loaded := look.fact("loaded"):
         yield from _loaded_otherwise(look, str(loaded))
         return
-    seeded = all(fact.kind in SEEDED_EQUALLY for fact in look.generator_facts() if fact.kind != "state differs")
+    seeded = all(
+        fact.kind in SEEDED_EQUALLY
+        for fact in look.generator_facts()
+        if fact.kind != "state differs"
+    )
     if look.fact("filled_in_other_order") and seeded:
         yield from origins(look)
         said = "The weights are filled one after the other, in another order in each run."
-        yield Suspect(name="different-path", shown=look.recorded("path differs"), evidence=(said,), source=look.rung.source)
+        yield Suspect(
+            name="different-path",
+            shown=look.recorded("path differs"),
+            evidence=(said,),
+            source=look.rung.source,
+        )
     elif look.names("generators"):
         yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
     elif look.fact("states_known", look.fact("generators") is not None):
@@ -86,15 +121,30 @@ def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
     """Weights of another size: what says how large the model is, is not the same in each run."""
     said = f"The weights {sizes}: the number that says how many there are differs."
     yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
-    yield by_hint("drifting-hyper-parameter", look.hint("clock", "entropy", "identity"), "reads the clock or the system", said=(said,))
+    yield by_hint(
+        "drifting-hyper-parameter",
+        look.hint("clock", "entropy", "identity"),
+        "reads the clock or the system",
+        said=(said,),
+    )
 
 
 def _loaded_otherwise(look: Look, file: str) -> Iterator[Suspect]:
-    """A file with weights holds others in each run: each run drew them before it wrote it, or somebody gave the runs other files."""
+    """A file with weights holds others in each run: each run drew them before it wrote it, or
+    somebody gave the runs other files.
+    """
     loaded = look.line_of("load_line")
     if made_by_each_run(look.check, file):
-        said = f"Each run writes {code(file)} before it loads it; what writes it may draw the weights without a seed."
-        yield Suspect(name="unseeded-weights", evidence=(said,), source=loaded, fix=_in_what_writes(look, file))
+        said = (
+            f"Each run writes {code(file)} before it loads it; what writes it may draw the weights"
+            " without a seed."
+        )
+        yield Suspect(
+            name="unseeded-weights",
+            evidence=(said,),
+            source=loaded,
+            fix=_in_what_writes(look, file),
+        )
         return
     said = f"{code(file)} did not hold the same in both runs when it was loaded."
     shown = (Recorded(kind="contents differ", of=file),)
@@ -104,8 +154,13 @@ def _loaded_otherwise(look: Look, file: str) -> Iterator[Suspect]:
 
 
 def _in_what_writes(look: Look, file: str) -> str:
-    """The seeds of the framework, and where they belong: a seed in the process that loads the file changes nothing in it."""
-    return f"# in the program that writes {file}:\n{entry('unseeded-weights').fix_for(look.frameworks)}"
+    """The seeds of the framework, and where they belong: a seed in the process that loads the file
+    changes nothing in it.
+    """
+    return (
+        "# in the program that writes"
+        f" {file}:\n{entry('unseeded-weights').fix_for(look.frameworks)}"
+    )
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
@@ -119,9 +174,24 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         evidence=tuple(
             sentence
             for sentence, holds in (
-                ("The default generators stood the same when it was made, so none of them made the difference.", True),
-                ("It holds values that are not finite, or huge or tiny as left-over memory often is.", odd),
-                (line(memory, "makes a tensor without filling it") if memory else "", memory is not None),
+                (
+                    (
+                        "The default generators stood the same when it was made, so none of them"
+                        " made the difference."
+                    ),
+                    True,
+                ),
+                (
+                    (
+                        "It holds values that are not finite, or huge or tiny as left-over memory"
+                        " often is."
+                    ),
+                    odd,
+                ),
+                (
+                    line(memory, "makes a tensor without filling it") if memory else "",
+                    memory is not None,
+                ),
             )
             if holds
         ),
@@ -137,16 +207,25 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def _drawn_too_early(look: Look, early: Mapping[str, object]) -> Iterator[Suspect]:
-    """Weights of which no state is known, and a generator that was seeded only after something had drawn from it."""
-    said = tuple(f"{capital(name)} was drawn from before {seed or 'the script'} seeds it." for name, seed in early.items())
+    """Weights of which no state is known, and a generator that was seeded only after something had
+    drawn from it.
+    """
+    said = tuple(
+        f"{capital(name)} was drawn from before {seed or 'the script'} seeds it."
+        for name, seed in early.items()
+    )
     shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
     made = look.code.assigned(look.rung.place or "")
-    yield Suspect(name="seed-after-model", shown=shown, evidence=said, source=made or look.rung.source)
+    yield Suspect(
+        name="seed-after-model", shown=shown, evidence=said, source=made or look.rung.source
+    )
     yield by_hint("private-initialiser", look.hint("entropy"), PRIVATE)
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
-    """Weights that were made where no generator was looked at: loaded, copied, or made in another process."""
+    """Weights that were made where no generator was looked at: loaded, copied, or made in another
+    process.
+    """
     system = look.hint("entropy", "clock", "identity")
     if early := look.mapping("drawn_before_seed"):
         yield from _drawn_too_early(look, early)
@@ -159,6 +238,8 @@ def _without_states(look: Look) -> Iterator[Suspect]:
     if "jax" in look.frameworks and system:
         yield by_hint("clock-seed", system, "reads the system or the clock")
         return
-    yield Suspect(name="unseeded-weights", evidence=(_NO_STATE, "Nothing seeded a generator before it."))
+    yield Suspect(
+        name="unseeded-weights", evidence=(_NO_STATE, "Nothing seeded a generator before it.")
+    )
     if system:
         yield by_hint("private-initialiser", system, _SYSTEM)

@@ -1,1 +1,4 @@
-"""The recorder: what runs inside the user's process. Standard library only, Python 3.9 and later."""
+"""The recorder: what runs inside the user's process.
+
+Standard library only, Python 3.9 and later.
+"""

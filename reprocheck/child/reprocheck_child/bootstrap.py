@@ -1,4 +1,6 @@
-"""Start of the recorder in a process: settings of the run, the recorder, hooks that wait for a framework's import, files opened."""
+"""Start of the recorder in a process: settings of the run, the recorder, hooks that wait for a
+framework's import, files opened.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ FRAMEWORKS = {
 }
 """Top-level module whose import triggers an adapter, and the adapter's module."""
 
-OLDEST = {"torch": (2, 0), "mindspore": (2, 2), "tensorflow": (2, 16), "keras": (3, 0), "jax": (0, 4, 30)}
+OLDEST = {
+    "torch": (2, 0),
+    "mindspore": (2, 2),
+    "tensorflow": (2, 16),
+    "keras": (3, 0),
+    "jax": (0, 4, 30),
+}
 """The first version of a framework that its adapter knows; an older one is left alone."""
 
 FRAMEWORK_CONTROLS = {
@@ -30,13 +38,19 @@ FRAMEWORK_CONTROLS = {
     "tensorflow": "reprocheck_child.frameworks.tensorflow.controls",
     "keras": "reprocheck_child.frameworks.keras.controls",
 }
-"""Likewise, and the module whose `install(module, active)` puts the controls of the run in place there, before the adapter."""
+"""Likewise, and the module whose `install(module, active)` puts the controls of the run in place
+there, before the adapter.
+"""
 
-STAND_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "standin", "reprocheck.py")
+STAND_IN = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "standin", "reprocheck.py"
+)
 
 
 def start(folder: str) -> None:
-    """Record this process into `folder`; raises OSError or ValueError where the folder does not hold the settings of a run."""
+    """Record this process into `folder`; raises OSError or ValueError where the folder does not
+    hold the settings of a run.
+    """
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
         settings = jsontext.loads(file.read())
     recorder = events.Recorder(folder, settings)
@@ -72,7 +86,9 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:
-    """Controls act before anything that is imported later: their own modules are loaded only here."""
+    """Controls act before anything that is imported later: their own modules are loaded only
+    here.
+    """
     try:
         from . import controls
 
@@ -100,7 +116,10 @@ def _installer(recorder: events.Recorder, name: str, adapter: str) -> import_hoo
     def install(module: object) -> None:
         version = str(getattr(module, "__version__", "?"))
         if is_older(version, OLDEST.get(name, ())):
-            said = "%s %s is older than %s, the first that can be recorded: what `reprocheck.log_loss(value)` is given counts alone."
+            said = (
+                "%s %s is older than %s, the first that can be recorded: what"
+                " `reprocheck.log_loss(value)` is given counts alone."
+            )
             text = said % (name, version, ".".join(map(str, OLDEST[name])))
             recorder.emit({"e": "caveat", "code": "old-framework", "text": text})
             recorder.emit({"e": "framework", "name": name, "version": version, "hooks": {}})
@@ -118,7 +137,9 @@ def _installer(recorder: events.Recorder, name: str, adapter: str) -> import_hoo
 
 
 def is_older(version: str, oldest: tuple[int, ...]) -> bool:
-    """Whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be read does not."""
+    """Whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be read does
+    not.
+    """
     numbers: list[int] = []
     for part in version.split("+")[0].split(".")[: len(oldest)]:
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

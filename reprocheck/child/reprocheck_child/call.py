@@ -1,9 +1,11 @@
 """Calls a function in a process of its own: what `reprocheck.check(function)` starts for each run.
 
-Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is called; CALL is a file with all that is
-needed (`launch/function.py` writes it). As with multiprocessing's spawn, `sys.path` and `sys.argv` are those of the process that asked, and
-its main script is imported under the name `__mp_main__`, so that what stands below `if __name__ == "__main__"` does not run again.
-What keeps the function from being called is written to `REFUSED` in the trace folder, for that process to raise.
+Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is
+called; CALL is a file with all that is needed (`launch/function.py` writes it). As with
+multiprocessing's spawn, `sys.path` and `sys.argv` are those of the process that asked, and its main
+script is imported under the name `__mp_main__`, so that what stands below `if __name__ ==
+"__main__"` does not run again. What keeps the function from being called is written to `REFUSED` in
+the trace folder, for that process to raise.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
 MAIN = "__mp_main__"
-_IMPORTABLE = "See that it can be imported from the working directory in a fresh interpreter, without the process that calls check."
+_IMPORTABLE = (
+    "See that it can be imported from the working directory in a fresh interpreter, without the"
+    " process that calls check."
+)
 _PICKLE_MAIN = b"__main__"
 
 
@@ -43,19 +48,25 @@ def with_home(text: str) -> str:
 
 
 def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
-    """`sys.path` for the call: that of the process that asked, with the recorder's folder where it stands in every run.
+    """`sys.path` for the call: that of the process that asked, with the recorder's folder where it
+    stands in every run.
 
     Not `whole`: another interpreter, whose own entries stand behind those that were asked for.
     """
     recorder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [entry if os.path.isabs(entry) else os.path.normpath(os.path.join(os.getcwd(), entry)) for entry in asked]
+    found = [
+        entry if os.path.isabs(entry) else os.path.normpath(os.path.join(os.getcwd(), entry))
+        for entry in asked
+    ]
     found[1:1] = [recorder]
     if not whole:
         found += own[1:]  # the first one was put there by -m
     return list(dict.fromkeys(found))
 
 
-def prepared(call: Mapping[str, Any]) -> tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]:
+def prepared(
+    call: Mapping[str, Any],
+) -> tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]:
     """The function and its arguments, once everything that they need is imported."""
     from base64 import b64decode
     from pickle import loads
@@ -69,18 +80,26 @@ def prepared(call: Mapping[str, Any]) -> tuple[Callable[..., object], tuple[Any,
 
 
 def import_main(name: str, file: str) -> None:
-    """Import the main script of the process that asked, by the name of its module where it was started with -m, as module `__main__`."""
+    """Import the main script of the process that asked, by the name of its module where it was
+    started with -m, as module `__main__`.
+    """
     import runpy
     from types import ModuleType
 
     found = ModuleType(MAIN)
-    content = runpy.run_module(name, run_name=MAIN, alter_sys=True) if name else runpy.run_path(os.path.abspath(file), run_name=MAIN)
+    content = (
+        runpy.run_module(name, run_name=MAIN, alter_sys=True)
+        if name
+        else runpy.run_path(os.path.abspath(file), run_name=MAIN)
+    )
     found.__dict__.update(content)
     sys.modules["__main__"] = sys.modules[MAIN] = found
 
 
 def load_module(name: str, file: str) -> None:
-    """Import a module, from its file where its name cannot be imported: so are test files, where pytest does not change `sys.path`."""
+    """Import a module, from its file where its name cannot be imported: so are test files, where
+    pytest does not change `sys.path`.
+    """
     from importlib import import_module, util
     from types import ModuleType
 
@@ -120,7 +139,10 @@ def refuse(call: Mapping[str, Any], error: BaseException) -> None:
     message, fix = getattr(error, "message", None), getattr(error, "fix", None)
     if not isinstance(message, str) or not isinstance(fix, str):
         said = (type(error).__name__ + ": " + str(error)).rstrip(": ")
-        message, fix = "%s cannot be imported in a fresh process: %s." % (call["name"], said.rstrip(".")), _IMPORTABLE
+        message, fix = (
+            "%s cannot be imported in a fresh process: %s." % (call["name"], said.rstrip(".")),
+            _IMPORTABLE,
+        )
     with open(os.path.join(os.environ["REPROCHECK_CHILD"], REFUSED), "w", encoding="utf-8") as file:
         file.write(jsontext.dumps({"message": message, "fix": fix}))
 

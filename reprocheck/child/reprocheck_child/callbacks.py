@@ -1,7 +1,9 @@
-"""Callbacks that say the losses of a trainer in code, for people who prefer that to hooks: each calls `log_loss` once a loss.
+"""Callbacks that say the losses of a trainer in code, for people who prefer that to hooks: each
+calls `log_loss` once a loss.
 
-Each name is a class of its trainer's own kind, made when it is first asked for; the trainer is imported then, and by nothing else here.
-Standard library only. Python 3.9 and later, in any interpreter.
+Each name is a class of its trainer's own kind, made when it is first asked for; the trainer is
+imported then, and by nothing else here. Standard library only. Python 3.9 and later, in any
+interpreter.
 """
 
 import sys
@@ -43,8 +45,12 @@ def _log(value: "Any") -> None:
 def _lightning() -> "Any":
     older = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
 
-    class LightningCallback(_class("pytorch_lightning" if older else "lightning.pytorch", "Callback")):  # type: ignore[misc]
-        """`Trainer(callbacks=[reprocheck.LightningCallback()])`: each loss that automatic optimization is about to differentiate."""
+    package = "pytorch_lightning" if older else "lightning.pytorch"
+
+    class LightningCallback(_class(package, "Callback")):  # type: ignore[misc]
+        """`Trainer(callbacks=[reprocheck.LightningCallback()])`: each loss that automatic
+        optimization is about to differentiate.
+        """
 
         def on_before_backward(self, trainer: "Any", pl_module: "Any", loss: "Any") -> None:
             """The loss of one batch, divided by `accumulate_grad_batches`."""
@@ -55,9 +61,13 @@ def _lightning() -> "Any":
 
 def _transformers() -> "Any":
     class TransformersCallback(_class("transformers", "TrainerCallback")):  # type: ignore[misc]
-        """`Trainer(callbacks=[reprocheck.TransformersCallback()])`: the `loss` of each output of the model while it trains."""
+        """`Trainer(callbacks=[reprocheck.TransformersCallback()])`: the `loss` of each output of
+        the model while it trains.
+        """
 
-        def on_train_begin(self, args: "Any", state: "Any", control: "Any", **kwargs: "Any") -> None:
+        def on_train_begin(
+            self, args: "Any", state: "Any", control: "Any", **kwargs: "Any"
+        ) -> None:
             """Asks the model for its outputs."""
             self._handle = kwargs["model"].register_forward_hook(self._seen)
 
@@ -76,9 +86,11 @@ def _transformers() -> "Any":
 
 def _keras() -> "Any":
     class KerasCallback(_class("keras.callbacks", "Callback")):  # type: ignore[misc]
-        """`fit(callbacks=[reprocheck.KerasCallback()])`: each batch's own loss, as what it added to the mean that Keras keeps.
+        """`fit(callbacks=[reprocheck.KerasCallback()])`: each batch's own loss, as what it added to
+        the mean that Keras keeps.
 
-        Exact to the last digits of that sum. With `steps_per_execution` above 1: the mean over the batches of an execution.
+        Exact to the last digits of that sum. With `steps_per_execution` above 1: the mean over the
+        batches of an execution.
         """
 
         def on_epoch_begin(self, epoch: int, logs: "Any" = None) -> None:
@@ -98,7 +110,9 @@ def _keras() -> "Any":
 
 def _mindspore() -> "Any":
     class MindSporeCallback(_class("mindspore.train.callback", "Callback")):  # type: ignore[misc]
-        """`Model.train(callbacks=[reprocheck.MindSporeCallback()])`: the loss of each step, the first of its outputs."""
+        """`Model.train(callbacks=[reprocheck.MindSporeCallback()])`: the loss of each step, the
+        first of its outputs.
+        """
 
         def on_train_step_end(self, run_context: "Any") -> None:
             """The loss that the step returned."""

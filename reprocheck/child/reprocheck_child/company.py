@@ -23,7 +23,9 @@ be about to: one that waits for this one, such as a launcher, or that is no Pyth
 _ON_ITS_WAY = 3.0
 """Likewise for another Python, which may wait for data or a lock before it begins."""
 _STUCK = 5.0
-"""Likewise for one that trains and has not come to its stop: it may wait for a device, or for this process."""
+"""Likewise for one that trains and has not come to its stop: it may wait for a device, or for this
+process.
+"""
 _HELPERS = (b"from multiprocessing.resource_tracker", b"from multiprocessing.forkserver")
 """In the command lines of Pythons that `multiprocessing` starts for itself."""
 _LONGEST_START = 30.0
@@ -56,7 +58,10 @@ class Company:
         self._busy: dict[int, float] = {}  # when each of them was last seen to use the processor
 
     def left_behind(self, *, at_once: bool = False) -> bool:
-        """Whether this process may end, as far as the others go. Costs next to nothing when asked again and again."""
+        """Whether this process may end, as far as the others go.
+
+        Costs next to nothing when asked again and again.
+        """
         now = monotonic()
         if not at_once and now - self._looked < _LOOK_AGAIN:
             return False
@@ -74,7 +79,9 @@ class Company:
         if now - self._start >= _LONGEST_START:
             return True
         waiting_for_this = _ancestors(running)
-        return not any(now - self._busy[pid] < self._patience(pid, waiting_for_this) for pid in may_begin)
+        return not any(
+            now - self._busy[pid] < self._patience(pid, waiting_for_this) for pid in may_begin
+        )
 
     def _patience(self, pid: int, waiting_for_this: set[int]) -> float:
         if pid in waiting_for_this:
@@ -92,7 +99,9 @@ class Company:
 
 
 def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[int]:
-    """Processes that do not train so far, and are no helpers of one that does, such as data workers."""
+    """Processes that do not train so far, and are no helpers of one that does, such as data
+    workers.
+    """
     trainers = training | {_getpid()}
     apart = {pid for pid in running.keys() - trainers if not _serves(pid, running, trainers)}
     return apart | ((_children() & running.keys()) - training)
@@ -129,9 +138,16 @@ def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -
 
 
 def _children() -> set[int]:
-    """Processes that this one has started and will wait for. Data workers are none: they are daemons."""
+    """Processes that this one has started and will wait for.
+
+    Data workers are none: they are daemons.
+    """
     processes = sys.modules.get("multiprocessing.process")
-    return {child.pid for child in list(getattr(processes, "_children", ())) if child.pid and not child.daemon}
+    return {
+        child.pid
+        for child in list(getattr(processes, "_children", ()))
+        if child.pid and not child.daemon
+    }
 
 
 def _running() -> dict[int, tuple[int, int]]:
@@ -141,13 +157,19 @@ def _running() -> dict[int, tuple[int, int]]:
     """
     try:
         session = os.getsid(0)
-        every = {pid: fields for pid in map(int, filter(str.isdigit, _listdir("/proc"))) if (fields := _fields(pid))}
+        every = {
+            pid: fields
+            for pid in map(int, filter(str.isdigit, _listdir("/proc")))
+            if (fields := _fields(pid))
+        }
     except OSError:
         return {}
     members = {pid for pid, fields in every.items() if int(fields[3]) == session}
     grown = True
     while grown:
-        further = {pid for pid, fields in every.items() if pid not in members and int(fields[1]) in members}
+        further = {
+            pid for pid, fields in every.items() if pid not in members and int(fields[1]) in members
+        }
         members |= further
         grown = bool(further)
     return {pid: (int(every[pid][1]), int(every[pid][11]) + int(every[pid][12])) for pid in members}

@@ -1,6 +1,8 @@
-"""What was seen at the deeper levels: one line a fact, in the order of execution, with the states of the random generators.
+"""What was seen at the deeper levels: one line a fact, in the order of execution, with the states
+of the random generators.
 
-Loaded only where a run is recorded at level `module` or `op`. It draws no random number: states are read, never advanced.
+Loaded only where a run is recorded at level `module` or `op`. It draws no random number: states are
+read, never advanced.
 """
 
 from __future__ import annotations
@@ -23,50 +25,81 @@ if TYPE_CHECKING:
 _VALUES = ("in", "out")
 _LOSS = '{"e":"loss"'
 _BEHIND_THE_LOSS = ("outgrad", "gradient", "reduced", "update", "op")
-"""Facts of a backward pass, and of an update by hand. Without an optimizer, the loss before them has closed their iteration."""
+"""Facts of a backward pass, and of an update by hand.
+
+Without an optimizer, the loss before them has closed their iteration.
+"""
 _GATHERED = 256
 """Facts that are written together at most."""
 
 
 class Deep:
-    """Writes `seen` events of one process and knows where its generators stand. One for all frameworks of a process: see `of`.
+    """Writes `seen` events of one process and knows where its generators stand.
 
-    Facts are gathered and written together, before any other line: at the latest with the loss or the update that follows.
-    In `in` and `out`, a leaf may be a reading `read(wait)` instead of a fingerprint: it returns the fingerprint once that has arrived
-    from a device, None before that unless it is told to wait. The line keeps its place in the order.
+    One for all frameworks of a process: see `of`.
+
+    Facts are gathered and written together, before any other line: at the latest with the loss or
+    the update that follows. In `in` and `out`, a leaf may be a reading `read(wait)` instead of a
+    fingerprint: it returns the fingerprint once that has arrived from a device, None before that
+    unless it is told to wait. The line keeps its place in the order.
     """
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.grouping = recorder.grouping
-        self.generators: dict[str, Callable[[], bytes]] = {"python": PythonState(), "numpy": NumpyState()}
-        """State of each default generator as bytes, b"" while there is none. Adapters add theirs."""
+        self.generators: dict[str, Callable[[], bytes]] = {
+            "python": PythonState(),
+            "numpy": NumpyState(),
+        }
+        """State of each default generator as bytes, b"" while there is none.
+
+        Adapters add theirs.
+        """
         self.foreign: list[str] = users.foreign_folders()
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
         self.fingerprints: Any = None
-        """The fingerprints of the framework's tensors: one cache for all who record them. Set by the adapter."""
+        """The fingerprints of the framework's tensors: one cache for all who record them.
+
+        Set by the adapter.
+        """
         self.finish: Callable[[], None] = _nothing
         """Completes the fingerprints that were given so far; set by the adapter."""
         self.named: Callable[[Any, str], str] = lambda holder, attribute: ""
-        """The name that the framework on top of this one has for a module, or for the tensor that it holds as an attribute."""
+        """The name that the framework on top of this one has for a module, or for the tensor that
+        it holds as an attribute.
+        """
         self.module_path: Callable[[], str] = str
         """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
         self.thread = 0
-        """The thread that trains: the first that calls a module or starts a backward pass. What other threads do has no order."""
+        """The thread that trains: the first that calls a module or starts a backward pass.
+
+        What other threads do has no order.
+        """
         self.seeds = 0
-        """Seeds that were set so far: each has its number, and what is made says how many were set before it."""
+        """Seeds that were set so far: each has its number, and what is made says how many were set
+        before it.
+        """
         self.marks: dict[str, bytes] = {}
-        """Generator -> its state when it was seeded, or a weight was made, last: who has moved since has drawn since."""
+        """Generator -> its state when it was seeded, or a weight was made, last: who has moved
+        since has drawn since.
+        """
         self.loss_first = False
-        """Whether a loss is written before the gradients that follow from it. Set by the adapter."""
+        """Whether a loss is written before the gradients that follow from it.
+
+        Set by the adapter.
+        """
         self.loaders = False
-        """Whether a loader has handed out a batch: then the inputs of a module are not taken for one."""
+        """Whether a loader has handed out a batch: then the inputs of a module are not taken for
+        one.
+        """
         self._inside = os.path.join(str(recorder.workdir), "") if recorder.workdir else ""
-        self._names: dict[str, str] = {}  # file of a code object -> its name in the trace, "" where it is not the user's
+        # file of a code object -> its name in the trace, "" where it is not the user's
+        self._names: dict[str, str] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._iteration = 0
         self._unrecorded: set[tuple[str, str]] = set()
-        self._digests: dict[str, tuple[str, bytes]] = {}  # of each generator, the state that was hashed last
+        # of each generator, the state that was hashed last
+        self._digests: dict[str, tuple[str, bytes]] = {}
         self._gathered: list[dict[str, Any] | str] = []
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
@@ -76,10 +109,13 @@ class Deep:
         recorder.on_end.append(self._reach_end)
         import_hook.when_imported("numpy.random", self._found)
 
-    # ------------------------------------------------------------------------------------------------ facts
+    # ---------------------------------------------------------------------------------------- facts
 
     def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
-        """Write one fact; `call=False` where the place is not counted within the iteration. Give `in` as `**{"in": leaves}`."""
+        """Write one fact; `call=False` where the place is not counted within the iteration.
+
+        Give `in` as `**{"in": leaves}`.
+        """
         try:
             event = self._event(r, place, call, keys)
             if r == "batch" and not place.startswith("inputs of "):
@@ -102,9 +138,15 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
-        """As `seen` of each (place, value), where the value is that of the last fact `gradient` of the place: one line for all of them."""
+        """As `seen` of each (place, value), where the value is that of the last fact `gradient` of
+        the place: one line for all of them.
+        """
         try:
-            event = {**self._event(r, "", False, keys), "e": "again", "p": [place for place, _ in known]}
+            event = {
+                **self._event(r, "", False, keys),
+                "e": "again",
+                "p": [place for place, _ in known],
+            }
             if any((r, place) in self._counts for place, _ in known):
                 for place, value in known:
                     self.seen(r, place, out=[["", value]], **keys)
@@ -116,7 +158,10 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def before_line(self, line: str) -> bool:
-        """A line is about to be written. A loss waits with the facts before it (then True); others are written behind the facts."""
+        """A line is about to be written.
+
+        A loss waits with the facts before it (then True); others are written behind the facts.
+        """
         if self._gathered:
             if line.startswith(_LOSS):
                 with self._lock:
@@ -142,7 +187,16 @@ class Deep:
         try:
             return jsontext.dumps(event) + "\n"
         except Exception as error:
-            return jsontext.dumps({"e": "problem", "where": "recording " + event["r"], "error": repr(error)[:2000]}) + "\n"
+            return (
+                jsontext.dumps(
+                    {
+                        "e": "problem",
+                        "where": "recording " + event["r"],
+                        "error": repr(error)[:2000],
+                    }
+                )
+                + "\n"
+            )
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
         """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
@@ -161,7 +215,9 @@ class Deep:
         """Something could not be recorded; each place and reason is written once."""
         if (where, why) not in self._unrecorded and len(self._unrecorded) < 1000:
             self._unrecorded.add((where, why))
-            self.recorder.emit({"e": "unrecorded", "where": where, "why": self.recorder.masked(why[:500])})
+            self.recorder.emit(
+                {"e": "unrecorded", "where": where, "why": self.recorder.masked(why[:500])}
+            )
 
     def elsewhere(self) -> bool:
         """Whether this is not the thread that trains; the first to ask is."""
@@ -169,7 +225,10 @@ class Deep:
         if not self.thread:
             self.thread = me
         elif self.thread != me:
-            self.unrecorded("thread", "modules and backward passes in threads of the script, beside the one that trains")
+            self.unrecorded(
+                "thread",
+                "modules and backward passes in threads of the script, beside the one that trains",
+            )
             return True
         return False
 
@@ -179,8 +238,12 @@ class Deep:
         self.grouping = self.recorder.grouping
         self._counts.clear()
         self._unrecorded.clear()
-        # its generators stand where those of its parent stood: what seeded them belongs to its trace, too
-        self._gathered, self._lock = [{**event, "i": 1} for event in self._last_seeds.values()], RLock()
+        # its generators stand where those of its parent stood: what seeded them belongs to its
+        # trace, too
+        self._gathered, self._lock = (
+            [{**event, "i": 1} for event in self._last_seeds.values()],
+            RLock(),
+        )
 
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
         iteration = self._iteration_of(r, keys)
@@ -228,7 +291,9 @@ class Deep:
         for name in ("in", "out"):
             if name in event:
                 event[name] = [list(leaf) for leaf in event[name]]
-        waiting = [leaf for name in ("in", "out") for leaf in event.get(name) or () if callable(leaf[1])]
+        waiting = [
+            leaf for name in ("in", "out") for leaf in event.get(name) or () if callable(leaf[1])
+        ]
 
         def line(wait: bool) -> str | None:
             while waiting:
@@ -241,10 +306,12 @@ class Deep:
 
         self.recorder.later_line(line)
 
-    # ------------------------------------------------------------------------------------------------ random generators
+    # ---------------------------------------------------------------------------- random generators
 
     def states(self) -> dict[str, bytes]:
-        """The states of all default generators that there are, as bytes: cheap enough for each module call."""
+        """The states of all default generators that there are, as bytes: cheap enough for each
+        module call.
+        """
         found = {}
         for name, read in list(self.generators.items()):
             try:
@@ -258,7 +325,10 @@ class Deep:
         return found
 
     def _found(self, _: Any) -> None:
-        """`numpy.random` was imported: its state before the script draws. From Python's generator libraries draw for themselves."""
+        """`numpy.random` was imported: its state before the script draws.
+
+        From Python's generator libraries draw for themselves.
+        """
         try:
             state = self.generators["numpy"]()
             if state:
@@ -276,7 +346,9 @@ class Deep:
         return found
 
     def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
-        """`g` and `g2` of the generators that moved since the states `before`; {} where none did."""
+        """`g` and `g2` of the generators that moved since the states `before`; {} where none
+        did.
+        """
         now = self.states()
         if now == before:
             return {}
@@ -284,22 +356,34 @@ class Deep:
         if not names:
             return {}
         digest = hashing.digest
-        return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
+        return {
+            "g": {name: digest(before[name]) for name in names},
+            "g2": {name: digest(now[name]) for name in names},
+        }
 
     @staticmethod
     def hash_bytes(data: Any) -> str:
         """The hash of bytes, in the algorithm of this process."""
         return hashing.digest(data)
 
-    # ------------------------------------------------------------------------------------------------ the user's code
+    # ------------------------------------------------------------------------------ the user's code
 
     def source(self, skip: int = 0) -> str:
-        """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; "" where there is none."""
+        """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; ""
+        where there is none.
+        """
         frame = self.frame(skip + 1)
-        return "" if frame is None else "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
+        return (
+            ""
+            if frame is None
+            else "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
+        )
 
     def frame(self, skip: int = 0) -> Any:
-        """The innermost frame of the user's code, `skip` frames above the caller, or None. Drop it soon: it keeps values alive."""
+        """The innermost frame of the user's code, `skip` frames above the caller, or None.
+
+        Drop it soon: it keeps values alive.
+        """
         names = self._names
         frame: Any = sys._getframe(skip + 1)
         while frame is not None:
@@ -317,7 +401,9 @@ class Deep:
         return bool(self._name_of(users.file_of(frame)))
 
     def library(self, frame: Any, own: str) -> str:
-        """The package whose code called a function of the package `own` in a frame; "" where that is the user's code."""
+        """The package whose code called a function of the package `own` in a frame; "" where that
+        is the user's code.
+        """
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
             if package != own:

@@ -1,11 +1,13 @@
-"""The environment of a training process as flat facts, and the experiment trackers that it has loaded.
+"""The environment of a training process as flat facts, and the experiment trackers that it has
+loaded.
 
-Looks only at what is there: imports no framework, initialises no device, changes no thread count, draws no random number, opens no
-socket. Standard library only, Python 3.9 and later.
+Looks only at what is there: imports no framework, initialises no device, changes no thread count,
+draws no random number, opens no socket. Standard library only, Python 3.9 and later.
 
-A fact is about what bears on numbers and randomness. What differs from process to process by nature is not among the facts: process
-ids, ports and addresses, run ids of launchers, temporary folders, times. So two runs' facts can be compared key by key; between the
-ranks of one run only the keys in `shared.variables.OF_THE_RANK` may differ.
+A fact is about what bears on numbers and randomness. What differs from process to process by nature
+is not among the facts: process ids, ports and addresses, run ids of launchers, temporary folders,
+times. So two runs' facts can be compared key by key; between the ranks of one run only the keys in
+`shared.variables.OF_THE_RANK` may differ.
 """
 
 from __future__ import annotations
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
     Probe = tuple[str, Callable[[], object]]
 
 
-def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None) -> dict[str, object]:
-    """The facts as JSON values under flat keys such as `python.version`, `package.numpy`, `variable.OMP_NUM_THREADS`, sorted by key.
+def facts(
+    modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None
+) -> dict[str, object]:
+    """The facts as JSON values under flat keys such as `python.version`, `package.numpy`,
+    `variable.OMP_NUM_THREADS`, sorted by key.
 
-    `modules` are the modules looked at (default `sys.modules`); a framework that is not among them is not touched. `mask` hides
-    home, user and host names in texts (default: those of this process). Never raises: what cannot be read is left out.
+    `modules` are the modules looked at (default `sys.modules`); a framework that is not among them
+    is not touched. `mask` hides home, user and host names in texts (default: those of this
+    process). Never raises: what cannot be read is left out.
     """
     loaded = sys.modules if modules is None else modules
     hide = mask or _masker()
@@ -40,7 +46,11 @@ def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] |
         module = loaded.get(name)
         if module is not None:
             found.update(_tolerant(look(module)))
-    shown = {key: hide(value) if isinstance(value, str) else value for key, value in sorted(found.items()) if value is not None}
+    shown = {
+        key: hide(value) if isinstance(value, str) else value
+        for key, value in sorted(found.items())
+        if value is not None
+    }
     for name in os.environ:
         key = f"variable.{name}"
         if key in shown:
@@ -48,7 +58,7 @@ def facts(modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] |
     return shown
 
 
-# ------------------------------------------------------------------------------------------------------------------ parts
+# -------------------------------------------------------------------------------------------- parts
 
 
 def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
@@ -59,7 +69,9 @@ def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
 
 
 def _probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
-    """Each probe by itself: an interface that this version does not have costs one fact, not the rest."""
+    """Each probe by itself: an interface that this version does not have costs one fact, not the
+    rest.
+    """
     for key, probe in probes:
         try:
             yield prefix + key, _plain(probe())
@@ -91,7 +103,9 @@ def _python() -> Iterator[Fact]:
 
 
 def _hash_seed() -> str:
-    """The seed that string hashes really use: that of the environment this process was started with, whatever the script set later."""
+    """The seed that string hashes really use: that of the environment this process was started
+    with, whatever the script set later.
+    """
     if not sys.flags.hash_randomization:
         return "0"
     started_with = _started_with("PYTHONHASHSEED")
@@ -135,13 +149,18 @@ def _libc() -> str | None:
 
 
 def _cpu_model() -> str | None:
-    head = _head("/proc/cpuinfo", 2048)  # the first core's entry: the whole file takes long on a machine with many
+    # the first core's entry: the whole file takes long on a machine with many
+    head = _head("/proc/cpuinfo", 2048)
     if not head:
         return None
     entry = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", head.split("\n\n")[0], re.MULTILINE))
     if "model name" in entry:
         return str(entry["model name"])
-    parts = [f"{key[4:]} {entry[key]}" for key in ("CPU implementer", "CPU part", "CPU variant") if key in entry]
+    parts = [
+        f"{key[4:]} {entry[key]}"
+        for key in ("CPU implementer", "CPU part", "CPU variant")
+        if key in entry
+    ]
     return ", ".join(parts) or None
 
 
@@ -149,16 +168,27 @@ def _cann_version() -> str | None:
     home = os.environ.get("ASCEND_HOME_PATH")
     if not home:
         return None
-    for path in ("ascend_toolkit_install.info", f"{os.uname().machine}-linux/ascend_toolkit_install.info", "version.cfg"):
+    for path in (
+        "ascend_toolkit_install.info",
+        f"{os.uname().machine}-linux/ascend_toolkit_install.info",
+        "version.cfg",
+    ):
         text = _head(os.path.join(home, path), 2000)
-        match = re.search(r"^(?:version|toolkit_installed_version)=\W*([\w.\-]+)", text, re.MULTILINE) if text else None
+        match = (
+            re.search(r"^(?:version|toolkit_installed_version)=\W*([\w.\-]+)", text, re.MULTILINE)
+            if text
+            else None
+        )
         if match:
             return match.group(1)
     return None
 
 
 def _head(path: str, size: int) -> str | None:
-    """The first bytes of a file as text, None where it cannot be read. Reads by descriptor, not by a mocked `open`."""
+    """The first bytes of a file as text, None where it cannot be read.
+
+    Reads by descriptor, not by a mocked `open`.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
@@ -183,7 +213,9 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _packages() -> Iterator[Fact]:
-    """Installed packages by the names of their metadata folders: `importlib.metadata` would open every file."""
+    """Installed packages by the names of their metadata folders: `importlib.metadata` would open
+    every file.
+    """
     versions: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
         try:
@@ -208,7 +240,7 @@ def _variables() -> Iterator[Fact]:
             yield f"variable.{name}", value
 
 
-# ------------------------------------------------------------------------------------------------------------- frameworks
+# --------------------------------------------------------------------------------------- frameworks
 
 
 def _numpy(numpy: Any) -> Iterator[Fact]:
@@ -216,14 +248,23 @@ def _numpy(numpy: Any) -> Iterator[Fact]:
         found = numpy.__config__.CONFIG["Build Dependencies"][kind]
         return f"{found['name']} {found['version']}"
 
-    umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")
+    umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get(
+        "numpy.core._multiarray_umath"
+    )
     yield from _probed(
         "numpy.",
         (
             ("version", lambda: numpy.__version__),
             ("blas", lambda: dependency("blas")),
             ("lapack", lambda: dependency("lapack")),
-            ("simd", lambda: " ".join(sorted(name for name, on in umath.__cpu_features__.items() if on)) if umath else None),
+            (
+                "simd",
+                lambda: (
+                    " ".join(sorted(name for name, on in umath.__cpu_features__.items() if on))
+                    if umath
+                    else None
+                ),
+            ),
         ),
     )
 
@@ -243,8 +284,14 @@ def _torch(torch: Any) -> Iterator[Fact]:
             ("interop_threads", lambda: torch.get_num_interop_threads()),
             ("default_dtype", lambda: torch.get_default_dtype()),
             ("deterministic_algorithms", lambda: torch.are_deterministic_algorithms_enabled()),
-            ("deterministic_warn_only", lambda: torch.is_deterministic_algorithms_warn_only_enabled()),
-            ("fill_uninitialized_memory", lambda: torch.utils.deterministic.fill_uninitialized_memory),
+            (
+                "deterministic_warn_only",
+                lambda: torch.is_deterministic_algorithms_warn_only_enabled(),
+            ),
+            (
+                "fill_uninitialized_memory",
+                lambda: torch.utils.deterministic.fill_uninitialized_memory,
+            ),
             ("float32_matmul_precision", lambda: torch.get_float32_matmul_precision()),
             ("cudnn.enabled", lambda: backends.cudnn.enabled),
             ("cudnn.benchmark", lambda: backends.cudnn.benchmark),
@@ -257,7 +304,8 @@ def _torch(torch: Any) -> Iterator[Fact]:
     )
     for kind in ("cuda", "npu"):
         device = getattr(torch, kind, None)
-        if device is not None and device.is_initialized():  # asking an uninitialised device anything would create a context
+        # asking an uninitialised device anything would create a context
+        if device is not None and device.is_initialized():
             yield from _device(torch, kind, device)
 
 
@@ -284,7 +332,13 @@ def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
 
 
 def _torch_npu(torch_npu: Any) -> Iterator[Fact]:
-    yield from _probed("torch_npu.", (("version", lambda: torch_npu.__version__), ("git_version", lambda: torch_npu.version.git_version)))
+    yield from _probed(
+        "torch_npu.",
+        (
+            ("version", lambda: torch_npu.__version__),
+            ("git_version", lambda: torch_npu.version.git_version),
+        ),
+    )
 
 
 def _mindspore(mindspore: Any) -> Iterator[Fact]:
@@ -296,12 +350,18 @@ def _mindspore(mindspore: Any) -> Iterator[Fact]:
         (
             ("version", lambda: mindspore.__version__),
             ("commit", lambda: sys.modules["mindspore.version"].__dict__.get("__commit_id__")),
-            ("mode", lambda: {0: "GRAPH_MODE", 1: "PYNATIVE_MODE"}.get(mindspore.get_context("mode"))),
+            (
+                "mode",
+                lambda: {0: "GRAPH_MODE", 1: "PYNATIVE_MODE"}.get(mindspore.get_context("mode")),
+            ),
             ("device_target", lambda: context("device_target")),
             ("deterministic", lambda: context("deterministic")),
             ("jit_level", lambda: mindspore.get_context("jit_config").get("jit_level")),
             ("seed", lambda: mindspore.get_seed()),
-            ("dataset_workers", lambda: sys.modules["mindspore.dataset"].config.get_num_parallel_workers()),
+            (
+                "dataset_workers",
+                lambda: sys.modules["mindspore.dataset"].config.get_num_parallel_workers(),
+            ),
         ),
     )
 
@@ -324,12 +384,13 @@ _FRAMEWORKS: tuple[tuple[str, Callable[[Any], Iterator[Fact]]], ...] = (
     *((name, _version_of(name)) for name in ("tensorflow", "keras", "jax", "jaxlib")),
 )
 
-# --------------------------------------------------------------------------------------------------------------- trackers
+# ----------------------------------------------------------------------------------------- trackers
 
 _OFF = {"1", "true", "yes", "on"}
 _NO_NETWORK = {"offline", "disabled", "dryrun", "local", "debug"}
 
-# module, product, offline switch as one types it, variable and values that mean it is on already (lower case)
+# module, product, offline switch as one types it, variable and values that mean it is on already
+# (lower case)
 _TRACKERS: tuple[tuple[str, str, str, str, set[str]], ...] = (
     ("wandb", "Weights & Biases", "WANDB_MODE=offline", "WANDB_MODE", _NO_NETWORK),
     ("mlflow", "MLflow", "MLFLOW_TRACKING_URI=sqlite:///mlflow.db", "", set()),
@@ -344,20 +405,26 @@ _TRACKERS: tuple[tuple[str, str, str, str, set[str]], ...] = (
 
 
 def trackers(modules: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
-    """Caveats (code, text) for the experiment trackers among `modules`; none for one whose offline switch is on.
+    """Caveats (code, text) for the experiment trackers among `modules`; none for one whose offline
+    switch is on.
 
-    Every library of Hugging Face loads its hub client, so the hub is named only where a token would let it upload.
+    Every library of Hugging Face loads its hub client, so the hub is named only where a token would
+    let it upload.
     """
     loaded = sys.modules if modules is None else modules
     caveats = []
     for module, product, switch, variable, values in _TRACKERS:
-        if loaded.get(module) is None or (variable and os.environ.get(variable, "").lower() in values):
+        if loaded.get(module) is None or (
+            variable and os.environ.get(variable, "").lower() in values
+        ):
             continue
-        if (module == "mlflow" and _local_mlflow()) or (module == "huggingface_hub" and not _hub_token()):
+        if (module == "mlflow" and _local_mlflow()) or (
+            module == "huggingface_hub" and not _hub_token()
+        ):
             continue
         text = (
-            f"{product} ({module}) is loaded: what it sends to a server, or reads from there, is not seen, and each run reports by "
-            f"itself. Offline: {switch}."
+            f"{product} ({module}) is loaded: what it sends to a server, or reads from there, is"
+            f" not seen, and each run reports by itself. Offline: {switch}."
         )
         caveats.append((f"tracker-{module.replace('_', '-')}", text))
     return caveats

@@ -1,7 +1,8 @@
 """The recorder of one process: facts in, JSON lines out.
 
-It keeps private copies of what it uses, so a script that replaces `open`, `os.write` or `time.time` does not reach it, and no error of
-its own reaches the script. A value that still lies on a device is queued and read one iteration later; events behind it wait.
+It keeps private copies of what it uses, so a script that replaces `open`, `os.write` or `time.time`
+does not reach it, and no error of its own reaches the script. A value that still lies on a device
+is queued and read one iteration later; events behind it wait.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     Reading = tuple[list[float], str | list[str]]
     Deferred = Callable[[bool], str | None]
-    # called with `wait`; returns the line of an event, or None while its value is not there and `wait` is False
+    # called with `wait`; returns the line of an event, or None while its value is not there and
+    # `wait` is False
 
 
 FORMAT_VERSION = 1
@@ -38,7 +40,10 @@ CURRENT: Recorder | None = None
 
 
 class Recorder(Writer):
-    """Writes the events of this process and groups them into iterations. All methods are safe in threads and never raise."""
+    """Writes the events of this process and groups them into iterations.
+
+    All methods are safe in threads and never raise.
+    """
 
     thread = staticmethod(get_ident)
 
@@ -66,14 +71,16 @@ class Recorder(Writer):
         """The regular stretch under way."""
         self._column = Column("")
         self._in_column = 0  # losses of the stretches before
-        self._pattern: tuple[str, ...] | None = None  # kind and dtype of the one loss since the last update; () where it was not one
+        # kind and dtype of the one loss since the last update; () where it was not one
+        self._pattern: tuple[str, ...] | None = None
         self._last_pattern: tuple[str, ...] | None = None
         self._token: Any = None
         self._alike = 0
         self._watching = True
         self._training = False
         self._finished = False
-        self._in_session = bool(settings.get("session"))  # nothing else is in the session that this process is in
+        # nothing else is in the session that this process is in
+        self._in_session = bool(settings.get("session"))
         self._enough = False  # it has come to its stop, records nothing further, and goes on
         self._company: company.Company | None = None
         self._start_pid = _getpid()
@@ -82,7 +89,7 @@ class Recorder(Writer):
         self._worker: FrameType | None = None  # the loop of a worker in a pool
         self._task = ""
 
-    # ------------------------------------------------------------------------------------------------ what adapters call
+    # --------------------------------------------------------------------------- what adapters call
 
     def optimizer(self, name: str) -> int:
         """An optimizer of class `name` was built: returns its index in this process."""
@@ -95,34 +102,65 @@ class Recorder(Writer):
             self.emit({"e": "optimizer", "o": index, "class": name})
             return index
 
-    def loss(self, values: list[float], dtype: str | list[str], kind: str = BACKWARD, numel: int = 1, thread: str | None = None) -> None:
-        """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the main one). May stop the process."""
+    def loss(
+        self,
+        values: list[float],
+        dtype: str | list[str],
+        kind: str = BACKWARD,
+        numel: int = 1,
+        thread: str | None = None,
+    ) -> None:
+        """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the
+        main one). May stop the process.
+        """
         if thread is None:
             thread = "" if get_ident() == self._main else self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
-        """As `loss`, of one scalar root: the bulk of all losses. `token` stands for the dtype where an adapter asks `regular` itself."""
+        """As `loss`, of one scalar root: the bulk of all losses.
+
+        `token` stands for the dtype where an adapter asks `regular` itself.
+        """
         regular = self.regular
-        if regular is not None and kind == regular.kind and dtype == regular.dtype and regular.loss(value):
+        if (
+            regular is not None
+            and kind == regular.kind
+            and dtype == regular.dtype
+            and regular.loss(value)
+        ):
             return
         first = self._pattern is None and get_ident() == self._main
         self.loss([value], dtype, kind)
         self._pattern = (kind, dtype) if first else ()
         self._token = token
 
-    def later(self, count: int, read: Callable[[bool], Reading | None], kind: str = BACKWARD, numel: int = 1) -> None:
-        """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the device. May stop the process."""
+    def later(
+        self,
+        count: int,
+        read: Callable[[bool], Reading | None],
+        kind: str = BACKWARD,
+        numel: int = 1,
+    ) -> None:
+        """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the
+        device. May stop the process.
+        """
         thread = "" if get_ident() == self._main else self._thread_name()
 
         def line(wait: bool) -> str | None:
             reading = read(wait)
-            return None if reading is None else loss_line(reading[0], reading[1], kind, numel, thread)
+            return (
+                None if reading is None else loss_line(reading[0], reading[1], kind, numel, thread)
+            )
 
         self._loss(count, kind, thread, line)
 
     def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
-        """Optimizer `index` has stepped. `changed`: whether its weights did, None if not looked at, or a reading. May stop the process."""
+        """Optimizer `index` has stepped.
+
+        `changed`: whether its weights did, None if not looked at, or a reading. May stop the
+        process.
+        """
         if self.regular is not None and changed is None and self.regular.update(index):
             return
         if self._enough:
@@ -138,11 +176,19 @@ class Recorder(Writer):
             self._stop()
 
     def _enter_regular(self, index: int, closed: int) -> None:
-        """After an update: a regular stretch begins where the last iterations were alike and each update closes one."""
+        """After an update: a regular stretch begins where the last iterations were alike and each
+        update closes one.
+        """
         pattern, self._pattern = self._pattern, None
         self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
         self._last_pattern = pattern
-        alike = self.level == "loss" and self._worker is None and self._alike >= REGULAR_AFTER and pattern and get_ident() == self._main
+        alike = (
+            self.level == "loss"
+            and self._worker is None
+            and self._alike >= REGULAR_AFTER
+            and pattern
+            and get_ident() == self._main
+        )
         if alike and not self._queue and not self._watching and self.grouping.regular(index):
             self._begin_regular(index, pattern or (), closed)
 
@@ -150,7 +196,9 @@ class Recorder(Writer):
         kind, dtype = pattern
         first = self._in_column
         try:
-            self.regular = Regular(self._column, first, index, kind, dtype, self._token, self._last_step - closed)
+            self.regular = Regular(
+                self._column, first, index, kind, dtype, self._token, self._last_step - closed
+            )
         except OSError:  # no room, or no shared mappings here: each loss stays a line
             self._alike = 0
         else:
@@ -171,9 +219,13 @@ class Recorder(Writer):
         if regular is not None:
             regular.close()
             self._in_column = regular.first + regular.losses
-            self.emit({"e": "irregular", "n": regular.losses, "u": regular.losses == regular.updates})
+            self.emit(
+                {"e": "irregular", "n": regular.losses, "u": regular.losses == regular.updates}
+            )
 
-    def _slow_update(self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int) -> None:
+    def _slow_update(
+        self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int
+    ) -> None:
         if callable(changed):
             self._put(self._change_line(index, changed, closed))
         else:
@@ -182,7 +234,9 @@ class Recorder(Writer):
             self._line(update_line(index, changed, closed))
         self._drain(closed)
 
-    def _change_line(self, index: int, read: Callable[[bool], bool | None], closed: int) -> Deferred:
+    def _change_line(
+        self, index: int, read: Callable[[bool], bool | None], closed: int
+    ) -> Deferred:
         def line(wait: bool) -> str | None:
             changed = read(wait)
             if changed is None and not wait:
@@ -215,7 +269,9 @@ class Recorder(Writer):
             self.emit({"e": "skip"})
 
     def watching(self) -> bool:
-        """Whether fingerprints of the weights are still needed: no update that really changed weights was seen yet."""
+        """Whether fingerprints of the weights are still needed: no update that really changed
+        weights was seen yet.
+        """
         return self._watching
 
     def rank(self, rank: int, world: int) -> None:
@@ -235,18 +291,36 @@ class Recorder(Writer):
                 dtype = "int"
             self.loss([item], dtype, LOG)
 
-    # ------------------------------------------------------------------------------------------------ life of the process
+    # -------------------------------------------------------------------------- life of the process
 
     def hello(self, how: str) -> None:
-        """Prepare the first line of this process's file; after a fork it is written with the first event only."""
+        """Prepare the first line of this process's file; after a fork it is written with the first
+        event only.
+        """
         path = os.path.join(self.folder, "%d-%d" % (_getpid(), time_ns()))
-        self._file, self._column, self._in_column = TraceFile(path + ".jsonl"), Column(path + ".losses"), 0
+        self._file, self._column, self._in_column = (
+            TraceFile(path + ".jsonl"),
+            Column(path + ".losses"),
+            0,
+        )
         processes = sys.modules.get("multiprocessing.process")
         name = processes.current_process().name if processes else "MainProcess"
         words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
         argv = [word[:500] for word in self.arguments(words)]
-        facts = {"e": "process", "v": FORMAT_VERSION, "pid": _getpid(), "ppid": _getppid(), "time": time_ns() / 1e9, "argv": argv}
-        facts.update(executable=self.masked(sys.executable or ""), python="%d.%d.%d" % sys.version_info[:3], name=name, how=how)
+        facts = {
+            "e": "process",
+            "v": FORMAT_VERSION,
+            "pid": _getpid(),
+            "ppid": _getppid(),
+            "time": time_ns() / 1e9,
+            "argv": argv,
+        }
+        facts.update(
+            executable=self.masked(sys.executable or ""),
+            python="%d.%d.%d" % sys.version_info[:3],
+            name=name,
+            how=how,
+        )
         facts.update(rank=self.world[0], world=self.world[1] if self.world[0] is not None else None)
         facts.update(root=self._start_pid, forks=self._forks)
         self._greeting = jsontext.dumps(facts) + "\n"
@@ -258,7 +332,9 @@ class Recorder(Writer):
         self._forked += 1
 
     def forked(self) -> None:
-        """This process is a fork: a trace of its own, iterations of its own; optimizers that exist are known to it."""
+        """This process is a fork: a trace of its own, iterations of its own; optimizers that exist
+        are known to it.
+        """
         try:
             self._lock = RLock()
             self._main = get_ident()
@@ -267,7 +343,11 @@ class Recorder(Writer):
             self._begin_trace("fork")
             for index, name in enumerate(self._names):
                 self.grouping.optimizer(index)
-                self._greeting = (self._greeting or "") + jsontext.dumps({"e": "optimizer", "o": index, "class": name}) + "\n"
+                self._greeting = (
+                    (self._greeting or "")
+                    + jsontext.dumps({"e": "optimizer", "o": index, "class": name})
+                    + "\n"
+                )
             for callback in self.on_fork:
                 callback()
         except Exception as error:
@@ -284,7 +364,9 @@ class Recorder(Writer):
         self.hello(how)
 
     def _look_at_task(self) -> None:
-        """In a worker of a pool: each task has a trace of its own, since which worker gets it is a race."""
+        """In a worker of a pool: each task has a trace of its own, since which worker gets it is a
+        race.
+        """
         if self._worker is None or get_ident() != self._main:
             return
         task = origin.task(self._worker)
@@ -307,7 +389,9 @@ class Recorder(Writer):
         self._file.close()
 
     def ended(self) -> None:
-        """The interpreter reached its exit: read what is still on a device, and tell the other ranks not to wait for this one."""
+        """The interpreter reached its exit: read what is still on a device, and tell the other
+        ranks not to wait for this one.
+        """
         if self._finished or self._greeting is not None:
             return
         self._finished = True
@@ -330,7 +414,9 @@ class Recorder(Writer):
             stop.mark(self.folder, self.world[0])
 
     def training(self) -> None:
-        """This process trains: called with the first loss, writes the environment as the framework has set it up."""
+        """This process trains: called with the first loss, writes the environment as the framework
+        has set it up.
+        """
         self._training = True
         for find in self.find_rank:
             found = find()
@@ -346,20 +432,27 @@ class Recorder(Writer):
         self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
         for code, text in environment.trackers():
             self.caveat(code, text)
-        if self.level == "loss":  # at the deeper levels many facts are written at once: a system call costs less than new pages
+        # at the deeper levels many facts are written at once: a system call costs less than new
+        # pages
+        if self.level == "loss":
             self._file.map()
 
     def _say_origin(self) -> None:
         if self._worker is None and get_ident() == self._main:
             self._worker = origin.worker_frame()
             self._task = origin.task(self._worker) if self._worker is not None else ""
-        event = {"e": "origin", "identity": origin.identity(), "task": self._task, "time": time_ns() / 1e9}
+        event = {
+            "e": "origin",
+            "identity": origin.identity(),
+            "task": self._task,
+            "time": time_ns() / 1e9,
+        }
         shared = origin.executor(self._worker) if self._worker is not None else ""
         if shared:
             event["executor"] = shared
         self.emit(event)
 
-    # ------------------------------------------------------------------------------------------------ losses
+    # --------------------------------------------------------------------------------------- losses
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         if self._enough and self._worker is None:

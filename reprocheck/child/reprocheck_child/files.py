@@ -1,10 +1,12 @@
 """Which files a process opens, and what it writes, from the interpreter's own audit events.
 
-An audit hook sees every opening through Python, whoever imported `open` before and whatever a script replaces it with; it changes
-neither. Files that C++ code opens by itself are not seen, unless an adapter tells of them.
+An audit hook sees every opening through Python, whoever imported `open` before and whatever a
+script replaces it with; it changes neither. Files that C++ code opens by itself are not seen,
+unless an adapter tells of them.
 
-Every file of the working directory that is read is told of. Of files elsewhere (and of modules) those alone that somebody changed
-since the first run of the pair began: the data and libraries that a training reads are no state that a run can leave.
+Every file of the working directory that is read is told of. Of files elsewhere (and of modules)
+those alone that somebody changed since the first run of the pair began: the data and libraries that
+a training reads are no state that a run can leave.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ NO_FILES = ("/dev/", "/proc/", "/sys/")
 LATE = 0.05
 """Seconds by which the clock of a file system may be late."""
 NOWHERE = -1
-"""The place of a descriptor that an event does not have: its path starts from the working directory of the process."""
+"""The place of a descriptor that an event does not have: its path starts from the working directory
+of the process.
+"""
 WRITES = {
     "os.chmod": ((0, 2),),
     "os.chown": ((0, 3),),
@@ -40,32 +44,47 @@ WRITES = {
     "os.truncate": ((0, NOWHERE),),
     "os.utime": ((0, 3),),
 }
-"""Events that change what stands in a folder: where the paths stand in their arguments, and the folders that these start from."""
+"""Events that change what stands in a folder: where the paths stand in their arguments, and the
+folders that these start from.
+"""
 SQLITE_FILES = ("", "-journal", "-wal", "-shm")
-"""What SQLite, which opens files by itself, writes to beside a database: the ends of their names."""
+"""What SQLite, which opens files by itself, writes to beside a database: the ends of their
+names.
+"""
 
 WATCHED: Files | None = None
 
 
 def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
-    """Emit `open` for the first opening of each file in each mode and `wrote` for each path that is first written to, up to LIMIT."""
+    """Emit `open` for the first opening of each file in each mode and `wrote` for each path that is
+    first written to, up to LIMIT.
+    """
     global WATCHED
     workdir = settings.get("workdir")
     if workdir:
-        WATCHED = Files(recorder, str(workdir), str(settings.get("output") or recorder.folder), float(settings.get("since") or 0))
+        WATCHED = Files(
+            recorder,
+            str(workdir),
+            str(settings.get("output") or recorder.folder),
+            float(settings.get("since") or 0),
+        )
         WATCHED.held_open()
         recorder.on_end.append(WATCHED.held_open)
         sys.addaudithook(_hook(WATCHED))
 
 
 def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
-    """An adapter tells of a path that C++ code is about to write; `new` where it has written it already. Never raises."""
+    """An adapter tells of a path that C++ code is about to write; `new` where it has written it
+    already. Never raises.
+    """
     if WATCHED is not None:
         WATCHED.quietly(WATCHED.written, path, how, -1, new)
 
 
 def opened(path: Any, mode: str) -> None:
-    """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it. Never raises."""
+    """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it.
+    Never raises.
+    """
     if WATCHED is None:
         return
     if mode == "r+":
@@ -74,7 +93,10 @@ def opened(path: Any, mode: str) -> None:
 
 
 class Files:
-    """What a process has told of its files. `since`: the start of the first run of the pair, in Unix seconds."""
+    """What a process has told of its files.
+
+    `since`: the start of the first run of the pair, in Unix seconds.
+    """
 
     def __init__(self, recorder: Any, workdir: str, output: str, since: float) -> None:
         self.recorder = recorder
@@ -90,7 +112,9 @@ class Files:
         self.inputs = Inputs(recorder)
 
     def quietly(self, take: Any, *arguments: Any) -> None:
-        """Calls `take`, in which no event counts; an error of ours is told of and goes no further."""
+        """Calls `take`, in which no event counts; an error of ours is told of and goes no
+        further.
+        """
         me = self.thread()
         if me in self.busy:
             return
@@ -105,12 +129,15 @@ class Files:
     def held_open(self) -> None:
         """Files that the process holds open for writing: at its start those that it was given.
 
-        `python train.py > log` in a script of the shell gives one. At its end: those that a library opened by itself, too.
+        `python train.py > log` in a script of the shell gives one. At its end: those that a library
+        opened by itself, too.
         """
         try:
             import fcntl
 
-            for number in map(int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()):
+            for number in map(
+                int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()
+            ):
                 try:
                     path = _readlink("/proc/self/fd/%d" % number)
                     writes = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
@@ -121,8 +148,11 @@ class Files:
         except Exception as error:
             self.recorder.problem("looking at open files", error)
 
-    def written(self, path: Any, how: str = "open", folder: Any = -1, new: bool | None = None) -> None:
-        """`path`, which starts from the folder with the descriptor `folder`, is about to be written to, made, moved or removed.
+    def written(
+        self, path: Any, how: str = "open", folder: Any = -1, new: bool | None = None
+    ) -> None:
+        """`path`, which starts from the folder with the descriptor `folder`, is about to be written
+        to, made, moved or removed.
 
         `new`: whether nothing stood there. None: it is looked up.
         """
@@ -142,7 +172,8 @@ class Files:
         path = _absolute(path)
         if path is not None and path.endswith(".pyc"):
             path = _source(path)
-            mode = "r"  # that the interpreter keeps what it compiled is nothing that the script writes
+            # that the interpreter keeps what it compiled is nothing that the script writes
+            mode = "r"
         if path is None:
             return
         if writes(mode, flags):
@@ -179,7 +210,9 @@ class Files:
             self.written(path + end)
 
     def _name(self, path: str) -> str | None:
-        """As a trace says it: from the working directory on, or the whole path, masked; None for what no run can find again."""
+        """As a trace says it: from the working directory on, or the whole path, masked; None for
+        what no run can find again.
+        """
         inside = path.startswith(self.inside)
         if path.startswith(self.own) or (not inside and path.startswith(self.no_files)):
             return None
@@ -197,12 +230,18 @@ class Files:
 
 
 def _hook(files: Files) -> Any:
-    """The audit hook. It is called for each `id()` of the script, too: what is of no interest costs one look into a table."""
+    """The audit hook. It is called for each `id()` of the script, too: what is of no interest costs
+    one look into a table.
+    """
 
     def changed(event: str) -> Any:
         return lambda *arguments: files.changed(event, arguments)
 
-    takers = {"open": files.opened, "sqlite3.connect": files.database, **{event: changed(event) for event in WRITES}}
+    takers = {
+        "open": files.opened,
+        "sqlite3.connect": files.database,
+        **{event: changed(event) for event in WRITES},
+    }
     find, quietly = takers.get, files.quietly
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -227,14 +266,18 @@ def _without_links(path: str) -> str:
 
 
 def _source(path: str) -> str | None:
-    """The module that a file of bytecode was compiled from: who imports the one reads what the other held."""
+    """The module that a file of bytecode was compiled from: who imports the one reads what the
+    other held.
+    """
     folder, name = os.path.split(path)
     parent, cache = os.path.split(folder)
     return os.path.join(parent, name.partition(".")[0] + ".py") if cache == "__pycache__" else None
 
 
 def writes(mode: Any, flags: Any) -> bool:
-    """Whether a file is opened so that it can be written to, from the arguments of an `open` audit event."""
+    """Whether a file is opened so that it can be written to, from the arguments of an `open` audit
+    event.
+    """
     if isinstance(mode, str):
         return any(letter in mode for letter in "wxa+")
     return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
@@ -251,12 +294,18 @@ def _absolute(path: Any, folder: Any = -1) -> str | None:
         return None
     if path.startswith("/"):
         return os.path.normpath(path)
-    start = os.readlink("/proc/self/fd/%d" % folder) if isinstance(folder, int) and folder >= 0 else os.getcwd()
+    start = (
+        os.readlink("/proc/self/fd/%d" % folder)
+        if isinstance(folder, int) and folder >= 0
+        else os.getcwd()
+    )
     return os.path.normpath(os.path.join(start, path))
 
 
 def _mode(mode: Any, flags: Any) -> str:
-    """`r`, `w` or `a` from the arguments of an `open` audit event; a file opened for update counts as read."""
+    """`r`, `w` or `a` from the arguments of an `open` audit event; a file opened for update counts
+    as read.
+    """
     if isinstance(mode, str):
         if "a" in mode:
             return "a"

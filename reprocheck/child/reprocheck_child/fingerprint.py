@@ -1,7 +1,9 @@
-"""Whether weights changed: a checksum of their bytes, without a copy on the host and without waiting for a device.
+"""Whether weights changed: a checksum of their bytes, without a copy on the host and without
+waiting for a device.
 
-CRC-32 of each tensor's bytes, in place: 4 GB/s, and any change of up to 32 neighbouring bits is seen for certain. A device computes the
-integer sum of each tensor's bit patterns instead; the sums come to the host later.
+CRC-32 of each tensor's bytes, in place: 4 GB/s, and any change of up to 32 neighbouring bits is
+seen for certain. A device computes the integer sum of each tensor's bit patterns instead; the sums
+come to the host later.
 """
 
 import ctypes
@@ -12,7 +14,9 @@ _crc32 = zlib.crc32
 
 
 def checksum(tensor: Any) -> int:
-    """CRC-32 of the bytes of a torch tensor on the CPU; of its local shard if it is distributed. Strided tensors are copied first."""
+    """CRC-32 of the bytes of a torch tensor on the CPU; of its local shard if it is distributed.
+    Strided tensors are copied first.
+    """
     tensor = _plain(tensor)
     if not tensor.is_contiguous():
         tensor = tensor.contiguous()
@@ -37,7 +41,9 @@ def first_change(tensors: Iterable[Any], before: List[int]) -> bool:
 
 
 def device_sums(torch: Any, tensors: Iterable[Any]) -> Any:
-    """One int64 vector on the device: for each tensor, the sum of its elements' bit patterns (mod 2^64)."""
+    """One int64 vector on the device: for each tensor, the sum of its elements' bit patterns (mod
+    2^64).
+    """
     integer = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = []
     for tensor in tensors:

@@ -1,7 +1,9 @@
-"""The exact hash of the bytes of a value: order-sensitive, and named, so that hashes of different algorithms are never compared.
+"""The exact hash of the bytes of a value: order-sensitive, and named, so that hashes of different
+algorithms are never compared.
 
-xxh3 with 128 bits where the interpreter of the script has the package `xxhash` (30 GB/s), else BLAKE2b from the standard library (1 GB/s).
-A recording that is to be compared elsewhere takes what every interpreter has: `take_portable`.
+xxh3 with 128 bits where the interpreter of the script has the package `xxhash` (30 GB/s), else
+BLAKE2b from the standard library (1 GB/s). A recording that is to be compared elsewhere takes what
+every interpreter has: `take_portable`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ NAME: str
 digest: Callable[[Any], str]
 """Hexadecimal hash of anything with the buffer protocol, 128 bits."""
 stream: Callable[[], Any]
-"""Makes an object that takes the same bytes piece by piece: `update(buffer)`, then `hexdigest()`."""
+"""Makes an object that takes the same bytes piece by piece: `update(buffer)`, then
+`hexdigest()`.
+"""
 NAME, digest, stream = _choose()
 
 

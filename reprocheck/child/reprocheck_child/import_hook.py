@@ -1,10 +1,12 @@
-"""Callbacks that run right after a module's own import, without touching the module's spec, loader class or name.
+"""Callbacks that run right after a module's own import, without touching the module's spec, loader
+class or name.
 
-One finder stands first in `sys.meta_path`. It asks the other finders for the real spec and wraps `exec_module` of that one loader
-instance; the wrapper removes itself before it calls the real one.
+One finder stands first in `sys.meta_path`. It asks the other finders for the real spec and wraps
+`exec_module` of that one loader instance; the wrapper removes itself before it calls the real one.
 
-A script may empty `sys.modules`. The recorder's own modules are then put back with the next import: a second copy of them would
-know nothing of the recorder that is under way, and what the script logs would go nowhere.
+A script may empty `sys.modules`. The recorder's own modules are then put back with the next import:
+a second copy of them would know nothing of the recorder that is under way, and what the script logs
+would go nowhere.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ _provided: dict[str, str] = {}
 
 
 def when_imported(name: str, callback: Callback) -> None:
-    """Call `callback(module)` once `name` has been imported; at once if it is loaded. The callback must not raise."""
+    """Call `callback(module)` once `name` has been imported; at once if it is loaded.
+
+    The callback must not raise.
+    """
     if name in sys.modules:
         callback(sys.modules[name])
     else:
@@ -101,7 +106,9 @@ def _put_back(module: Any) -> None:
 
 
 def _spec_of_loaded(name: str) -> Any:
-    """The spec of a module of the recorder that is loaded; None for one that is to be loaded from its file."""
+    """The spec of a module of the recorder that is loaded; None for one that is to be loaded from
+    its file.
+    """
     module = sys.modules.get(name)
     if module is None:
         return None
@@ -124,5 +131,6 @@ def _wrap(loader: Any, name: str) -> None:
 
     try:
         loader.exec_module = exec_module
-    except AttributeError:  # a loader with slots cannot be watched: the missing `framework` event says so
+    except AttributeError:
+        # a loader with slots cannot be watched: the missing `framework` event says so
         pass

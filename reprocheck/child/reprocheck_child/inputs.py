@@ -1,7 +1,9 @@
-"""What the files hold that a process reads: size and time of each, and a hash, at its first opening.
+"""What the files hold that a process reads: size and time of each, and a hash, at its first
+opening.
 
-Of a large file the hash is that of some blocks, spread over it: weights that were made anew differ everywhere. Two runs of
-a pair can then be told apart by what they were given. Cheap: so many files and bytes, and no more.
+Of a large file the hash is that of some blocks, spread over it: weights that were made anew differ
+everywhere. Two runs of a pair can then be told apart by what they were given. Cheap: so many files
+and bytes, and no more.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 MOST_FILES, SMALL, MOST_HASHED = 400, 1 << 18, 1 << 24
 """Files that are told of; bytes of one above which blocks of it are hashed, and of all together."""
 BLOCKS, BLOCK = 16, 1 << 12
-"""Blocks of a large file that are hashed, the first and the last among them, and the bytes of one."""
+"""Blocks of a large file that are hashed, the first and the last among them, and the bytes of
+one.
+"""
 CODE = (".py", ".pyc", ".so", ".pth", ".egg-link")
 SYSTEM = ("/etc/", "/usr/", "/lib/", "/lib64/", "/bin/", "/run/", "/var/lib/")
 
@@ -51,7 +55,12 @@ class Inputs:
             return
         if not stat.S_ISREG(state.st_mode):
             return  # a pipe would give what it holds to us
-        event: dict[str, Any] = {"e": "input", "p": name, "s": state.st_size, "t": state.st_mtime_ns / 1e9}
+        event: dict[str, Any] = {
+            "e": "input",
+            "p": name,
+            "s": state.st_size,
+            "t": state.st_mtime_ns / 1e9,
+        }
         line = self._line()
         if line:
             event["l"] = line
@@ -66,14 +75,20 @@ class Inputs:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
         frame = sys._getframe(2)
         while frame is not None:
-            name = users.name_of(frame.f_code.co_filename, self._inside, self._not_users, self._recorder.masked)
+            name = users.name_of(
+                frame.f_code.co_filename, self._inside, self._not_users, self._recorder.masked
+            )
             if name:
                 return "%s:%d" % (name, frame.f_lineno)
             frame = frame.f_back  # type: ignore[assignment]
         return ""
 
     def _is_foreign(self, path: str) -> bool:
-        return path.endswith(CODE) or any(part in path for part in users.INSTALLED) or path.startswith(self._foreign)
+        return (
+            path.endswith(CODE)
+            or any(part in path for part in users.INSTALLED)
+            or path.startswith(self._foreign)
+        )
 
 
 def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:

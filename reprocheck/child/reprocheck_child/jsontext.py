@@ -1,4 +1,5 @@
-"""JSON text by the C accelerator of the standard library alone: importing `json` costs 10 ms a process, for `re`.
+"""JSON text by the C accelerator of the standard library alone: importing `json` costs 10 ms a
+process, for `re`.
 
 Where an interpreter has no such accelerator, `json` itself.
 """

@@ -1,4 +1,6 @@
-"""Which rank a process is, as the variables of its launcher say; a framework knows it better once it has been told."""
+"""Which rank a process is, as the variables of its launcher say; a framework knows it better once
+it has been told.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,16 @@ VARIABLES = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),  # mpirun of Open MPI
     ("PMI_RANK", "PMI_SIZE"),  # mpirun of MPICH and Intel MPI
     ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),  # srun; a batch script has the first without the second, and is no rank
+    # srun; a batch script has the first without the second, and is no rank
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
 )
 """Rank and number of ranks, by launcher; the first that says a rank counts."""
 
 
 def world() -> tuple[int | None, int]:
-    """(rank, number of ranks): (None, 1) where no launcher says a rank, and a number of 1 where it is not known."""
+    """(rank, number of ranks): (None, 1) where no launcher says a rank, and a number of 1 where it
+    is not known.
+    """
     for rank, size in VARIABLES:
         own, ranks = _integer(rank), _integer(size)
         if own is not None and (ranks is not None or rank != "SLURM_PROCID"):

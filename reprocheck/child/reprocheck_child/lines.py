@@ -1,4 +1,7 @@
-"""The lines of the two events that a trace holds most of: losses and updates. See `docs/reference/trace-format.md`."""
+"""The lines of the two events that a trace holds most of: losses and updates.
+
+See `docs/reference/trace-format.md`.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,21 @@ _UPDATE = '{"e":"update","o":%d,"c":%s,"i":%d}\n'
 _JSON = {True: "true", False: "false", None: "null"}
 
 
-def loss_line(values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str) -> str:
-    """A `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where they are not 1 and the main thread."""
+def loss_line(
+    values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str
+) -> str:
+    """A `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where they
+    are not 1 and the main thread.
+    """
     simple = len(values) == 1 and type(values[0]) is float and isinstance(dtype, str)
     if simple and numel == 1 and not thread and values[0] - values[0] == 0.0:
         return _LOSS % (kind, values[0], dtype)
-    event: dict[str, Any] = {"e": "loss", "k": kind, "v": [_finite(float(value)) for value in values], "d": dtype}
+    event: dict[str, Any] = {
+        "e": "loss",
+        "k": kind,
+        "v": [_finite(float(value)) for value in values],
+        "d": dtype,
+    }
     exact = [exact_text(value) for value in values]
     if any(exact):
         event["x"] = exact
@@ -30,7 +42,9 @@ def loss_line(values: list[float], dtype: str | list[str], kind: str, numel: int
 
 
 def exact_text(value: Any) -> str:
-    """A number that a double does not hold (a large integer, a `longdouble`), as a fraction of two hexadecimal integers; else empty."""
+    """A number that a double does not hold (a large integer, a `longdouble`), as a fraction of two
+    hexadecimal integers; else empty.
+    """
     ratio = getattr(value, "as_integer_ratio", None)
     if type(value) is float or ratio is None:
         return ""

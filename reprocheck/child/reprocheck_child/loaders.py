@@ -1,9 +1,10 @@
-"""Files that C++ or Rust code opens, moves or removes by itself, for which the interpreter has no event.
+"""Files that C++ or Rust code opens, moves or removes by itself, for which the interpreter has no
+event.
 
 They are told of where Python hands over their names.
 
-Each loader is one function that all ways of its library to open such a file lead through. A wrapper looks at the arguments
-or at the list that is returned; the function itself gets what it was given.
+Each loader is one function that all ways of its library to open such a file lead through. A wrapper
+looks at the arguments or at the list that is returned; the function itself gets what it was given.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ def install(recorder: Any) -> None:
         import_hook.when_imported(module, _installer(recorder, function, of_arguments, tell))
 
 
-def _installer(recorder: Any, function: str, of_arguments: bool, tell: Tell) -> import_hook.Callback:
+def _installer(
+    recorder: Any, function: str, of_arguments: bool, tell: Tell
+) -> import_hook.Callback:
     return replacing(function, lambda real: _telling(recorder, real, of_arguments, tell))
 
 
 def replacing(function: str, wrapped: Callable[[Any], Any]) -> import_hook.Callback:
-    """A callback that puts `wrapped(real)` in the place of a function or method of the module that it is given."""
+    """A callback that puts `wrapped(real)` in the place of a function or method of the module that
+    it is given.
+    """
 
     def wrap(module: object) -> None:
         owner_name, _, name = function.rpartition(".")
@@ -101,7 +106,7 @@ def missing(folder: object) -> Iterable[str]:
         path = os.path.dirname(path)
 
 
-# ---------------------------------------------------------------------------------------------------- what each is given
+# ------------------------------------------------------------------------------- what each is given
 
 
 def _read(filename: object, *_: object, **__: object) -> Names:
@@ -112,7 +117,9 @@ def _written(_: object, filename: object, *__: object, **___: object) -> Names:
     yield filename, "w"
 
 
-def _h5py(_: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object) -> Names:
+def _h5py(
+    _: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object
+) -> Names:
     """h5py also takes an open file, or names of what is in memory."""
     if driver in (None, "sec2", "stdio", "mpio") and isinstance(name, (str, bytes, os.PathLike)):
         yield name, "r+" if mode in ("a", "r+") else mode[:1]
@@ -174,12 +181,16 @@ def _with_folders(name: Any, how: str) -> Names:
 
 
 def _checkpoint(prefix: object) -> Names:
-    """TensorFlow's checkpoints are files that begin alike: the index holds a checksum of each value."""
+    """TensorFlow's checkpoints are files that begin alike: the index holds a checksum of each
+    value.
+    """
     yield os.fsdecode(prefix) + ".index", "r"  # type: ignore[arg-type]
 
 
 def _records(filenames: Any, *_: object, **__: object) -> Names:
-    """One name or several; as a tensor where it holds its values, and not where it stands for some."""
+    """One name or several; as a tensor where it holds its values, and not where it stands for
+    some.
+    """
     if hasattr(filenames, "numpy") and getattr(filenames, "dtype", None) == "string":
         filenames = filenames.numpy()
         filenames = filenames if isinstance(filenames, bytes) else filenames.ravel().tolist()
@@ -214,6 +225,13 @@ LOADERS: tuple[tuple[str, str, bool, Tell], ...] = (
     ("tensorflow.python.training.py_checkpoint_reader", "NewCheckpointReader", True, _checkpoint),
     ("tensorflow.python.data.ops.readers", "_create_or_validate_filenames_dataset", True, _records),
     ("mindspore.dataset.engine.datasets", "SourceDataset._find_files", False, _listed),
-    ("mindspore.dataset.engine.datasets_standard_format", "MindDataset._normalize_dataset_files", False, _listed),
+    (
+        "mindspore.dataset.engine.datasets_standard_format",
+        "MindDataset._normalize_dataset_files",
+        False,
+        _listed,
+    ),
 )
-"""The module after whose import it is wrapped, the function, whether its arguments name the files (else what it returns), and which."""
+"""The module after whose import it is wrapped, the function, whether its arguments name the files
+(else what it returns), and which.
+"""

@@ -1,7 +1,9 @@
-"""What IPython adds to Python in a notebook, as far as a training needs it: `get_ipython()` of a notebook that runs without Jupyter.
+"""What IPython adds to Python in a notebook, as far as a training needs it: `get_ipython()` of a
+notebook that runs without Jupyter.
 
-Magics that run code run it once; those that draw, measure or help do nothing. Shell commands run as they stand, but for installations: an
-environment that changes between two runs proves nothing. What was left out is listed in the report.
+Magics that run code run it once; those that draw, measure or help do nothing. Shell commands run as
+they stand, but for installations: an environment that changes between two runs proves nothing. What
+was left out is listed in the report.
 """
 
 from __future__ import annotations
@@ -51,13 +53,18 @@ SILENT = {
 }
 """Magics that change nothing of a training: not even listed."""
 OPTIONS_WITH_VALUE = ("-n", "-r", "-p", "-l", "-s", "-T", "-D")
-_INSTALLERS = re.compile(r"\s*(?:sudo\s+)?(?:\S*python[\d.]*\s+-m\s+)?(?:pip[\d.]*|conda|mamba|micromamba|uv|apt|apt-get|yum|dnf)\s")
+_INSTALLERS = re.compile(
+    r"\s*(?:sudo\s+)?(?:\S*python[\d.]*\s+-m\s+)?(?:pip[\d.]*|conda|mamba|micromamba|uv|apt|apt-get|yum|dnf)\s"
+)
 _INSTALLING = re.compile(r"\b(?:install|uninstall|remove|update|upgrade|sync|add|create)\b")
 _EXPANDED = re.compile(r"\{\{|\}\}|\$\$|\{([^{}]+)\}|\$([A-Za-z_]\w*)")
 
 
 class Shell:
-    """What `get_ipython()` returns. `program` runs code; `note(code, text)` lists what was left out."""
+    """What `get_ipython()` returns.
+
+    `program` runs code; `note(code, text)` lists what was left out.
+    """
 
     def __init__(self, program: Any, note: Callable[[str, str], None]) -> None:
         self._program = program
@@ -119,7 +126,9 @@ class Shell:
         if installs(command):
             self._leave_out("!" + command)
             return []
-        return run(self._expanded(command), shell=True, stdout=PIPE, stderr=STDOUT, text=True).stdout.splitlines()
+        return run(
+            self._expanded(command), shell=True, stdout=PIPE, stderr=STDOUT, text=True
+        ).stdout.splitlines()
 
     def _call(self, command: str) -> None:
         from subprocess import call
@@ -129,7 +138,10 @@ class Shell:
 
     def _leave_out(self, what: str, *, silent: bool = False) -> None:
         if not silent:
-            self._note("magic " + what, "`%s` of the notebook was left out." % what.strip().split("\n")[0][:100])
+            self._note(
+                "magic " + what,
+                "`%s` of the notebook was left out." % what.strip().split("\n")[0][:100],
+            )
 
     def _cd(self, line: str) -> None:
         os.chdir(os.path.expanduser(self._expanded(line).strip("\"'") or "~"))
@@ -154,10 +166,14 @@ class Shell:
             names = runpy.run_path(words[0], run_name="__main__")
         finally:
             sys.argv = before
-        self.user_ns.update((name, value) for name, value in names.items() if not name.startswith("__"))
+        self.user_ns.update(
+            (name, value) for name, value in names.items() if not name.startswith("__")
+        )
 
     def _expanded(self, text: str) -> str:
-        """A command with the values of `{expression}` and `$name` of the notebook; what has none stays."""
+        """A command with the values of `{expression}` and `$name` of the notebook; what has none
+        stays.
+        """
 
         def value(found: re.Match[str]) -> str:
             if found[0] in ("{{", "}}", "$$"):
@@ -191,5 +207,9 @@ def _write(line: str, text: str) -> None:
     """`%%writefile [-a] FILE`."""
     words = line.split()
     append = words[:1] in (["-a"], ["--append"])
-    with open(os.path.expanduser(words[1] if append else words[0]), "a" if append else "w", encoding="utf-8") as file:
+    with open(
+        os.path.expanduser(words[1] if append else words[0]),
+        "a" if append else "w",
+        encoding="utf-8",
+    ) as file:
         file.write(text)

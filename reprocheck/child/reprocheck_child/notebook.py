@@ -1,8 +1,9 @@
 """Runs the code cells of a notebook in their order, in one process and without Jupyter.
 
-Started as `python -m reprocheck_child.notebook CELLS NOTEBOOK [ARGS]...`, where CELLS is the file that `launch/notebook.py` writes. The
-working directory is the notebook's folder and stands first on `sys.path`, `__main__` has no file: as in Jupyter. A cell is compiled under
-the name `NOTEBOOK:cell N`, so that tracebacks and places in the report name it.
+Started as `python -m reprocheck_child.notebook CELLS NOTEBOOK [ARGS]...`, where CELLS is the file
+that `launch/notebook.py` writes. The working directory is the notebook's folder and stands first on
+`sys.path`, `__main__` has no file: as in Jupyter. A cell is compiled under the name `NOTEBOOK:cell
+N`, so that tracebacks and places in the report name it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Mapping
 
-ORDER = "The code cells of the notebook ran once each, in their order, in one process without Jupyter; nothing is drawn."
+ORDER = (
+    "The code cells of the notebook ran once each, in their order, in one process without Jupyter;"
+    " nothing is drawn."
+)
 AWAIT, COROUTINE = 0x2000, 0x80
 """`ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`, `inspect.CO_COROUTINE`."""
 
@@ -113,11 +117,17 @@ def main() -> None:
 
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Prints a traceback with the source of cells, from the first line of a cell on: the interpreter itself looks for it in files."""
+    """Prints a traceback with the source of cells, from the first line of a cell on: the
+    interpreter itself looks for it in files.
+    """
     import traceback
 
     own = (__file__, os.path.join(os.path.dirname(__file__), "magics.py"))
-    while trace is not None and trace.tb_next is not None and (_file(trace) in own or _file(trace).startswith("<frozen")):
+    while (
+        trace is not None
+        and trace.tb_next is not None
+        and (_file(trace) in own or _file(trace).startswith("<frozen"))
+    ):
         trace = trace.tb_next
     traceback.print_exception(kind, error, trace)
 

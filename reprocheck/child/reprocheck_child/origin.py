@@ -16,16 +16,26 @@ if TYPE_CHECKING:
 
 _WORKERS = {
     "worker": ("multiprocessing.pool", "multiprocess.pool", "billiard.pool"),
-    "_process_worker": ("concurrent.futures.process", "joblib.externals.loky.process_executor", "loky.process_executor"),
+    "_process_worker": (
+        "concurrent.futures.process",
+        "joblib.externals.loky.process_executor",
+        "loky.process_executor",
+    ),
 }
 """Function in which a worker of a pool waits for tasks -> the modules that have it."""
 
 
 def identity() -> list[int]:
-    """The numbers of this process and of its ancestors among the `multiprocessing` processes of their parents; empty for the first."""
+    """The numbers of this process and of its ancestors among the `multiprocessing` processes of
+    their parents; empty for the first.
+    """
     processes = sys.modules.get("multiprocessing.process")
     current = getattr(processes, "current_process", None)
-    return [int(number) for number in getattr(current(), "_identity", ())] if current is not None else []
+    return (
+        [int(number) for number in getattr(current(), "_identity", ())]
+        if current is not None
+        else []
+    )
 
 
 def worker_frame() -> FrameType | None:
@@ -40,7 +50,9 @@ def worker_frame() -> FrameType | None:
 
 
 def task(worker: FrameType) -> str:
-    """The task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an executor; empty between tasks."""
+    """The task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an executor;
+    empty between tasks.
+    """
     held = worker.f_locals
     numbers = (held.get("job"), held.get("i"))
     item = getattr(held.get("call_item"), "work_id", None)
@@ -52,16 +64,23 @@ def task(worker: FrameType) -> str:
 
 
 def executor(worker: FrameType) -> str:
-    """What all workers of an executor share and those of no other, which counts its items alike; "" where that is not seen.
+    """What all workers of an executor share and those of no other, which counts its items alike; ""
+    where that is not seen.
 
-    A forked worker stands on the frames of its parent: there the executor knows the workers that it had before this one. The others
-    were given a queue whose lock has a name. A pool needs neither: the jobs of all pools are counted together.
+    A forked worker stands on the frames of its parent: there the executor knows the workers that it
+    had before this one. The others were given a queue whose lock has a name. A pool needs neither:
+    the jobs of all pools are counted together.
     """
     frame = worker.f_back
     while frame is not None:
-        if frame.f_code.co_name == "_spawn_process" and frame.f_globals.get("__name__") in _WORKERS["_process_worker"]:
+        if (
+            frame.f_code.co_name == "_spawn_process"
+            and frame.f_globals.get("__name__") in _WORKERS["_process_worker"]
+        ):
             earlier = list(frame.f_locals["self"]._processes.values())
-            return "workers from %s on" % min([list(one._identity) for one in earlier] + [identity()])
+            return "workers from %s on" % min(
+                [list(one._identity) for one in earlier] + [identity()]
+            )
         frame = frame.f_back
     held = worker.f_locals
     lock = getattr(getattr(held.get("call_queue"), "_rlock", None), "_semlock", None)

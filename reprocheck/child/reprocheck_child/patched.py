@@ -2,13 +2,17 @@
 
 Whatever reads the file to run it, or to show what ran, gets the new text under the old name:
 
-- an import, and `python -m`: `FileLoader.get_data`. Bytecode is neither read nor written: `SourceFileLoader.path_stats` finds no file;
-- what runs a path (`runpy`, and by it the main script in processes that multiprocessing spawns; `pdb`, `cProfile`): `io.open_code`;
+- an import, and `python -m`: `FileLoader.get_data`. Bytecode is neither read nor written:
+  `SourceFileLoader.path_stats` finds no file;
+- what runs a path (`runpy`, and by it the main script in processes that multiprocessing spawns;
+  `pdb`, `cProfile`): `io.open_code`;
 - `inspect` and tracebacks: `linecache.updatecache`;
-- the script itself, which the interpreter reads without asking anybody: before that it looks whether the path is a folder or an archive
-  with a `__main__`, and an importer of ours says so. The script then begins as it does without us.
+- the script itself, which the interpreter reads without asking anybody: before that it looks
+  whether the path is a folder or an archive with a `__main__`, and an importer of ours says so. The
+  script then begins as it does without us.
 
-That a process was given the new text is written to its trace: a patch that nobody was given was not tried.
+That a process was given the new text is written to its trace: a patch that nobody was given was not
+tried.
 """
 
 from __future__ import annotations
@@ -33,7 +37,10 @@ CURRENT: Patched | None = None
 
 
 def start(recorder: Any, files: Mapping[str, str]) -> None:
-    """From here on the files (real paths) are read from others. Raises OSError where one of these cannot be read."""
+    """From here on the files (real paths) are read from others.
+
+    Raises OSError where one of these cannot be read.
+    """
     global CURRENT
     texts = {}
     for path, new in files.items():
@@ -114,7 +121,8 @@ class Patched:
             lines = decode_source(text).splitlines(True)
             if lines and not lines[-1].endswith("\n"):
                 lines[-1] += "\n"
-            linecache.cache[filename] = (len(text), None, lines, filename)  # without a time: never read again
+            # without a time: never read again
+            linecache.cache[filename] = (len(text), None, lines, filename)
             return lines
 
         linecache.updatecache = new_lines
@@ -128,7 +136,9 @@ class Patched:
         return _Main(path)
 
     def run_script(self, names: dict[str, Any]) -> None:
-        """Runs the new text of the script in `names`, those of `__main__`, as the interpreter would begin it."""
+        """Runs the new text of the script in `names`, those of `__main__`, as the interpreter would
+        begin it.
+        """
         from importlib.machinery import SourceFileLoader
 
         path, text = self._script, self.given(self._script)
@@ -137,7 +147,13 @@ class Patched:
             sys.path.remove(path)
         if not getattr(sys.flags, "safe_path", False):
             sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-        names.update(__file__=path, __loader__=SourceFileLoader("__main__", path), __package__=None, __spec__=None, __cached__=None)
+        names.update(
+            __file__=path,
+            __loader__=SourceFileLoader("__main__", path),
+            __package__=None,
+            __spec__=None,
+            __cached__=None,
+        )
         exec(compile(text or b"", path, "exec", dont_inherit=True), names)
 
 

@@ -1,8 +1,9 @@
 """Which of the user's functions have run, and how far those that are under way have come.
 
-What is under way lies on the stack when a fact is recorded. What came and went between two facts is known where the interpreter counts: up
-to 3.11, CPython counts the first executions of each code object, to know what is worth making faster. Where such a counter proves to be
-there it is read from memory: no trace function is set, nothing is replaced, and the program cannot tell.
+What is under way lies on the stack when a fact is recorded. What came and went between two facts is
+known where the interpreter counts: up to 3.11, CPython counts the first executions of each code
+object, to know what is worth making faster. Where such a counter proves to be there it is read from
+memory: no trace function is set, nothing is replaced, and the program cannot tell.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
 
     Counter = tuple[Any, int, int]
-    # how wide it is, where it lies in a code object, and what it holds in one that was never executed
+    # how wide it is, where it lies in a code object, and what it holds in one that was never
+    # executed
 
 _HEADER, _LOOKED_AT = object.__basicsize__, 160
 _CALLS = 3
@@ -26,9 +28,15 @@ _DEPTH = 4
 """How far decorators and partial functions are looked through."""
 _MOST_CODES = 20_000
 _MOST_AT_EACH_FACT = 60
-"""Functions not entered yet above which they are looked at with each batch, loss and update only, not with each fact."""
+"""Functions not entered yet above which they are looked at with each batch, loss and update only,
+not with each fact.
+"""
 _SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
-_SERIES = {"outgrad": "backward", "gradient": "backward", **{kind: kind for kind in ("reduced", "update", "between", "weights")}}
+_SERIES = {
+    "outgrad": "backward",
+    "gradient": "backward",
+    **{kind: kind for kind in ("reduced", "update", "between", "weights")},
+}
 """Facts that come in series, and the series. The stack does not move inside one."""
 _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 """Packages whose decorators are looked through."""
@@ -37,7 +45,8 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 class Reached:
     """Says with `news` what was reached since it was last asked.
 
-    `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given: a step asks hundreds of times.
+    `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given:
+    a step asks hundreds of times.
     """
 
     def __init__(self, name_of: Callable[[str], str], names: dict[str, str] | None = None) -> None:
@@ -48,9 +57,11 @@ class Reached:
         self._known: set[int] = set()
         self._modules = 0
         self._files: set[str] = set()
-        self._stood: list[Any] = []  # the user's code on the stack when it was last looked at, each with its line
+        # the user's code on the stack when it was last looked at, each with its line
+        self._stood: list[Any] = []
         self._series: str | None = None  # that of the last fact
-        self._furthest: dict[int, int] = {}  # id of code that was seen on the stack -> the furthest line
+        # id of code that was seen on the stack -> the furthest line
+        self._furthest: dict[int, int] = {}
         self._running: dict[int, CodeType] = {}
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
 
@@ -69,10 +80,18 @@ class Reached:
             if stands != self._stood:
                 self._stood = stands
                 running, lines = self._progress(stands)
-                left = {key: code for key, code in self._running.items() if key not in running and key not in self._done}
+                left = {
+                    key: code
+                    for key, code in self._running.items()
+                    if key not in running and key not in self._done
+                }
                 self._running = running
         if self._waiting and (len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM):
-            left.update((id(code), code) for code in self._entered() if id(code) not in self._running and id(code) not in self._done)
+            left.update(
+                (id(code), code)
+                for code in self._entered()
+                if id(code) not in self._running and id(code) not in self._done
+            )
         if not (files or lines or left):
             return None
         self._done.update(left)
@@ -80,7 +99,10 @@ class Reached:
         return {name: value for name, value in (("f", files), ("l", lines), ("d", done)) if value}
 
     def _stack(self, frame: Any) -> list[Any]:
-        """The user's code on the stack, each followed by the line that it is at. No `id`: that is an event to whoever audits."""
+        """The user's code on the stack, each followed by the line that it is at.
+
+        No `id`: that is an event to whoever audits.
+        """
         stands: list[Any] = []
         names = self._names
         while frame is not None:
@@ -117,14 +139,20 @@ class Reached:
         return entered
 
     def _look_around(self) -> list[str]:
-        """Files of the user's that were imported meanwhile; the functions in them are waited for."""
+        """Files of the user's that were imported meanwhile; the functions in them are waited
+        for.
+        """
         modules = list(sys.modules.items())
         self._modules = len(modules)
         fresh: list[str] = []
         for name, module in modules:
             held = _held(module)
             file = held.get("__file__")
-            known = isinstance(file, str) and file.endswith(".py") and (name == "__main__" or os.path.isabs(file))
+            known = (
+                isinstance(file, str)
+                and file.endswith(".py")
+                and (name == "__main__" or os.path.isabs(file))
+            )
             shown = self._name_of(str(file)) if known else ""
             if not shown or shown in self._files:
                 continue
@@ -171,13 +199,18 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
     """(offset, value before the first call) of the numbers that rise by one with each call."""
     size = sizeof(width)
     for offset in range(_HEADER, len(looks[0]) - size + 1, size):
-        values = [int.from_bytes(look[offset : offset + size], sys.byteorder, signed=True) for look in looks]
+        values = [
+            int.from_bytes(look[offset : offset + size], sys.byteorder, signed=True)
+            for look in looks
+        ]
         if values == list(range(values[0], values[0] + len(values))):
             yield offset, values[0]
 
 
 def _held(module: Any) -> dict[str, Any]:
-    """What a module holds. It is not asked for attributes: a lazy one would load what it stands for."""
+    """What a module holds. It is not asked for attributes: a lazy one would load what it stands
+    for.
+    """
     try:
         held: dict[str, Any] = object.__getattribute__(module, "__dict__")
     except Exception:
@@ -186,10 +219,14 @@ def _held(module: Any) -> dict[str, Any]:
 
 
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
-    """The code objects of the functions and methods that a module made from its own file, those nested in others too."""
+    """The code objects of the functions and methods that a module made from its own file, those
+    nested in others too.
+    """
     held = _held(module)
     for value in list(held.values()):
-        own = issubclass(type(value), type) and value.__dict__.get("__module__") == held.get("__name__")
+        own = issubclass(type(value), type) and value.__dict__.get("__module__") == held.get(
+            "__name__"
+        )
         members = list(vars(value).values()) if own else [value]
         for member in members:
             for code in _unwrapped(member):
@@ -198,7 +235,9 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
-    """The code behind a function, a method, a property, a partial or what a decorator made of one."""
+    """The code behind a function, a method, a property, a partial or what a decorator made of
+    one.
+    """
     code = _attribute(value, "__code__")
     if hasattr(code, "co_firstlineno"):
         yield code
@@ -214,7 +253,9 @@ def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute that an object or its class holds; nothing that would be computed by code of the user's."""
+    """An attribute that an object or its class holds; nothing that would be computed by code of the
+    user's.
+    """
     if type(value).__module__.partition(".")[0] not in _TRANSPARENT:
         return None
     try:

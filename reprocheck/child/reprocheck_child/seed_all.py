@@ -1,6 +1,7 @@
 """`reprocheck.seed_all`: every seed and switch that fixes randomness, in one call.
 
-Standard library only, and whatever frameworks the script has imported: none is imported here. Python 3.9 and later, in any interpreter.
+Standard library only, and whatever frameworks the script has imported: none is imported here.
+Python 3.9 and later, in any interpreter.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ class Seeded:
     seed, mode  as they were given
     done        calls made and values set, in order, as one would write them
     too_late    what was set and cannot act any more in this process, each with the reason
-    kept        environment variables with a value of the user's that contradicts; they were left alone
-    absent      frameworks that are not imported, and devices that the framework was built without: nothing was set for them
+    kept        environment variables with a value of the user's that contradicts; they were left
+                alone
+    absent      frameworks that are not imported, and devices that the framework was built without:
+                nothing was set for them
     failed      what could not be set, each with the error
     advice      what no global seed reaches
     """
@@ -49,17 +52,27 @@ class Seeded:
 
     def __str__(self) -> str:
         """One line for each thing said."""
-        rows = [("done", self.done), ("too late", self.too_late), ("kept", self.kept), ("failed", self.failed), ("advice", self.advice)]
+        rows = [
+            ("done", self.done),
+            ("too late", self.too_late),
+            ("kept", self.kept),
+            ("failed", self.failed),
+            ("advice", self.advice),
+        ]
         lines = ["%-9s %s" % (label, text) for label, texts in rows for text in texts]
-        return "\n".join(lines + (["%-9s %s" % ("absent", ", ".join(self.absent))] if self.absent else []))
+        return "\n".join(
+            lines + (["%-9s %s" % ("absent", ", ".join(self.absent))] if self.absent else [])
+        )
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
-    """Fix the randomness of this process, for the frameworks that are imported: call it after the imports, before anything draws.
+    """Fix the randomness of this process, for the frameworks that are imported: call it after the
+    imports, before anything draws.
 
-    seed: 0 to 4294967295. mode: also deterministic algorithms, which are slower, and their environment variables.
-    Returns what was set, what came too late to matter here, and what was not there. A switch that a framework's version lacks is
-    reported, not raised. Raises ValueError for another seed or mode.
+    seed: 0 to 4294967295. mode: also deterministic algorithms, which are slower, and their
+    environment variables.
+    Returns what was set, what came too late to matter here, and what was not there. A switch that a
+    framework's version lacks is reported, not raised. Raises ValueError for another seed or mode.
     """
     setter = _Setter(_seed(seed), _mode(mode))
     _seed_python(setter)
@@ -72,7 +85,11 @@ def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
         else:
             act(setter, module)
     if not any(name in sys.modules for name, _ in _ACTS):
-        warnings.warn("seed_all: no framework is imported yet, so only `random` is seeded; call it after the imports", stacklevel=2)
+        warnings.warn(
+            "seed_all: no framework is imported yet, so only `random` is seeded; call it after the"
+            " imports",
+            stacklevel=2,
+        )
     return setter.answer()
 
 
@@ -82,7 +99,9 @@ def _seed(seed: object) -> int:
             raise TypeError
         number = operator.index(seed)  # type: ignore[arg-type]
     except TypeError:
-        raise ValueError("seed must be a whole number from 0 to %d, not %r" % (LIMIT - 1, seed)) from None
+        raise ValueError(
+            "seed must be a whole number from 0 to %d, not %r" % (LIMIT - 1, seed)
+        ) from None
     if not 0 <= number < LIMIT:
         raise ValueError("seed must be from 0 to %d, not %d" % (LIMIT - 1, number))
     return number
@@ -108,7 +127,10 @@ class _Setter:
         self.advice: list[str] = []
 
     def call(self, text: str, function: Callable[[], Any], *arguments: Any) -> bool:
-        """Call `function()(*arguments)`, written `text`. What it raises is kept: a version may lack it."""
+        """Call `function()(*arguments)`, written `text`.
+
+        What it raises is kept: a version may lack it.
+        """
         try:
             function()(*arguments)
         except Exception as error:
@@ -141,7 +163,7 @@ class _Setter:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------ Python, environment
+# ------------------------------------------------------------------------------ Python, environment
 
 
 def _seed_python(setter: _Setter) -> None:
@@ -150,14 +172,17 @@ def _seed_python(setter: _Setter) -> None:
     setter.done.append("os.environ['%s'] = '%d'" % (HASH_SEED, setter.seed))
     if sys.flags.hash_randomization and not at_start.isdigit():
         setter.too_late.append(
-            "%s reaches only processes that start from now on: the string hashes of this one are random already."
-            " Set it before Python starts: export %s=%d" % (HASH_SEED, HASH_SEED, setter.seed)
+            "%s reaches only processes that start from now on: the string hashes of this one are"
+            " random already. Set it before Python starts: export %s=%d"
+            % (HASH_SEED, HASH_SEED, setter.seed)
         )
     setter.call("random.seed(%d)" % setter.seed, lambda: random.seed, setter.seed)
 
 
 def _environment_at_start() -> Mapping[str, str]:
-    """The environment that this process was started with; what it is now, where the system does not say."""
+    """The environment that this process was started with; what it is now, where the system does not
+    say.
+    """
     try:
         with open("/proc/self/environ", "rb") as file:
             pairs = os.fsdecode(file.read()).split("\0")
@@ -167,7 +192,10 @@ def _environment_at_start() -> Mapping[str, str]:
 
 
 def _set_environment(setter: _Setter) -> None:
-    """The variables of the control `deterministic`. A value that serves as well stays, one that contradicts stays and is said."""
+    """The variables of the control `deterministic`.
+
+    A value that serves as well stays, one that contradicts stays and is said.
+    """
     row = next(row for row in _controls() if row["name"] == "deterministic")
     accepts, at_start = row.get("accepts", {}), _environment_at_start()
     for variable, value in row["environment"].items():
@@ -176,14 +204,19 @@ def _set_environment(setter: _Setter) -> None:
         serving = (value.lower(), *accepts.get(variable, ()))
         found = os.environ.get(variable, "")
         if found and found.lower() not in serving:
-            setter.kept.append("%s=%s, where deterministic computing needs %s" % (variable, found, value))
+            setter.kept.append(
+                "%s=%s, where deterministic computing needs %s" % (variable, found, value)
+            )
             continue
         if not found:
             os.environ[variable] = value
             setter.done.append("os.environ[%r] = %r" % (variable, value))
         reason = "" if at_start.get(variable, "").lower() in serving else _too_late(variable)
         if reason:
-            setter.too_late.append("%s: %s. Set it before Python starts: export %s=%s" % (variable, reason, variable, value))
+            setter.too_late.append(
+                "%s: %s. Set it before Python starts: export %s=%s"
+                % (variable, reason, variable, value)
+            )
 
 
 def _controls() -> list[dict[str, Any]]:
@@ -204,7 +237,11 @@ def _too_late(variable: str) -> str:
     if family in ("LCCL", "TE", "CLOSE", "ATB") and _yes(lambda: torch.npu.is_initialized()):  # type: ignore[union-attr]
         return "the NPU is initialised"
     if family in ("FLASH", "MAMBA", "NVTE"):
-        packages = {"FLASH": ("flash_attn",), "MAMBA": ("mamba_ssm",), "NVTE": ("transformer_engine",)}[family]
+        packages = {
+            "FLASH": ("flash_attn",),
+            "MAMBA": ("mamba_ssm",),
+            "NVTE": ("transformer_engine",),
+        }[family]
         if any(name in sys.modules for name in packages):
             return "%s is imported, and may have read it" % packages
     return ""
@@ -221,7 +258,7 @@ def _yes(question: Callable[[], Any]) -> bool:
         return False
 
 
-# -------------------------------------------------------------------------------------------------------------------- frameworks
+# --------------------------------------------------------------------------------------- frameworks
 
 
 def _seed_numpy(setter: _Setter, numpy: Any) -> None:
@@ -231,16 +268,32 @@ def _seed_numpy(setter: _Setter, numpy: Any) -> None:
 def _seed_torch(setter: _Setter, torch: Any) -> None:
     seed = setter.seed
     setter.call("torch.manual_seed(%d)" % seed, lambda: torch.manual_seed, seed)
-    if _yes(lambda: torch.backends.cuda.is_built()) or "torch_npu.contrib.transfer_to_npu" in sys.modules:
+    if (
+        _yes(lambda: torch.backends.cuda.is_built())
+        or "torch_npu.contrib.transfer_to_npu" in sys.modules
+    ):
         setter.call("torch.cuda.manual_seed(%d)" % seed, lambda: torch.cuda.manual_seed, seed)
-        setter.call("torch.cuda.manual_seed_all(%d)" % seed, lambda: torch.cuda.manual_seed_all, seed)
+        setter.call(
+            "torch.cuda.manual_seed_all(%d)" % seed, lambda: torch.cuda.manual_seed_all, seed
+        )
     else:
         setter.absent.append("torch.cuda")
     for name, value in (("enabled", False), ("benchmark", False), ("deterministic", True)):
-        setter.put("torch.backends.cudnn.%s = %r" % (name, value), lambda: torch.backends.cudnn, name, value)
+        setter.put(
+            "torch.backends.cudnn.%s = %r" % (name, value),
+            lambda: torch.backends.cudnn,
+            name,
+            value,
+        )
     if setter.mode:
-        setter.call("torch.use_deterministic_algorithms(True)", lambda: torch.use_deterministic_algorithms, True)
-    setter.advice.append("torch.Generator objects keep their own seeds: generator.manual_seed(%d)" % seed)
+        setter.call(
+            "torch.use_deterministic_algorithms(True)",
+            lambda: torch.use_deterministic_algorithms,
+            True,
+        )
+    setter.advice.append(
+        "torch.Generator objects keep their own seeds: generator.manual_seed(%d)" % seed
+    )
 
 
 def _seed_npu(setter: _Setter, torch_npu: Any) -> None:
@@ -256,34 +309,66 @@ def _seed_mindspore(setter: _Setter, mindspore: Any) -> None:
     seed = setter.seed
     setter.call("mindspore.set_seed(%d)" % seed, lambda: mindspore.set_seed, seed)
     setter.call("mindspore.manual_seed(%d)" % seed, lambda: mindspore.manual_seed, seed)
-    setter.call("mindspore.dataset.config.set_seed(%d)" % seed, lambda: mindspore.dataset.config.set_seed, seed)
+    setter.call(
+        "mindspore.dataset.config.set_seed(%d)" % seed,
+        lambda: mindspore.dataset.config.set_seed,
+        seed,
+    )
     if seed and seed % _MS_PERIOD == 0:
-        setter.advice.append("MindSpore takes seeds modulo 2147483647, and its operators take 0 for no seed: choose another seed")
-    setter.advice.append("Dropout of MindSpore on a CPU also needs mindspore.device_context.cpu.op_tuning.threads_num(1)")
+        setter.advice.append(
+            "MindSpore takes seeds modulo 2147483647, and its operators take 0 for no seed: choose"
+            " another seed"
+        )
+    setter.advice.append(
+        "Dropout of MindSpore on a CPU also needs"
+        " mindspore.device_context.cpu.op_tuning.threads_num(1)"
+    )
     if not setter.mode:
         return
-    if not _yes(lambda: mindspore.device_manager.DeviceManagerConf.get_instance().is_deterministic_configured()):
+    if not _yes(
+        lambda: (
+            mindspore.device_manager.DeviceManagerConf.get_instance().is_deterministic_configured()
+        )
+    ):
         setter.call("mindspore.set_deterministic(True)", lambda: mindspore.set_deterministic, True)
     elif not _yes(lambda: mindspore.get_context("deterministic") == "ON"):
-        setter.kept.append("mindspore.set_deterministic(False) was called, and can be called only once")
+        setter.kept.append(
+            "mindspore.set_deterministic(False) was called, and can be called only once"
+        )
 
 
 def _seed_tensorflow(setter: _Setter, tensorflow: Any) -> None:
-    setter.call("tensorflow.random.set_seed(%d)" % setter.seed, lambda: tensorflow.random.set_seed, setter.seed)
+    setter.call(
+        "tensorflow.random.set_seed(%d)" % setter.seed,
+        lambda: tensorflow.random.set_seed,
+        setter.seed,
+    )
     if setter.mode:
         text = "tensorflow.config.experimental.enable_op_determinism()"
         setter.call(text, lambda: tensorflow.config.experimental.enable_op_determinism)
-    setter.advice.append("in model.fit also: shuffle=False, one worker; tf.random.Generator objects keep their own seeds")
+    setter.advice.append(
+        "in model.fit also: shuffle=False, one worker; tf.random.Generator objects keep their own"
+        " seeds"
+    )
 
 
 def _seed_keras(setter: _Setter, keras: Any) -> None:
-    setter.call("keras.utils.set_random_seed(%d)" % setter.seed, lambda: keras.utils.set_random_seed, setter.seed)
+    setter.call(
+        "keras.utils.set_random_seed(%d)" % setter.seed,
+        lambda: keras.utils.set_random_seed,
+        setter.seed,
+    )
 
 
 def _seed_jax(setter: _Setter, jax: Any) -> None:
-    setter.advice.append("JAX has no global seed: make every key from it, key = jax.random.key(%d), and split it" % setter.seed)
+    setter.advice.append(
+        "JAX has no global seed: make every key from it, key = jax.random.key(%d), and split it"
+        % setter.seed
+    )
     if setter.mode:
-        setter.advice.append("JAX on a GPU, before Python starts: export XLA_FLAGS=--xla_gpu_deterministic_ops=true")
+        setter.advice.append(
+            "JAX on a GPU, before Python starts: export XLA_FLAGS=--xla_gpu_deterministic_ops=true"
+        )
 
 
 _ACTS = (
@@ -295,4 +380,6 @@ _ACTS = (
     ("keras", _seed_keras),
     ("jax", _seed_jax),
 )
-"""Module whose presence counts, and what is done for it: Python, numpy, then the frameworks, in the order of the documents."""
+"""Module whose presence counts, and what is done for it: Python, numpy, then the frameworks, in the
+order of the documents.
+"""

@@ -1,17 +1,21 @@
-"""The difference sketch `signs-2`: 64 numbers that are a linear map of a tensor, from which two runs' difference is estimated.
+"""The difference sketch `signs-2`: 64 numbers that are a linear map of a tensor, from which two
+runs' difference is estimated.
 
-The tensor is read as rows of 1024 elements. Rows are given signs and added up, which leaves 1024 numbers; each of these is given a sign
-by 4 sign vectors and added into one of 16 buckets. As the map is linear and its signs are fixed, the sketch of a difference is the
-difference of the sketches, and its length over 2 estimates the length of the difference.
+The tensor is read as rows of 1024 elements. Rows are given signs and added up, which leaves 1024
+numbers; each of these is given a sign by 4 sign vectors and added into one of 16 buckets. As the
+map is linear and its signs are fixed, the sketch of a difference is the difference of the sketches,
+and its length over 2 estimates the length of the difference.
 
 The format (elements e in row-major order, counted from 0; a complex element counts as two):
 
-- element e lies in row r = e // 1024, at index c = e % 1024 of it, which is group g = c // 64; the last row may be shorter;
+- element e lies in row r = e // 1024, at index c = e % 1024 of it, which is group g = c // 64; the
+  last row may be shorter;
 - it is added to sum c with the sign ROWS[g, r % 1024] * FLIPS[g, r // 1024 % 512];
 - sum c is added to bucket c % 16 of vector v with the sign COLUMNS[v, c].
 
-The signs are bits of SplitMix64 of a counter: no generator is read, and they are the same in every process. ROWS and FLIPS are balanced
-(see `_balanced`), so that a tensor all of whose elements are alike keeps its length too.
+The signs are bits of SplitMix64 of a counter: no generator is read, and they are the same in every
+process. ROWS and FLIPS are balanced (see `_balanced`), so that a tensor all of whose elements are
+alike keeps its length too.
 """
 
 from __future__ import annotations
@@ -34,13 +38,18 @@ CYCLE = ROWS * ROW
 """Elements in a cycle."""
 FLIPS = 512
 HUGE = 1e30
-"""Elements that are not finite, or of this size and more, are left out of a sketch: one of them would drown all others."""
+"""Elements that are not finite, or of this size and more, are left out of a sketch: one of them
+would drown all others.
+"""
 
 _WORD = (1 << 64) - 1
 
 
 def signs(stream: int, count: int) -> array[float]:
-    """`count` fixed signs, as float32 numbers +1 and -1; a multiple of 64 of them. Streams are independent of each other."""
+    """`count` fixed signs, as float32 numbers +1 and -1; a multiple of 64 of them.
+
+    Streams are independent of each other.
+    """
     bits = []
     for counter in range(count // 64):
         word = ((stream << 32) + counter + 1) * 0x9E3779B97F4A7C15 & _WORD
@@ -58,19 +67,26 @@ def row_signs() -> array[float]:
 def cycle_signs() -> array[float]:
     """FLIPS, of the shape (GROUPS, FLIPS)."""
     rows = row_signs()
-    return _balanced(signs(2, GROUPS * FLIPS), FLIPS, [sum(rows[group * ROWS : (group + 1) * ROWS]) for group in range(GROUPS)])
+    return _balanced(
+        signs(2, GROUPS * FLIPS),
+        FLIPS,
+        [sum(rows[group * ROWS : (group + 1) * ROWS]) for group in range(GROUPS)],
+    )
 
 
 def _balanced(given: array[float], count: int, weights: list[float]) -> array[float]:
-    """(GROUPS, count) signs out of count times GROUPS given ones: the first are all +1, and each later 16 are taken with their signs or all
-    negated, whichever brings the squares of the groups' weighted sums, added up, nearer to what they are for independent signs.
+    """(GROUPS, count) signs out of count times GROUPS given ones: the first are all +1, and each
+    later 16 are taken with their signs or all negated, whichever brings the squares of the groups'
+    weighted sums, added up, nearer to what they are for independent signs.
     """
     table = array("f", bytes(4 * GROUPS * count))
     sums = [0.0] * GROUPS
     excess = 0.0  # of the squares of the sums over those of independent signs
     for index in range(count):
         taken = [1.0] * GROUPS if not index else list(given[index * GROUPS : (index + 1) * GROUPS])
-        change = 2 * sum([total * sign * weight for total, sign, weight in zip(sums, taken, weights)])
+        change = 2 * sum(
+            [total * sign * weight for total, sign, weight in zip(sums, taken, weights)]
+        )
         if abs(excess - change) < abs(excess + change):
             taken, change = [-sign for sign in taken], -change
         excess += change
@@ -91,7 +107,9 @@ def text(data: Any) -> str:
 
 
 def marked(sketch: str, norm: float, digest: str) -> str:
-    """A sketch to which a vector out of a hash is added, as long as the tensor: tensors whose hashes differ are then far apart."""
+    """A sketch to which a vector out of a hash is added, as long as the tensor: tensors whose
+    hashes differ are then far apart.
+    """
     numbers = array("f", binascii.a2b_base64(sketch))
     bits = int(digest[:16], 16)
     for index in range(SIZE):
@@ -107,18 +125,30 @@ class ArraySketch:
     def __init__(self, numpy: Any) -> None:
         self.numpy = numpy
         self.rows = numpy.frombuffer(row_signs(), "float32").reshape(GROUPS, ROWS)
-        self.columns = numpy.frombuffer(column_signs(), "float32").reshape(VECTORS, ROW // BUCKETS, BUCKETS)
+        self.columns = numpy.frombuffer(column_signs(), "float32").reshape(
+            VECTORS, ROW // BUCKETS, BUCKETS
+        )
         self.flips: Any = None
 
     def of(self, values: Any) -> tuple[str, float]:
-        """(sketch, L2 norm) of an array of any numeric type; the norm is NaN or infinite where an element is."""
+        """(sketch, L2 norm) of an array of any numeric type; the norm is NaN or infinite where an
+        element is.
+        """
         numpy = self.numpy
         flat = numpy.ascontiguousarray(values).reshape(-1)
         if flat.dtype.kind == "c":
             flat = flat.view(flat.real.dtype)
         with numpy.errstate(all="ignore"):
-            norm = float(numpy.sqrt(sum(float(numpy.dot(part, part)) for part in self._parts(flat, "float64"))))
-            numbers = (self._sums(flat, not norm < HUGE).reshape(-1, BUCKETS) * self.columns).sum(1).reshape(SIZE)
+            norm = float(
+                numpy.sqrt(
+                    sum(float(numpy.dot(part, part)) for part in self._parts(flat, "float64"))
+                )
+            )
+            numbers = (
+                (self._sums(flat, not norm < HUGE).reshape(-1, BUCKETS) * self.columns)
+                .sum(1)
+                .reshape(SIZE)
+            )
         return text(numbers.astype("<f4").tobytes()), norm
 
     def _sums(self, flat: Any, clean: bool) -> Any:
@@ -135,7 +165,9 @@ class ArraySketch:
                 matrix = part[: rows * ROW].reshape(rows, GROUPS, COLUMNS).transpose(1, 0, 2)
                 total += self.numpy.matmul(taken[:, None, :rows], matrix).reshape(ROW)
             if rest:
-                total[:rest] += part[rows * ROW :] * self.numpy.repeat(taken[:, rows], COLUMNS)[:rest]
+                total[:rest] += (
+                    part[rows * ROW :] * self.numpy.repeat(taken[:, rows], COLUMNS)[:rest]
+                )
         return total
 
     def _flipped(self, cycle: int) -> Any:

@@ -1,4 +1,6 @@
-"""States of the generators of Python and numpy, as bytes: read for each call of a module, so they must cost next to nothing."""
+"""States of the generators of Python and numpy, as bytes: read for each call of a module, so they
+must cost next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ _MARK = 40
 class PythonState:
     """State of the generator behind the functions of `random`.
 
-    `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position first; they are read there where that
-    proves right, and all of them only where the first ones changed: each draw changes the position, or all words.
+    `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position
+    first; they are read there where that proves right, and all of them only where the first ones
+    changed: each draw changes the position, or all words.
     """
 
     WORDS = 625 * 4
@@ -41,13 +44,22 @@ class PythonState:
         mark = self._look.raw
         if mark != self._mark:
             self._mark, self._words = mark, string_at(self._address, self.WORDS)
-        return self._words if hidden.gauss_next is None else self._words + repr(hidden.gauss_next).encode()
+        return (
+            self._words
+            if hidden.gauss_next is None
+            else self._words + repr(hidden.gauss_next).encode()
+        )
 
     def _find(self, hidden: Any) -> int:
-        """Address of the state in the object, proved against `getstate`; 0 where it is not there."""
+        """Address of the state in the object, proved against `getstate`; 0 where it is not
+        there.
+        """
         if sys.implementation.name != "cpython":
             return 0
-        expected = b"".join(word.to_bytes(4, sys.byteorder) for word in (hidden.getstate()[1][-1], *hidden.getstate()[1][:-1]))
+        expected = b"".join(
+            word.to_bytes(4, sys.byteorder)
+            for word in (hidden.getstate()[1][-1], *hidden.getstate()[1][:-1])
+        )
         base = object.__basicsize__
         size = type(hidden).__mro__[-2].__basicsize__  # _random.Random
         if size < base + self.WORDS:
@@ -57,7 +69,9 @@ class PythonState:
 
 
 class NumpyState:
-    """State of the global generator of numpy, read in place where it is the Mersenne twister that it is by default."""
+    """State of the global generator of numpy, read in place where it is the Mersenne twister that
+    it is by default.
+    """
 
     WORDS = 625 * 4
 
@@ -74,9 +88,12 @@ class NumpyState:
             return b""
         generator = hidden._bit_generator
         if generator is not self._generator:
-            self._address = generator.ctypes.state_address if type(generator).__name__ == "MT19937" else 0
+            self._address = (
+                generator.ctypes.state_address if type(generator).__name__ == "MT19937" else 0
+            )
             self._generator, self._mark = generator, b""
-            self._look = (c_char * _MARK).from_address(self._address + self.WORDS - _MARK)  # the position is the last word
+            # the position is the last word
+            self._look = (c_char * _MARK).from_address(self._address + self.WORDS - _MARK)
         if not self._address:
             return repr(generator.state).encode()
         mark = self._look.raw

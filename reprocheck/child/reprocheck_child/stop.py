@@ -1,8 +1,10 @@
 """The early stop: output is flushed, then the process ends at once.
 
-An exception would be swallowed by a bare `except`, and would make another rank abort in a collective; `os._exit` does neither. With
-several ranks each leaves a mark when it begins to train and one at its stop, and waits (bounded) until all that train on this machine have
-come to theirs, so that none leaves a collective half done. Ranks of other machines leave their marks elsewhere: for them it waits a second.
+An exception would be swallowed by a bare `except`, and would make another rank abort in a
+collective; `os._exit` does neither. With several ranks each leaves a mark when it begins to train
+and one at its stop, and waits (bounded) until all that train on this machine have come to theirs,
+so that none leaves a collective half done. Ranks of other machines leave their marks elsewhere: for
+them it waits a second.
 """
 
 from __future__ import annotations
@@ -13,15 +15,27 @@ from time import monotonic, sleep
 
 from . import launchers
 
-_exit, _kill, _listdir, _open, _read, _close, _getpid = os._exit, os.kill, os.listdir, os.open, os.read, os.close, os.getpid
+_exit, _kill, _listdir, _open, _read, _close, _getpid = (
+    os._exit,
+    os.kill,
+    os.listdir,
+    os.open,
+    os.read,
+    os.close,
+    os.getpid,
+)
 _TRAINS, _MARK = "training-", "stopped-"
 _LONGEST = 300
 _ELSEWHERE = 1.0
-"""Seconds for ranks of other machines: each stops at the same iteration, and may have a part of its last collective before it."""
+"""Seconds for ranks of other machines: each stops at the same iteration, and may have a part of its
+last collective before it.
+"""
 
 
 def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
-    """End this process with status 0 once every rank of this machine has come to its stop, or after `wait` seconds."""
+    """End this process with status 0 once every rank of this machine has come to its stop, or after
+    `wait` seconds.
+    """
     rank, size = world
     if rank is not None and size > 1:
         mark(folder, rank)
@@ -47,7 +61,9 @@ def mark(folder: str, rank: int | None) -> None:
 
 
 def last_error() -> str:
-    """The exception that nobody caught, in one line; empty where there was none, or where it is that of an exit."""
+    """The exception that nobody caught, in one line; empty where there was none, or where it is
+    that of an exit.
+    """
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if error is None:
         return ""
@@ -66,9 +82,13 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
         except OSError:
             return
         arrived = {name[len(_MARK) :] for name in names if name.startswith(_MARK)}
-        training = [name[len(_TRAINS) :].partition("-") for name in names if name.startswith(_TRAINS)]
+        training = [
+            name[len(_TRAINS) :].partition("-") for name in names if name.startswith(_TRAINS)
+        ]
         dead = {rank for rank, _, pid in training if rank not in arrived and not _alive(pid)}
-        if len(arrived | dead) >= here and all(rank in arrived or rank in dead for rank, _, _ in training):
+        if len(arrived | dead) >= here and all(
+            rank in arrived or rank in dead for rank, _, _ in training
+        ):
             if len(arrived) < size:
                 sleep(min(_ELSEWHERE, max(0.0, deadline - monotonic())))
             return
@@ -76,7 +96,9 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
 
 
 def _alive(pid: str) -> bool:
-    """Whether a process of this machine runs; one that its parent has not yet asked about does not."""
+    """Whether a process of this machine runs; one that its parent has not yet asked about does
+    not.
+    """
     try:
         descriptor = _open("/proc/%s/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -95,7 +117,9 @@ def _leave_mark(folder: str, name: str) -> None:
 
 
 def _end_workers() -> None:
-    """Data workers would outlive this process for seconds: end those that `multiprocessing` knows, without their tracebacks."""
+    """Data workers would outlive this process for seconds: end those that `multiprocessing` knows,
+    without their tracebacks.
+    """
     processes = sys.modules.get("multiprocessing.process")
     for child in list(getattr(processes, "_children", ())):
         try:

@@ -1,8 +1,10 @@
-"""The file that a process writes its trace to: one `os.write` a line at first, a shared mapping once it trains.
+"""The file that a process writes its trace to: one `os.write` a line at first, a shared mapping
+once it trains.
 
-A line in a shared mapping survives the process however that ends, without a system call (a write costs a training step 40 µs
-when the caches are cold) and without a descriptor that the script could close. What is not used yet are zero bytes, which readers
-stop at and `close` cuts off. Where a file system has no shared mappings, lines are written.
+A line in a shared mapping survives the process however that ends, without a system call (a write
+costs a training step 40 µs when the caches are cold) and without a descriptor that the script could
+close. What is not used yet are zero bytes, which readers stop at and `close` cuts off. Where a file
+system has no shared mappings, lines are written.
 """
 
 from __future__ import annotations
@@ -13,14 +15,19 @@ import os
 from .shared.mapping import BLOCK, Block, cut_off
 
 DESCRIPTOR_FROM = 700
-"""File descriptors of traces start here, so that the script's own get the numbers that they get without a recorder."""
+"""File descriptors of traces start here, so that the script's own get the numbers that they get
+without a recorder.
+"""
 
 _open, _write, _close, _fstat = os.open, os.write, os.close, os.fstat
 _control = fcntl.fcntl
 
 
 class TraceFile:
-    """Appends lines to `path`, which is made with the first of them. Not safe in threads by itself."""
+    """Appends lines to `path`, which is made with the first of them.
+
+    Not safe in threads by itself.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -56,7 +63,9 @@ class TraceFile:
         try:
             self._unmap()
             base = self._length // BLOCK * BLOCK
-            self._block = Block(self.path, base, (self._length - base + needed) // BLOCK * BLOCK + BLOCK)
+            self._block = Block(
+                self.path, base, (self._length - base + needed) // BLOCK * BLOCK + BLOCK
+            )
             self._used, self._length = self._length - base, base
             return True
         except OSError:
@@ -72,7 +81,9 @@ class TraceFile:
             cut_off(self.path, self._length)
 
     def _descriptor(self) -> int:
-        """The descriptor for writing; opened again where a daemon closed it or its number now names another file."""
+        """The descriptor for writing; opened again where a daemon closed it or its number now names
+        another file.
+        """
         descriptor, device, inode = self._file
         try:
             status = _fstat(descriptor)

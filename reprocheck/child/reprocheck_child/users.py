@@ -1,4 +1,6 @@
-"""Which files are the user's, how a trace names them, and which of them is the program that trains, however it was started."""
+"""Which files are the user's, how a trace names them, and which of them is the program that trains,
+however it was started.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,28 @@ _abspath, _join = os.path.abspath, os.path.join
 
 
 def foreign_folders() -> list[str]:
-    """The recorder, the commands of this environment, and the standard library: where it is and where its files say they come from."""
+    """The recorder, the commands of this environment, and the standard library: where it is and
+    where its files say they come from.
+    """
     import sysconfig
 
-    folders = [os.path.dirname(os.path.dirname(_abspath(__file__))), os.path.dirname(_abspath(os.__file__))]
-    folders += [path for name in ("stdlib", "platstdlib", "scripts") for path in [sysconfig.get_path(name)] if path]
+    folders = [
+        os.path.dirname(os.path.dirname(_abspath(__file__))),
+        os.path.dirname(_abspath(os.__file__)),
+    ]
+    folders += [
+        path
+        for name in ("stdlib", "platstdlib", "scripts")
+        for path in [sysconfig.get_path(name)]
+        if path
+    ]
     return [_join(folder, "") for folder in dict.fromkeys(folders)]
 
 
 def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
-    """The name of a file of the user's, "" for others: relative to the working directory (`inside`, with a slash) where it lies in it."""
+    """The name of a file of the user's, "" for others: relative to the working directory (`inside`,
+    with a slash) where it lies in it.
+    """
     if file.startswith(_MADE_FROM_TEXT):
         return ""
     path = _abspath(file)
@@ -37,8 +51,11 @@ def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[st
 
 
 def file_of(frame: FrameType) -> str:
-    """The file whose code runs in a frame. Code that Python makes from text, such as the `__init__` of a dataclass, has none of its own:
-    it counts as that of the module whose names it sees. Where no module says its file (`python -c`), it is `<string>` or the like.
+    """The file whose code runs in a frame.
+
+    Code that Python makes from text, such as the `__init__` of a dataclass, has none of its own: it
+    counts as that of the module whose names it sees. Where no module says its file (`python -c`),
+    it is `<string>` or the like.
     """
     file = frame.f_code.co_filename
     if not file.startswith(_MADE_FROM_TEXT):
@@ -48,15 +65,17 @@ def file_of(frame: FrameType) -> str:
 
 
 def has_line(frame: FrameType) -> bool:
-    """Whether the line of a frame is one of its file: code that was made from text counts its own lines."""
+    """Whether the line of a frame is one of its file: code that was made from text counts its own
+    lines.
+    """
     return file_of(frame) == frame.f_code.co_filename
 
 
 def program(recorder: Any, frame: Any) -> str:
     """The script of the user's that this process executes, "" where it is not known.
 
-    It is what runs as `__main__`. Where that is a command that calls the user's code in its own process, it is the file of the first
-    function of the user's that leads to `frame`.
+    It is what runs as `__main__`. Where that is a command that calls the user's code in its own
+    process, it is the file of the first function of the user's that leads to `frame`.
     """
     inside = _join(recorder.workdir, "") if recorder.workdir else ""
     foreign = foreign_folders()

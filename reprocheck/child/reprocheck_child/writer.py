@@ -1,4 +1,5 @@
-"""The lines of a process's trace, in order: one whose value still lies on a device holds back those behind it.
+"""The lines of a process's trace, in order: one whose value still lies on a device holds back those
+behind it.
 
 No error here reaches the script.
 """
@@ -19,18 +20,25 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
 
     Deferred = Callable[[bool], str | None]
-    # called with `wait`; returns the line of an event, or None while its value is not there and `wait` is False
+    # called with `wait`; returns the line of an event, or None while its value is not there and
+    # `wait` is False
 
 DEVICE_QUEUE = 256
 """Device values in flight at which the oldest is waited for."""
 
 
 class Writer:
-    """Writes events as lines. `mask` says what paths and names to leave out of texts. All methods are safe in threads and never raise."""
+    """Writes events as lines.
+
+    `mask` says what paths and names to leave out of texts. All methods are safe in threads and
+    never raise.
+    """
 
     def __init__(self, mask: Mapping[str, str]) -> None:
         self.before_line: Callable[[str], bool] | None = None
-        """Writes what the deeper levels have gathered; called before each line, "" for one that waits. True where it has taken the line."""
+        """Writes what the deeper levels have gathered; called before each line, "" for one that
+        waits. True where it has taken the line.
+        """
         self.grouping = Grouping()
         self._mask = mask
         self._lock = RLock()
@@ -44,19 +52,24 @@ class Writer:
         """Write one event, behind those that wait for a device."""
         try:
             self._line(jsontext.dumps(event) + "\n")
-        except Exception:  # nothing can be said where nothing can be written: the missing lines show in the report
+        except Exception:
+            # nothing can be said where nothing can be written: the missing lines show in the report
             pass
 
     def masked(self, text: str) -> str:
         """`text` without the names of home, user and host."""
-        if self._mask and ("://" in text or any(name and name in text for name in self._mask.values())):
+        if self._mask and (
+            "://" in text or any(name and name in text for name in self._mask.values())
+        ):
             from .shared.masking import mask
 
             return mask(text, **self._mask)
         return text
 
     def redacted(self, text: str) -> str:
-        """`text` without names and without secrets: for what a script, not the recorder, has put into words."""
+        """`text` without names and without secrets: for what a script, not the recorder, has put
+        into words.
+        """
         from .shared.redaction import Redactor, known_secrets
 
         known = known_secrets(sys.argv, os.environ)
@@ -74,7 +87,9 @@ class Writer:
         return Redactor().arguments(masked)
 
     def later_line(self, read: Deferred) -> None:
-        """Write the line that `read(wait)` returns once it has arrived from a device; events behind it wait."""
+        """Write the line that `read(wait)` returns once it has arrived from a device; events behind
+        it wait.
+        """
         with self._lock:
             self._put(read)
 
@@ -94,7 +109,9 @@ class Writer:
             self.emit({"e": "problem", "where": where, "error": self.redacted(said)[:2000]})
 
     def lines(self, take: Callable[[], str]) -> None:
-        """Write the lines that `take` returns, behind those that wait for a device, and none of another thread between."""
+        """Write the lines that `take` returns, behind those that wait for a device, and none of
+        another thread between.
+        """
         with self._lock:
             lines = take()
             if self._muted:
@@ -113,7 +130,9 @@ class Writer:
             self._write(line)
 
     def _unmute(self) -> None:
-        """Write again. What the deeper levels have gathered meanwhile is asked for first, and left out."""
+        """Write again. What the deeper levels have gathered meanwhile is asked for first, and left
+        out.
+        """
         if self._muted and self.before_line is not None:
             self.before_line("")
         self._muted = False
@@ -126,7 +145,9 @@ class Writer:
         self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:
-        """Write what waits: all of it (None), or what is older than the iteration before `closed` and has arrived."""
+        """Write what waits: all of it (None), or what is older than the iteration before `closed`
+        and has arrived.
+        """
         while self._queue:
             iteration, read = self._queue[0]
             full = len(self._queue) >= DEVICE_QUEUE
@@ -135,7 +156,16 @@ class Writer:
             try:
                 line = read(closed is None or full)
             except Exception as error:
-                line = jsontext.dumps({"e": "problem", "where": "reading a value off a device", "error": repr(error)[:2000]}) + "\n"
+                line = (
+                    jsontext.dumps(
+                        {
+                            "e": "problem",
+                            "where": "reading a value off a device",
+                            "error": repr(error)[:2000],
+                        }
+                    )
+                    + "\n"
+                )
             if line is None:
                 return
             self._queue.popleft()

@@ -1,4 +1,6 @@
-"""Stands in for the package where the script's interpreter does not have it, only while reprocheck records a run."""
+"""Stands in for the package where the script's interpreter does not have it, only while reprocheck
+records a run.
+"""
 
 from reprocheck_child.events import log_loss
 

@@ -1,1 +1,4 @@
-"""The checks: what each rule of the catalogue looks for. One file a topic; `tables` holds what they know of libraries."""
+"""The checks: what each rule of the catalogue looks for.
+
+One file a topic; `tables` holds what they know of libraries.
+"""

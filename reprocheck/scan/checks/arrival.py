@@ -14,14 +14,28 @@ from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items, Made, Value
 
 _ARRIVES = frozenset(
-    {"concurrent.futures.as_completed", "asyncio.as_completed", "ray.wait", "ray.util.as_completed", "dask.distributed.as_completed"}
+    {
+        "concurrent.futures.as_completed",
+        "asyncio.as_completed",
+        "ray.wait",
+        "ray.util.as_completed",
+        "dask.distributed.as_completed",
+    }
 )
 _ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
 _QUEUES = frozenset(
     f"{name}().get"
-    for name in ("queue.Queue", "queue.SimpleQueue", "multiprocessing.Queue", "multiprocessing.SimpleQueue", "torch.multiprocessing.Queue")
+    for name in (
+        "queue.Queue",
+        "queue.SimpleQueue",
+        "multiprocessing.Queue",
+        "multiprocessing.SimpleQueue",
+        "torch.multiprocessing.Queue",
+    )
 )
-_WRITES = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "step", "backward", "addcmul_", "lerp_"})
+_WRITES = frozenset(
+    {"add_", "sub_", "mul_", "div_", "copy_", "step", "backward", "addcmul_", "lerp_"}
+)
 _THREADS = (
     "threading.Thread",
     "torch.multiprocessing.Process",
@@ -42,20 +56,37 @@ def arrival(module: Module, project: Project) -> Iterator[Hit]:
                     message = f"`{call.method}` gives results as they arrive, and {use.how}"
                     yield hit("RC508", call, message, patchable=_has_order(call))
             elif call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
-                yield hit("RC508", call, "several threads or processes put into queues here: what is ready first comes first")
+                yield hit(
+                    "RC508",
+                    call,
+                    "several threads or processes put into queues here: what is ready first comes"
+                    " first",
+                )
                 break
             elif call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
-                yield hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
+                yield hit(
+                    "RC508", call, "`in_order=False` hands out batches as workers finish them"
+                )
             elif (
                 call.method in ("map", "interleave", "batch")
                 and given(call, "deterministic=False", sure=True)
                 and "num_parallel_calls" in call.keywords
             ):
-                yield hit("RC508", call, "`deterministic=False` hands out elements as they are ready")
+                yield hit(
+                    "RC508", call, "`deterministic=False` hands out elements as they are ready"
+                )
         for store in order.stores():
             off = isinstance(store.value, Constant) and store.value.value is False
-            if off and store.name.startswith("tensorflow.") and store.name.endswith(("deterministic", "experimental_deterministic")):
-                yield hit("RC508", store, "with this option the data pipeline hands out elements as they are ready")
+            if (
+                off
+                and store.name.startswith("tensorflow.")
+                and store.name.endswith(("deterministic", "experimental_deterministic"))
+            ):
+                yield hit(
+                    "RC508",
+                    store,
+                    "with this option the data pipeline hands out elements as they are ready",
+                )
 
 
 def _has_several_producers(order: Order) -> bool:
@@ -73,18 +104,32 @@ def _has_several_producers(order: Order) -> bool:
 
 def _loops_of(queue: Value | None) -> int:
     """How many loops stand around the making of a queue: in each turn it is a new one."""
-    return min((one.call.loops for one in queue.options() if isinstance(one, Made)), default=0) if queue is not None else 0
+    return (
+        min((one.call.loops for one in queue.options() if isinstance(one, Made)), default=0)
+        if queue is not None
+        else 0
+    )
 
 
 def _has_order(call: Call) -> bool:
-    """Whether what it waits for has an order of its own: `imap` keeps that, and futures in a list can be gone over as they are."""
+    """Whether what it waits for has an order of its own: `imap` keeps that, and futures in a list
+    can be gone over as they are.
+    """
     if call.method == "imap_unordered":
         return isinstance(call.node, ast.Call) and isinstance(call.node.func, ast.Attribute)
     parent = call.module.parent(call.node)
-    if call.name != "concurrent.futures.as_completed" or not isinstance(parent, ast.For | ast.comprehension) or len(call.arguments) != 1:
+    if (
+        call.name != "concurrent.futures.as_completed"
+        or not isinstance(parent, ast.For | ast.comprehension)
+        or len(call.arguments) != 1
+    ):
         return False
     futures = call.argument(0)
-    return isinstance(futures, Items) and futures.kind in ("list", "tuple", "dict") and not call.keywords
+    return (
+        isinstance(futures, Items)
+        and futures.kind in ("list", "tuple", "dict")
+        and not call.keywords
+    )
 
 
 @check("RC509")
@@ -92,32 +137,51 @@ def parallel_map(module: Module, project: Project) -> Iterator[Hit]:
     """Stateful draws inside of a parallel `map` of tf.data."""
     for order in module.orders:
         yield from _in_threads(order)
-        if next(order.calls("tensorflow.config.experimental.enable_op_determinism"), None) is not None:
+        if (
+            next(order.calls("tensorflow.config.experimental.enable_op_determinism"), None)
+            is not None
+        ):
             continue
         for drawing in streams.drawings(order):
             call = drawing.call.by
-            if call is None or call.method not in ("map", "interleave") or not drawing.streams & {"tensorflow", "numpy", "python"}:
+            if (
+                call is None
+                or call.method not in ("map", "interleave")
+                or not drawing.streams & {"tensorflow", "numpy", "python"}
+            ):
                 continue
             parallel = call.keywords.get("num_parallel_calls")
             if is_none(parallel) or (isinstance(parallel, Constant) and parallel.value == 1):
                 continue
             drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
-            message = f"{drawn} draws inside of a parallel map: threads decide which call gets which number"
+            message = (
+                f"{drawn} draws inside of a parallel map: threads decide which call gets which"
+                " number"
+            )
             yield hit("RC509", call, message, node=_argument(call.node))
 
 
 def _in_threads(order: Order) -> Iterator[Hit]:
-    """Python functions in a `map` of MindSpore: its workers are threads of one process, with one generator."""
+    """Python functions in a `map` of MindSpore: its workers are threads of one process, with one
+    generator.
+    """
     told: set[int] = set()
     for drawing in streams.drawings(order):
         call = drawing.call.by
         if call is None or id(call) in told or not drawing.streams & {"numpy", "python"}:
             continue
-        if call.method != "map" or not call.name.startswith("mindspore.dataset.") or not _has_threads(order, call):
+        if (
+            call.method != "map"
+            or not call.name.startswith("mindspore.dataset.")
+            or not _has_threads(order, call)
+        ):
             continue
         told.add(id(call))
         drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
-        message = f"{drawn} draws in the threads of this `map`: which sample gets which number is left to them, with a seed as well"
+        message = (
+            f"{drawn} draws in the threads of this `map`: which sample gets which number is left to"
+            " them, with a seed as well"
+        )
         yield hit("RC509", call, message)
 
 
@@ -127,7 +191,13 @@ def _has_threads(order: Order, call: Call) -> bool:
         return False
     workers = call.argument(None, "num_parallel_workers")
     if workers is None:
-        default = next((one.argument(0, "num") for one in order.calls("mindspore.dataset.config.set_num_parallel_workers")), None)
+        default = next(
+            (
+                one.argument(0, "num")
+                for one in order.calls("mindspore.dataset.config.set_num_parallel_workers")
+            ),
+            None,
+        )
         return default is None or (isinstance(default, Constant) and default.value != 1)
     return isinstance(workers, Constant) and workers.value != 1
 
@@ -142,8 +212,17 @@ def parallel_workers(module: Module, project: Project) -> Iterator[Hit]:
             workers = call.keywords.get("num_parallel_workers")
             if call.name == "mindspore.dataset.config.set_num_parallel_workers":
                 workers = call.argument(0, "num")
-            if isinstance(workers, Constant) and isinstance(workers.value, int) and workers.value > 1:
-                yield hit("RC514", call, f"with {workers.value} data workers random operators draw other numbers than with one")
+            if (
+                isinstance(workers, Constant)
+                and isinstance(workers.value, int)
+                and workers.value > 1
+            ):
+                yield hit(
+                    "RC514",
+                    call,
+                    f"with {workers.value} data workers random operators draw other numbers than"
+                    " with one",
+                )
                 break
 
 
@@ -153,20 +232,36 @@ def shared_weights(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         call = next((call for call in order.methods(*_WRITES) if _is_unlocked(order, call)), None)
         if call is not None and call.by is not None:
-            message = f"the thread or process writes weights (`{call.method}`, {at(call, call.by.module)}) without waiting for others"
+            message = (
+                f"the thread or process writes weights (`{call.method}`,"
+                f" {at(call, call.by.module)}) without waiting for others"
+            )
             yield hit("RC902", call.by, message)
             continue
         for by in order.calls("threading.Thread", "concurrent.futures.ThreadPoolExecutor().submit"):
-            if _are_several(order, by) and _uses_tensors(by.module) and _writes_in_place(by) is not None:
-                yield hit("RC902", by, "the thread changes tensors in place without waiting for others")
+            if (
+                _are_several(order, by)
+                and _uses_tensors(by.module)
+                and _writes_in_place(by) is not None
+            ):
+                yield hit(
+                    "RC902", by, "the thread changes tensors in place without waiting for others"
+                )
                 break
 
 
 def _is_unlocked(order: Order, call: Call) -> bool:
     by = call.by
-    if by is None or not by.named(*_THREADS) or not _uses_tensors(call.module) or not _are_several(order, by):
+    if (
+        by is None
+        or not by.named(*_THREADS)
+        or not _uses_tensors(call.module)
+        or not _are_several(order, by)
+    ):
         return False
-    if any((context.name or "").rpartition(".")[2].rstrip("()") in _LOCKS for context in call.contexts):
+    if any(
+        (context.name or "").rpartition(".")[2].rstrip("()") in _LOCKS for context in call.contexts
+    ):
         return False
     return by.method != "Process" or next(order.methods("share_memory"), None) is not None
 
@@ -177,7 +272,9 @@ def _are_several(order: Order, by: Call) -> bool:
 
 
 def _is_repeated(by: Call, *, since: int = 0) -> bool:
-    """Whether several of it are made before one is waited for: in a comprehension, or in a loop that `since` loops stand around."""
+    """Whether several of it are made before one is waited for: in a comprehension, or in a loop
+    that `since` loops stand around.
+    """
     node: ast.AST | None = by.module.parent(by.node)
     while node is not None and not isinstance(node, ast.stmt):
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
@@ -191,7 +288,9 @@ def _is_waited_for(by: Call) -> bool:
     at = by.module.parent(by.node)
     while at is not None and not isinstance(at, ast.For | ast.While):
         at = by.module.parent(at)
-    return at is not None and any(isinstance(part, ast.Attribute) and part.attr in ("join", "result") for part in ast.walk(at))
+    return at is not None and any(
+        isinstance(part, ast.Attribute) and part.attr in ("join", "result") for part in ast.walk(at)
+    )
 
 
 def _writes_in_place(by: Call) -> ast.AugAssign | None:
@@ -215,4 +314,6 @@ def _uses_tensors(module: Module) -> bool:
 def _argument(node: ast.AST) -> ast.AST:
     """The argument that makes it parallel."""
     keywords = node.keywords if isinstance(node, ast.Call) else []
-    return next((keyword.value for keyword in keywords if keyword.arg == "num_parallel_calls"), node)
+    return next(
+        (keyword.value for keyword in keywords if keyword.arg == "num_parallel_calls"), node
+    )

@@ -1,4 +1,6 @@
-"""What stands beside a training: programs that try out a module, functions that show something, branches that measure."""
+"""What stands beside a training: programs that try out a module, functions that show something,
+branches that measure.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,15 @@ _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
 _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)")
 _MEASURES = re.compile(
-    r"(^|_)(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)(_mode|_run)?$", re.IGNORECASE
+    r"(^|_)(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)(_mode|_run)?$",
+    re.IGNORECASE,
 )
 
 
 def is_in_trial(order: Order, step: Step) -> bool:
-    """Whether a step happens below `if __name__ == "__main__":` of a module that others import, in a program that only tries it out."""
+    """Whether a step happens below `if __name__ == "__main__":` of a module that others import, in
+    a program that only tries it out.
+    """
     if not _is_trial(order):
         return False
     module, node = step.through[0] if step.through else (step.module, step.node)
@@ -37,9 +42,16 @@ def is_in_trial(order: Order, step: Step) -> bool:
 
 @lru_cache(maxsize=16)
 def _is_trial(order: Order) -> bool:
-    """A program that trains nothing and writes nothing, of a module that others import: those use it, and this tries it out."""
+    """A program that trains nothing and writes nothing, of a module that others import: those use
+    it, and this tries it out.
+    """
     root = order.root
-    if not order.whole or order.cut or id(root) not in root.project.imported or streams.trains(order):
+    if (
+        not order.whole
+        or order.cut
+        or id(root) not in root.project.imported
+        or streams.trains(order)
+    ):
         return False
     return not any(_leaves_something(call) for call in streams.every(order))
 
@@ -56,4 +68,7 @@ def is_for_show(step: Step) -> bool:
     functions = (module.function_of(node) for module, node in places)
     if any(function is not None and _SHOWS.match(function.name) for function in functions):
         return True
-    return any(condition.taken and _MEASURES.search(last_word(condition.test)) for condition in step.conditions)
+    return any(
+        condition.taken and _MEASURES.search(last_word(condition.test))
+        for condition in step.conditions
+    )

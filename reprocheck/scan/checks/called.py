@@ -1,8 +1,9 @@
-"""Which functions of a program may be called at all, by the names that the code mentions which runs.
+"""Which functions of a program may be called at all, by the names that the code mentions which
+runs.
 
-The abstract execution misses calls that are made in ways it does not follow (tables of functions, command lines, registries). So a
-function counts as one that may be called as soon as code that runs mentions its name, or a library may call it. One whose name no
-such code mentions is never called.
+The abstract execution misses calls that are made in ways it does not follow (tables of functions,
+command lines, registries). So a function counts as one that may be called as soon as code that runs
+mentions its name, or a library may call it. One whose name no such code mentions is never called.
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from reprocheck.scan.index import children
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 
-_PLAIN_DECORATORS = frozenset({"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "wraps", "no_grad"})
+_PLAIN_DECORATORS = frozenset(
+    {
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "lru_cache",
+        "cache",
+        "wraps",
+        "no_grad",
+    }
+)
 """Decorators that hand a function to nobody. Any other one may register it somewhere."""
 _BY_ANY_NAME = frozenset({"globals", "eval", "exec", "Fire"})
 """Functions that can call any other one, by a name that is known at run time alone."""
@@ -28,8 +40,8 @@ _NAMES = (ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.Dict, ast.List,
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """Code that runs together: the top level of a module, what stands under its guard, the body of a function, or what a variable
-    holds of functions that are not called where it is made.
+    """Code that runs together: the top level of a module, what stands under its guard, the body of
+    a function, or what a variable holds of functions that are not called where it is made.
 
     names     one of these must be mentioned before it can run; empty where nothing needs to be
     around    the part in which its definition stands
@@ -57,8 +69,16 @@ def may_run(order: Order, modules: Iterable[Module], module: Module, call: ast.C
 
 @lru_cache(maxsize=16)
 def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
-    """The parts that may run in a program, by their ids. A guard of `__main__` runs in its own program alone."""
-    waiting = [part for module in modules for part in _parts(module).every if module is root or not part.guard]
+    """The parts that may run in a program, by their ids.
+
+    A guard of `__main__` runs in its own program alone.
+    """
+    waiting = [
+        part
+        for module in modules
+        for part in _parts(module).every
+        if module is root or not part.guard
+    ]
     running: set[int] = set()
     mentioned: set[str] = set()
     while True:
@@ -82,10 +102,16 @@ def _parts(module: Module) -> Parts:
     parts = [top]
     of_call: dict[int, Part] = {}
     aliases = _aliases(module)
-    waiting: list[tuple[ast.AST, Part, ast.ClassDef | None]] = [(node, top, None) for node in module.tree.body]
+    waiting: list[tuple[ast.AST, Part, ast.ClassDef | None]] = [
+        (node, top, None) for node in module.tree.body
+    ]
     while waiting:
         node, part, holder = waiting.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom) or _is_list_of_names(node) or _only_names_something(node):
+        if (
+            isinstance(node, ast.Import | ast.ImportFrom)
+            or _is_list_of_names(node)
+            or _only_names_something(node)
+        ):
             continue
         for name in _mentioned(node):
             part.mentions.add(aliases.get(name, name))
@@ -97,7 +123,12 @@ def _parts(module: Module) -> Parts:
         inside = _holder_inside(node, holder)
         dead = _dead(node)
         for child in children(node):
-            belongs = inner if inner is not None and (isinstance(child, ast.stmt) or isinstance(node, ast.Assign)) else part
+            belongs = (
+                inner
+                if inner is not None
+                and (isinstance(child, ast.stmt) or isinstance(node, ast.Assign))
+                else part
+            )
             waiting.append((child, never if id(child) in dead else belongs, inside))
     return Parts(tuple(parts), of_call)
 
@@ -123,16 +154,22 @@ def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part 
         return Part(names=frozenset(), around=around, guard=True)
     if isinstance(node, ast.Assign) and _holds_functions(node.value):
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        return Part(names=frozenset(names), around=around) if len(names) == len(node.targets) else None
+        return (
+            Part(names=frozenset(names), around=around) if len(names) == len(node.targets) else None
+        )
     return None
 
 
 def _holds_functions(value: ast.expr) -> bool:
-    """Whether an expression names functions and calls none: a table of them, a lambda, a partial."""
+    """Whether an expression names functions and calls none: a table of them, a lambda, a
+    partial.
+    """
     if isinstance(value, ast.Call):
         return _last_word(value) == "partial"
     if isinstance(value, ast.Dict):
-        return all(one is not None and _holds_functions(one) for one in (*value.keys, *value.values))
+        return all(
+            one is not None and _holds_functions(one) for one in (*value.keys, *value.values)
+        )
     if isinstance(value, ast.List | ast.Tuple):
         return all(map(_holds_functions, value.elts))
     return isinstance(value, _NAMES)
@@ -153,12 +190,18 @@ def _dead(node: ast.AST) -> frozenset[int]:
         return _ids(node.body) if _known(node.test) is False else frozenset()
     if isinstance(node, ast.BoolOp):
         ends = isinstance(node.op, ast.Or)
-        last = next((number for number, one in enumerate(node.values) if _known(one) is ends), len(node.values))
+        last = next(
+            (number for number, one in enumerate(node.values) if _known(one) is ends),
+            len(node.values),
+        )
         return _ids(node.values[last + 1 :])
     body = getattr(node, "body", None)
     if not isinstance(body, list):
         return frozenset()
-    last = next((number for number, one in enumerate(body) if isinstance(one, ast.Return | ast.Raise)), len(body))
+    last = next(
+        (number for number, one in enumerate(body) if isinstance(one, ast.Return | ast.Raise)),
+        len(body),
+    )
     return _ids(body[last + 1 :])
 
 
@@ -167,16 +210,24 @@ def _ids(nodes: ast.AST | Sequence[ast.AST]) -> frozenset[int]:
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Whether a condition holds, where it is written down as a constant; `TYPE_CHECKING` never does in a program that runs."""
+    """Whether a condition holds, where it is written down as a constant; `TYPE_CHECKING` never does
+    in a program that runs.
+    """
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         known = _known(test.operand)
         return None if known is None else not known
-    return False if isinstance(test, ast.Name | ast.Attribute) and _last_word(test) == "TYPE_CHECKING" else None
+    return (
+        False
+        if isinstance(test, ast.Name | ast.Attribute) and _last_word(test) == "TYPE_CHECKING"
+        else None
+    )
 
 
-def _called_by(function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.ClassDef | None) -> frozenset[str]:
+def _called_by(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.ClassDef | None
+) -> frozenset[str]:
     """The names of which one must be mentioned before a function can run."""
     decorators = {_last_word(one) for one in function.decorator_list}
     if decorators - _PLAIN_DECORATORS:
@@ -184,7 +235,9 @@ def _called_by(function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.Cla
     if holder is None:
         return frozenset({function.name})
     called_by_others = bool(holder.bases) or function.name.startswith("__")
-    return frozenset({function.name, holder.name}) if called_by_others else frozenset({function.name})
+    return (
+        frozenset({function.name, holder.name}) if called_by_others else frozenset({function.name})
+    )
 
 
 def _last_word(decorator: ast.expr) -> str:
@@ -194,18 +247,24 @@ def _last_word(decorator: ast.expr) -> str:
 
 def _is_list_of_names(node: ast.AST) -> bool:
     """`__all__ = [...]`, which says what may be imported."""
-    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
+    return isinstance(node, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets
+    )
 
 
 def _mentioned(node: ast.AST) -> Iterator[str]:
-    """The name that a node mentions: a variable, an attribute, or a text that is a name (for `getattr` and tables)."""
+    """The name that a node mentions: a variable, an attribute, or a text that is a name (for
+    `getattr` and tables).
+    """
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, ast.Attribute):
         yield node.attr
     elif isinstance(node, ast.Call) and _calls_by_any_name(node):
         yield _ANY
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+    elif (
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    ):
         yield node.value
 
 

@@ -23,22 +23,35 @@ _FULL = (
 
 @lru_cache(maxsize=16)
 def accelerators(order: Order) -> frozenset[str]:
-    """`cuda` and `npu`: what the entry module names, and what any part of the program puts something on."""
-    return named(order.root) | {kind for kind in ("cuda", "npu") if kind not in named(order.root) and first_use(order, kind) is not None}
+    """`cuda` and `npu`: what the entry module names, and what any part of the program puts
+    something on.
+    """
+    return named(order.root) | {
+        kind
+        for kind in ("cuda", "npu")
+        if kind not in named(order.root) and first_use(order, kind) is not None
+    }
 
 
 @lru_cache(maxsize=16)
 def is_deterministic(order: Order) -> bool:
     """Whether deterministic kernels are asked for, by any of the ways there are."""
-    for call in order.calls("torch.use_deterministic_algorithms", "torch.set_deterministic", "torch.set_deterministic_debug_mode"):
+    for call in order.calls(
+        "torch.use_deterministic_algorithms",
+        "torch.set_deterministic",
+        "torch.set_deterministic_debug_mode",
+    ):
         if not given(call, "mode=False", 0, sure=True):
             return True
-    if next(order.calls(*_FULL), None) is not None or next(order.environment("TF_DETERMINISTIC_OPS"), None) is not None:
+    if (
+        next(order.calls(*_FULL), None) is not None
+        or next(order.environment("TF_DETERMINISTIC_OPS"), None) is not None
+    ):
         return True
     for call in every(order):
-        if any(given(call, f"{word}=True", sure=True) for word in ("deterministic", "full_determinism")) or given(
-            call, "deterministic=ON", sure=True
-        ):
+        if any(
+            given(call, f"{word}=True", sure=True) for word in ("deterministic", "full_determinism")
+        ) or given(call, "deterministic=ON", sure=True):
             return True
         if call.method == "seed_all" and given(call, "mode=True", 1, sure=True):
             return True
@@ -46,7 +59,9 @@ def is_deterministic(order: Order) -> bool:
 
 
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
-    """The first step that puts something on an accelerator; with `sure`, on no other device instead."""
+    """The first step that puts something on an accelerator; with `sure`, on no other device
+    instead.
+    """
     return next((call for call in every(order) if _moves(call, kind, sure=sure)), None)
 
 
@@ -62,7 +77,9 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
 def _is_open(device: Value) -> bool:
     """Whether a device may be another one."""
     made = device.made_by("torch.device")
-    return len(device.options()) > 1 or (made is not None and bool(made.arguments) and _is_open(made.arguments[0]))
+    return len(device.options()) > 1 or (
+        made is not None and bool(made.arguments) and _is_open(made.arguments[0])
+    )
 
 
 def on(device: Value, kind: str) -> bool:
@@ -79,6 +96,10 @@ def on(device: Value, kind: str) -> bool:
 @lru_cache(maxsize=512)
 def named(module: Module) -> frozenset[str]:
     """The accelerators that the text of a module names."""
-    words = {word.lower() for groups in _TEXT.findall(module.source.text) for word in groups if word}
-    npu = module.uses_package("torch_npu") or (module.uses_package("mindspore") and "ascend" in words)
+    words = {
+        word.lower() for groups in _TEXT.findall(module.source.text) for word in groups if word
+    }
+    npu = module.uses_package("torch_npu") or (
+        module.uses_package("mindspore") and "ascend" in words
+    )
     return frozenset({*({"npu"} if npu else ()), *({"cuda"} if words & {"cuda", "gpu"} else ())})

@@ -1,4 +1,6 @@
-"""Values that are others in each run: the clock, process ids, the operating system's entropy, hashes of strings."""
+"""Values that are others in each run: the clock, process ids, the operating system's entropy,
+hashes of strings.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,20 @@ WORDS = {
 _MOST = 400
 _DEEPEST = 6
 _TABLES = ("csv.reader", "csv.DictReader")
-_LISTS = ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.enumerate", "builtins.iter", "builtins.next")
+_LISTS = (
+    "builtins.list",
+    "builtins.tuple",
+    "builtins.sorted",
+    "builtins.enumerate",
+    "builtins.iter",
+    "builtins.next",
+)
 
 
 def kind(name: str) -> str | None:
-    """What a call by this name gives: `clock`, `process`, `system`, `load`; None where nothing of the sort."""
+    """What a call by this name gives: `clock`, `process`, `system`, `load`; None where nothing of
+    the sort.
+    """
     return next((kind for kind in KINDS if name in tables.words("entropy", kind)), None)
 
 
@@ -46,7 +57,9 @@ def inside(value: Value) -> Call | None:
 
 
 def mixed(value: Value) -> Iterator[Call]:
-    """The calls whose results went into a number: through arithmetic and conversions, not through the arguments of other calls."""
+    """The calls whose results went into a number: through arithmetic and conversions, not through
+    the arguments of other calls.
+    """
     seen: set[int] = set()
     waiting = [value]
     while waiting and len(seen) < _MOST:
@@ -60,12 +73,16 @@ def mixed(value: Value) -> Iterator[Call]:
                 waiting.extend(one.call.inputs)
         elif isinstance(one, Derived | Either | Items):
             waiting.extend(one.sources)
-        elif isinstance(one, Part) and (one.key is None or one.key in tables.texts("entropy", "methods")):
+        elif isinstance(one, Part) and (
+            one.key is None or one.key in tables.texts("entropy", "methods")
+        ):
             waiting.append(one.whole)
 
 
 def is_one_of_several(value: Value) -> bool:
-    """Whether a number may also be another one: a branch chooses, or an argument that the source does not show."""
+    """Whether a number may also be another one: a branch chooses, or an argument that the source
+    does not show.
+    """
     seen: set[int] = set()
     waiting = [value]
     while waiting and len(seen) < _MOST:
@@ -90,16 +107,26 @@ def is_text(value: Value, depth: int = 0) -> bool:
                 return True
         elif isinstance(option, Derived):
             if option.kind == "format" or (
-                option.kind in ("Add", "Mod", "Mult") and any(is_text(part, depth + 1) for part in option.parts)
+                option.kind in ("Add", "Mod", "Mult")
+                and any(is_text(part, depth + 1) for part in option.parts)
             ):
                 return True
         elif isinstance(option, Made):
             if (
-                option.call.name in ("builtins.str", "builtins.repr", "builtins.chr", "os.path.join", "os.path.basename")
+                option.call.name
+                in (
+                    "builtins.str",
+                    "builtins.repr",
+                    "builtins.chr",
+                    "os.path.join",
+                    "os.path.basename",
+                )
                 or option.call.method in _TEXTS
             ):
                 return True
-        elif isinstance(option, Part) and option.key is None and _holds_text(option.whole, depth + 1):
+        elif (
+            isinstance(option, Part) and option.key is None and _holds_text(option.whole, depth + 1)
+        ):
             return True
     return False
 
@@ -130,11 +157,25 @@ def _holds_text(value: Value, depth: int) -> bool:
         if _is_read_from_table(option):
             return True
         if isinstance(option, Items) and option.items:
-            return any(is_text(one, depth) for one in (option.items if option.kind != "dict" else option.keys))
-        if isinstance(option, Made) and option.call.method in ("split", "splitlines", "listdir", "glob", "keys", "readlines"):
+            return any(
+                is_text(one, depth)
+                for one in (option.items if option.kind != "dict" else option.keys)
+            )
+        if isinstance(option, Made) and option.call.method in (
+            "split",
+            "splitlines",
+            "listdir",
+            "glob",
+            "keys",
+            "readlines",
+        ):
             return True
-        if isinstance(option, Constant) and isinstance(option.value, str | tuple | frozenset | list):
-            return isinstance(option.value, str) or any(isinstance(item, str) for item in option.value)
+        if isinstance(option, Constant) and isinstance(
+            option.value, str | tuple | frozenset | list
+        ):
+            return isinstance(option.value, str) or any(
+                isinstance(item, str) for item in option.value
+            )
     return False
 
 
@@ -153,4 +194,6 @@ def _is_read_from_table(value: Value) -> bool:
 
 
 def _passes(call: Call) -> bool:
-    return call.name in tables.words("entropy", "through") or call.method in tables.texts("entropy", "methods")
+    return call.name in tables.words("entropy", "through") or call.method in tables.texts(
+        "entropy", "methods"
+    )

@@ -1,4 +1,6 @@
-"""Environments of reinforcement learning: their state and their spaces have generators of their own, which no global seed reaches."""
+"""Environments of reinforcement learning: their state and their spaces have generators of their
+own, which no global seed reaches.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,24 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
 from reprocheck.scan.steps import Call
 
-_MAKERS = r"(?:gymnasium|gym)\.(?:make|make_vec|vector\.make|vector\.SyncVectorEnv|vector\.AsyncVectorEnv|wrappers\.[\w.]+)\(\)"
+_MAKERS = (
+    r"(?:gymnasium|gym)\.(?:make|make_vec|vector\.make|vector\.SyncVectorEnv"
+    r"|vector\.AsyncVectorEnv|wrappers\.[\w.]+)\(\)"
+)
 _RESET = re.compile(_MAKERS + r"\.reset")
 _SAMPLE = re.compile(_MAKERS + r"(?:\.unwrapped|\.env)?\.(?:single_)?action_space\.sample")
 _SPACE = re.compile(r"(?:^|_)space$")
-_LEARNER = re.compile(r"(?:stable_baselines3|sb3_contrib)\.(?:[A-Z][A-Z0-9]+|RecurrentPPO|MaskablePPO)")
+_LEARNER = re.compile(
+    r"(?:stable_baselines3|sb3_contrib)\.(?:[A-Z][A-Z0-9]+|RecurrentPPO|MaskablePPO)"
+)
 _PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
 
 
 @check("RC407")
 def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
-    """Environments that are reset without a seed, and actions that are drawn from a space without one."""
+    """Environments that are reset without a seed, and actions that are drawn from a space without
+    one.
+    """
     for order in module.orders:
         if not order.whole or next(order.imports(*_PACKAGES), None) is None:
             continue
@@ -35,21 +44,46 @@ def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
 
 def _resets(order: Order) -> Iterator[Hit]:
     resets = [call for call in order.methods("reset") if _RESET.fullmatch(call.name)]
-    if not resets or any(reset.open or "seed" in reset.keywords for reset in resets) or _has_seed(order, resets[0]):
+    if (
+        not resets
+        or any(reset.open or "seed" in reset.keywords for reset in resets)
+        or _has_seed(order, resets[0])
+    ):
         return
     message = "the environment has a generator of its own, which starts from the operating system"
-    yield hit("RC407", resets[0], message, patchable=not resets[0].loops, seed_keyword="seed", by_hand=_fix_of_reset(resets[0]))
+    yield hit(
+        "RC407",
+        resets[0],
+        message,
+        patchable=not resets[0].loops,
+        seed_keyword="seed",
+        by_hand=_fix_of_reset(resets[0]),
+    )
 
 
 def _learners(order: Order) -> Iterator[Hit]:
-    """Learners that seed their environment, their networks and the space of actions where they are given a seed, and only there."""
+    """Learners that seed their environment, their networks and the space of actions where they are
+    given a seed, and only there.
+    """
     made = [call for call in streams.every(order) if _LEARNER.fullmatch(call.name)]
-    learner = next((call for call in made if not call.open and streams.is_none(call.argument(None, "seed"))), None)
-    if learner is None or (_seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"}))):
+    learner = next(
+        (call for call in made if not call.open and streams.is_none(call.argument(None, "seed"))),
+        None,
+    )
+    if learner is None or (
+        _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"}))
+    ):
         return
     name = learner.name.rpartition(".")[2]
     message = f"`{name}` seeds its environment and its networks only where it is given a `seed`"
-    yield hit("RC407", learner, message, patchable=True, seed_keyword="seed", by_hand=f"Give `{name}` a seed: `{name}(…, seed=0)`.")
+    yield hit(
+        "RC407",
+        learner,
+        message,
+        patchable=True,
+        seed_keyword="seed",
+        by_hand=f"Give `{name}` a seed: `{name}(…, seed=0)`.",
+    )
 
 
 def _seeds_environment(order: Order) -> bool:
@@ -76,17 +110,32 @@ def _samples(order: Order) -> Iterator[Hit]:
     if sample is None or any(_seeds_space(module) for module in streams.closure(order)):
         return
     owner = _owner(sample) or "env.action_space"
-    message = "the space has a generator of its own, which starts from the operating system: `reset(seed=…)` does not reach it"
-    yield hit("RC407", sample, message, patchable=False, fix=f"Call `{owner}.seed(0)` once, before the first `sample`.")
+    message = (
+        "the space has a generator of its own, which starts from the operating system:"
+        " `reset(seed=…)` does not reach it"
+    )
+    yield hit(
+        "RC407",
+        sample,
+        message,
+        patchable=False,
+        fix=f"Call `{owner}.seed(0)` once, before the first `sample`.",
+    )
 
 
 def _seeds_space(module: Module) -> bool:
-    """`env.action_space.seed(…)` anywhere in the text of a module: a function that a library calls may hold it."""
+    """`env.action_space.seed(…)` anywhere in the text of a module: a function that a library calls
+    may hold it.
+    """
     return any(
         isinstance(call.func, ast.Attribute)
         and call.func.attr == "seed"
         and isinstance(call.func.value, ast.Attribute | ast.Name)
-        and _SPACE.search(call.func.value.attr if isinstance(call.func.value, ast.Attribute) else call.func.value.id)
+        and _SPACE.search(
+            call.func.value.attr
+            if isinstance(call.func.value, ast.Attribute)
+            else call.func.value.id
+        )
         for call in module.index.calls
     )
 
@@ -96,5 +145,7 @@ def _owner(call: Call) -> str:
     if not isinstance(call.node, ast.Call) or not isinstance(call.node.func, ast.Attribute):
         return ""
     owner = call.node.func.value
-    plain = all(isinstance(part, ast.Attribute | ast.Name | ast.expr_context) for part in ast.walk(owner))
+    plain = all(
+        isinstance(part, ast.Attribute | ast.Name | ast.expr_context) for part in ast.walk(owner)
+    )
     return ast.unparse(owner) if plain else ""

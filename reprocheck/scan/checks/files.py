@@ -30,9 +30,27 @@ _LISTS = frozenset(
 _ENTRIES = frozenset({"walk", "fwalk", "scandir"})
 """What these give cannot be sorted as it is."""
 _PATH_LISTS = frozenset({"iterdir", "rglob"})
-_TEMPORARY = ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.mktemp", "tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory")
-_RANDOM_NAMES = frozenset({*_TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"})
-_RESTORES = frozenset({"load_state_dict", "load_param_into_net", "set_weights", "set_state_dict", "load", "setstate", "set_rng_state"})
+_TEMPORARY = (
+    "tempfile.mkstemp",
+    "tempfile.mkdtemp",
+    "tempfile.mktemp",
+    "tempfile.NamedTemporaryFile",
+    "tempfile.TemporaryDirectory",
+)
+_RANDOM_NAMES = frozenset(
+    {*_TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"}
+)
+_RESTORES = frozenset(
+    {
+        "load_state_dict",
+        "load_param_into_net",
+        "set_weights",
+        "set_state_dict",
+        "load",
+        "setstate",
+        "set_rng_state",
+    }
+)
 _DATA = re.compile(
     r"(?:^|_)(?:data|sample|image|file|path|example|corpus|vocab|shard|read|prepare|split|build|main|train|fold|scan|label|class)"
 )
@@ -42,10 +60,30 @@ _CHORES = re.compile(
 _MOST = 200
 _TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
 _LOADS = frozenset(
-    {"load", "load_checkpoint", "read_text", "read_bytes", "load_weights", "load_model", "restore", "open", "from_pretrained"}
+    {
+        "load",
+        "load_checkpoint",
+        "read_text",
+        "read_bytes",
+        "load_weights",
+        "load_model",
+        "restore",
+        "open",
+        "from_pretrained",
+    }
 )
 _SAVES = frozenset(
-    {"save", "save_checkpoint", "write_text", "write_bytes", "save_weights", "save_model", "savez", "dump", "save_pretrained"}
+    {
+        "save",
+        "save_checkpoint",
+        "write_text",
+        "write_bytes",
+        "save_weights",
+        "save_model",
+        "savez",
+        "dump",
+        "save_pretrained",
+    }
 )
 _GENERATORS = ("rng", "random", "seed")
 _LOADERS = ("load_state_dict", "load_param_into_net")
@@ -56,14 +94,22 @@ def directory_order(module: Module, project: Project) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
     for order in module.orders:
         for call in every(order):
-            if not _lists(call) or sequences.is_sorted_later(order, call.result) or _is_sorted_around(call):
+            if (
+                not _lists(call)
+                or sequences.is_sorted_later(order, call.result)
+                or _is_sorted_around(call)
+            ):
                 continue
             use = _use(order, call)
             if use is not None and _is_for_data(order, call):
                 listed = call.name if call.name in _LISTS else f"Path.{call.method}"
                 message = f"`{listed}` gives names in no promised order, and {use.how}"
-                severity: Severity | None = None if use.strong or streams.uses_framework(order) else "note"
-                yield hit("RC104", call, message, severity=severity, patchable=call.method not in _ENTRIES)
+                severity: Severity | None = (
+                    None if use.strong or streams.uses_framework(order) else "note"
+                )
+                yield hit(
+                    "RC104", call, message, severity=severity, patchable=call.method not in _ENTRIES
+                )
 
 
 @check("RC105")
@@ -75,7 +121,10 @@ def temporary_names(module: Module, project: Project) -> Iterator[Hit]:
             if name is not None:
                 what = "the order" if call.method == "sorted" else "the number"
                 yield hit(
-                    "RC105", call, f"{what} comes from random names ({name.name}, {at(name, call.module)}), which are new in each run"
+                    "RC105",
+                    call,
+                    f"{what} comes from random names ({name.name}, {at(name, call.module)}), which"
+                    " are new in each run",
                 )
 
 
@@ -97,21 +146,34 @@ def resume_not_equal(module: Module, project: Project) -> Iterator[Hit]:
             if saved is None or not any(made.method == "state_dict" for made in saved.calls()):
                 continue
             keys = _keys(saved)
-            if not keys or not any("optim" in key for key in keys) or any(word in key for key in keys for word in _GENERATORS):
+            if (
+                not keys
+                or not any("optim" in key for key in keys)
+                or any(word in key for key in keys for word in _GENERATORS)
+            ):
                 continue
             if order.whole and not _is_loaded(order):
                 continue
             if id(saved) in told:
                 continue
             told.add(id(saved))
-            yield hit("RC102", call, "this checkpoint holds the optimizer and no generator state: a resumed training draws other numbers")
+            yield hit(
+                "RC102",
+                call,
+                "this checkpoint holds the optimizer and no generator state: a resumed training"
+                " draws other numbers",
+            )
 
 
 def _is_loaded(order: Order) -> bool:
     """Whether the program loads a state, also under an option that is off by default."""
     if next(order.methods(*_LOADERS), None) is not None:
         return True
-    return any(getattr(node.func, "attr", "") in _LOADERS for module in streams.closure(order) for node in module.index.calls)
+    return any(
+        getattr(node.func, "attr", "") in _LOADERS
+        for module in streams.closure(order)
+        for node in module.index.calls
+    )
 
 
 def _lists(call: Call) -> bool:
@@ -125,9 +187,15 @@ def _lists(call: Call) -> bool:
 def _use(order: Order, call: Call) -> sequences.Use | None:
     """A use of the names by their order; an element that is taken by position counts too."""
     parent = call.module.parent(call.node)
-    if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant | ast.UnaryOp | ast.Slice):
+    if isinstance(parent, ast.Subscript) and isinstance(
+        parent.slice, ast.Constant | ast.UnaryOp | ast.Slice
+    ):
         return sequences.Use(call, True, "one is taken by its position")
-    if isinstance(parent, ast.Call) and parent.func is not call.node and sequences.is_blindly_used(call.node, call):
+    if (
+        isinstance(parent, ast.Call)
+        and parent.func is not call.node
+        and sequences.is_blindly_used(call.node, call)
+    ):
         return None
     if isinstance(
         parent,
@@ -155,7 +223,11 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     statement = call.module.statement_of(call.node)
     if unread.is_only_asked(call):
         return None
-    if isinstance(statement, ast.Assign) and statement.value is call.node and not list(order.uses(call.result)):
+    if (
+        isinstance(statement, ast.Assign)
+        and statement.value is call.node
+        and not list(order.uses(call.result))
+    ):
         return sequences.Use(call, False, "they are kept in that order")
     return None
 
@@ -171,8 +243,10 @@ def _is_sorted_around(call: Call) -> bool:
 
 
 def _is_for_data(order: Order, step: Step) -> bool:
-    """Whether the names may be those of samples: at the top level, in a data set, or in a function whose name does not say otherwise.
-    What a generator function is for that says nothing of it, the place where it is gone over says."""
+    """Whether the names may be those of samples: at the top level, in a data set, or in a function
+    whose name does not say otherwise. What a generator function is for that says nothing of it, the
+    place where it is gone over says.
+    """
     function = step.module.function_of(step.node)
     at: ast.AST | None = step.node
     while at is not None:
@@ -187,7 +261,9 @@ def _is_for_data(order: Order, step: Step) -> bool:
 
 def _is_data_class(node: ast.ClassDef, function: ast.AST | None) -> bool:
     methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-    if methods & {"__getitem__", "__iter__", "__next__"} or any("Dataset" in ast.unparse(base) for base in node.bases):
+    if methods & {"__getitem__", "__iter__", "__next__"} or any(
+        "Dataset" in ast.unparse(base) for base in node.bases
+    ):
         return True
     return getattr(function, "name", "") == "__init__" and _is_data_word(node.name)
 
@@ -197,54 +273,93 @@ def _is_data_word(name: str) -> bool:
 
 
 def _random_names(value: Value) -> Iterator[Call]:
-    """The random names that a value holds themselves, and not files below a folder of such a name."""
+    """The random names that a value holds themselves, and not files below a folder of such a
+    name.
+    """
     waiting, seen = [value], 0
     while waiting and seen < _MOST:
         one, seen = waiting.pop(), seen + 1
         if isinstance(one, Made):
             if one.call.name in _RANDOM_NAMES:
                 yield one.call
-            elif one.call.name in ("builtins.str", "builtins.list", "os.path.basename") or one.call.method in ("values", "keys", "items"):
+            elif one.call.name in (
+                "builtins.str",
+                "builtins.list",
+                "os.path.basename",
+            ) or one.call.method in ("values", "keys", "items"):
                 waiting.extend(one.sources)
         elif isinstance(one, Items | Part) or (isinstance(one, Derived) and one.kind == "format"):
             waiting.extend(one.sources)
 
 
 def _resumes(order: Order) -> Iterator[Hit]:
-    saved = [(call, target) for call in order.methods(*_SAVES) if (target := _path(call, saving=True)) is not None]
+    saved = [
+        (call, target)
+        for call in order.methods(*_SAVES)
+        if (target := _path(call, saving=True)) is not None
+    ]
     for call in order.methods(*_LOADS):
         source = _path(call, saving=False)
         if source is None or call.own:
             continue
-        guard = next((test for condition in call.conditions if (test := _asks(order, condition, source)) is not None), None)
+        guard = next(
+            (
+                test
+                for condition in call.conditions
+                if (test := _asks(order, condition, source)) is not None
+            ),
+            None,
+        )
         written = next((save for save, target in saved if _same(target, source)), None)
-        if guard is not None and written is not None and not _is_own(order, call, saved) and _carries_over(order, call, written):
+        if (
+            guard is not None
+            and written is not None
+            and not _is_own(order, call, saved)
+            and _carries_over(order, call, written)
+        ):
             yield hit(
                 "RC101",
                 call,
-                f"this reads what an earlier run wrote ({at(written, call.module)}) if it is there: the next run starts elsewhere",
+                f"this reads what an earlier run wrote ({at(written, call.module)}) if it is there:"
+                " the next run starts elsewhere",
             )
             return
 
 
 def _is_own(order: Order, load: Call, saved: list[tuple[Call, Value]]) -> bool:
     """Whether this very run has written a checkpoint before: then that is what it reads."""
-    return any(order.is_before(save, load) and save.method == load.method.replace("load", "save") for save, _ in saved)
+    return any(
+        order.is_before(save, load) and save.method == load.method.replace("load", "save")
+        for save, _ in saved
+    )
 
 
 def _carries_over(order: Order, load: Call, save: Call) -> bool:
-    """Whether the next run differs by it: what was read is written on, is loaded as weights, or its making moves a global generator."""
-    written = [one for one in (save.argument(0, "obj", "data", "state"), save.receiver) if one is not None]
+    """Whether the next run differs by it: what was read is written on, is loaded as weights, or its
+    making moves a global generator.
+    """
+    written = [
+        one for one in (save.argument(0, "obj", "data", "state"), save.receiver) if one is not None
+    ]
     if any(one is load.result for value in written for one in value.origin()):
         return True
     if any(isinstance(step, Call) and step.method in _RESTORES for step in order.flow(load.result)):
         return True
     first, last = sorted((order.position(load), order.position(save)))
-    return any(first < order.position(one.call) < last for one in streams.drawings(order) if one.draws.when == "call")
+    return any(
+        first < order.position(one.call) < last
+        for one in streams.drawings(order)
+        if one.draws.when == "call"
+    )
 
 
 def _path(call: Call, *, saving: bool) -> Value | None:
-    if call.receiver is not None and call.method in ("read_text", "read_bytes", "write_text", "write_bytes"):
+    if call.receiver is not None and call.method in (
+        "read_text",
+        "read_bytes",
+        "write_text",
+        "write_bytes",
+    ):
         return call.receiver
     if call.name in ("torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"):
         return call.argument(1, "f", "filename", "ckpt_file_name")
@@ -253,7 +368,11 @@ def _path(call: Call, *, saving: bool) -> Value | None:
 
 def _asks(order: Order, condition: Condition, source: Value) -> ast.AST | None:
     for node in ast.walk(condition.test):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TESTS:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _TESTS
+        ):
             subject = order.value_of(node.args[0]) if node.args else order.value_of(node.func.value)
             if _same(subject, source):
                 return node
@@ -271,7 +390,12 @@ def _same(one: Value, other: Value) -> bool:
 def _literal(value: Value) -> str | None:
     if isinstance(value, Constant):
         return str(value.value) if isinstance(value.value, str) else None
-    if isinstance(value, Made) and value.call.name in ("pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"):
+    if isinstance(value, Made) and value.call.name in (
+        "pathlib.Path",
+        "builtins.str",
+        "os.path.join",
+        "pathlib.PurePath",
+    ):
         parts = [_literal(argument) for argument in value.call.arguments]
         return "/".join(part for part in parts if part) if parts and all(parts) else None
     if isinstance(value, Derived) and value.kind in ("Div", "Add"):

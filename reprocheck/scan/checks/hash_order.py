@@ -18,7 +18,15 @@ from reprocheck.scan.values import Constant, Derived, Instance, Items, Made, Par
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 _SET_OPERATORS = frozenset({"BitOr", "BitAnd", "BitXor", "Sub"})
-_KEEPS = ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter", "builtins.reversed", "builtins.set", "builtins.frozenset")
+_KEEPS = (
+    "builtins.list",
+    "builtins.tuple",
+    "builtins.sorted",
+    "builtins.iter",
+    "builtins.reversed",
+    "builtins.set",
+    "builtins.frozenset",
+)
 _NUMBERS = (
     "builtins.range",
     "builtins.int",
@@ -29,7 +37,11 @@ _NUMBERS = (
     "builtins.ord",
     "numpy.arange",
 )
-UNSURE = {"unsure": "the text does not show what the set holds, and `sorted` takes only what can be compared"}
+UNSURE = {
+    "unsure": (
+        "the text does not show what the set holds, and `sorted` takes only what can be compared"
+    )
+}
 """Evidence of a finding whose patch must be tried before it is offered."""
 _LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
 """Layers hash by their address."""
@@ -55,11 +67,20 @@ def hash_numbers(module: Module, project: Project) -> Iterator[Hit]:
     """`hash(name) % n` of a string."""
     for order in module.orders:
         for call in order.calls("builtins.hash"):
-            if not call.arguments or not entropy.is_text(call.arguments[0]) or not _is_reckoned_with(call):
+            if (
+                not call.arguments
+                or not entropy.is_text(call.arguments[0])
+                or not _is_reckoned_with(call)
+            ):
                 continue
             if not seed_values.feeds_seed(order, call):
                 message = "`hash()` of a string is another number in each process"
-                yield hit("RC505", call, message, by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.")
+                yield hit(
+                    "RC505",
+                    call,
+                    message,
+                    by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
+                )
 
 
 @check("RC507")
@@ -68,8 +89,17 @@ def address_order(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         for call in every(order):
             key = call.keywords.get("key")
-            if call.method in ("sort", "sorted", "min", "max") and key is not None and _is_address(order, key):
-                yield hit("RC507", call, f"`{call.method}` by `id` orders by memory address, which differs in each process")
+            if (
+                call.method in ("sort", "sorted", "min", "max")
+                and key is not None
+                and _is_address(order, key)
+            ):
+                yield hit(
+                    "RC507",
+                    call,
+                    f"`{call.method}` by `id` orders by memory address, which differs in each"
+                    " process",
+                )
 
 
 def is_set(value: Value, depth: int = 0) -> bool:
@@ -86,7 +116,9 @@ def is_set(value: Value, depth: int = 0) -> bool:
                 and is_set(call.receiver, depth + 1)
             )
         elif isinstance(option, Derived):
-            found = option.kind in _SET_OPERATORS and any(is_set(part, depth + 1) for part in option.parts if part is not value)
+            found = option.kind in _SET_OPERATORS and any(
+                is_set(part, depth + 1) for part in option.parts if part is not value
+            )
         elif isinstance(option, Part):
             found = option.key is None and _holds_sets(option.whole, depth)
         else:
@@ -142,16 +174,28 @@ def _element(part: Value) -> str:
         elif isinstance(option, Instance):
             kinds.add(
                 "object"
-                if option.of.find("__hash__") is None and option.of.find("__eq__") is None and not option.of.external_bases()
+                if option.of.find("__hash__") is None
+                and option.of.find("__eq__") is None
+                and not option.of.external_bases()
                 else "unknown"
             )
-        elif isinstance(option, Made) and (option.call.name == "builtins.object" or _LAYER.match(option.call.name)):
+        elif isinstance(option, Made) and (
+            option.call.name == "builtins.object" or _LAYER.match(option.call.name)
+        ):
             kinds.add("object")
         elif (isinstance(option, Made) and option.call.name in _NUMBERS) or (
-            isinstance(option, Part) and option.key is None and isinstance(option.whole, Made) and option.whole.call.name in _NUMBERS
+            isinstance(option, Part)
+            and option.key is None
+            and isinstance(option.whole, Made)
+            and option.whole.call.name in _NUMBERS
         ):
             kinds.add("number")
-        elif isinstance(option, Part) and option.key is None and isinstance(option.whole, Made) and option.whole.call.method in _MODULES:
+        elif (
+            isinstance(option, Part)
+            and option.key is None
+            and isinstance(option.whole, Made)
+            and option.whole.call.method in _MODULES
+        ):
             kinds.add("object")
         elif isinstance(option, Derived) and option.kind in ("Mod", "FloorDiv", "Sub", "Pow"):
             kinds.add("number")
@@ -165,16 +209,26 @@ def _of_made(value: Made, depth: int) -> str:
     if call.name in _NUMBERS:
         return "number"
     if call.name == "builtins.map" and call.arguments:
-        return {"builtins.str": "text", "builtins.int": "number"}.get(call.arguments[0].name or "", "unknown")
+        return {"builtins.str": "text", "builtins.int": "number"}.get(
+            call.arguments[0].name or "", "unknown"
+        )
     if call.name in _KEEPS and call.arguments:
         first = call.arguments[0]
         return "text" if entropy.is_text(first) else content(first, depth + 1)
-    if call.method in ("split", "splitlines", "listdir", "readlines") or call.name in ("os.listdir", "glob.glob"):
+    if call.method in ("split", "splitlines", "listdir", "readlines") or call.name in (
+        "os.listdir",
+        "glob.glob",
+    ):
         return "text"
     if call.method in _MODULES:
         return "object"
     if call.method in _SET_METHODS and call.receiver is not None:
-        return _first_known([content(call.receiver, depth + 1), *(content(one, depth + 1) for one in call.arguments)])
+        return _first_known(
+            [
+                content(call.receiver, depth + 1),
+                *(content(one, depth + 1) for one in call.arguments),
+            ]
+        )
     if call.method == "keys" and call.receiver is not None:
         return content(call.receiver, depth + 1)
     return "unknown"
@@ -188,7 +242,11 @@ def _first_known(kinds: Iterable[str]) -> str:
 def _holds_sets(value: Value, depth: int) -> bool:
     """`defaultdict(set)`, and a dict of sets that the source spells out."""
     for option in value.options():
-        if isinstance(option, Made) and option.call.name == "collections.defaultdict" and option.call.arguments:
+        if (
+            isinstance(option, Made)
+            and option.call.name == "collections.defaultdict"
+            and option.call.arguments
+        ):
             return option.call.arguments[0].name in _SET
         if isinstance(option, Items) and option.kind == "dict" and option.items:
             return all(is_set(item, depth + 1) for item in option.items)
@@ -234,11 +292,17 @@ def _node(step: Step, value: Value) -> ast.AST:
 
 
 def _is_reckoned_with(call: Call) -> bool:
-    """Whether the number decides something: a bucket, a seed. A place in a table does not, where the key that lies there is looked at."""
+    """Whether the number decides something: a bucket, a seed.
+
+    A place in a table does not, where the key that lies there is looked at.
+    """
     if _is_compared(call):
         return False
     parent = call.module.parent(call.node)
-    if isinstance(parent, ast.Call) and call.module.names.of(parent.func) in ("builtins.abs", "builtins.int"):
+    if isinstance(parent, ast.Call) and call.module.names.of(parent.func) in (
+        "builtins.abs",
+        "builtins.int",
+    ):
         parent = call.module.parent(parent)
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mod | ast.BitAnd)
 
@@ -253,7 +317,9 @@ def _is_compared(call: Call) -> bool:
     for part in ast.walk(function):
         if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], ast.Eq):
             sides = (part.left, part.comparators[0])
-            if any(ast.unparse(one) == hashed for one in sides) and not any(isinstance(one, ast.Constant) for one in sides):
+            if any(ast.unparse(one) == hashed for one in sides) and not any(
+                isinstance(one, ast.Constant) for one in sides
+            ):
                 return True
     return False
 

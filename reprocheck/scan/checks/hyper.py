@@ -21,7 +21,19 @@ _NAMES = re.compile(
 )
 _SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
 _KEYWORDS = frozenset(
-    {"lr", "learning_rate", "momentum", "weight_decay", "betas", "eps", "alpha", "max_lr", "base_lr", "lr_lambda", "label_smoothing"}
+    {
+        "lr",
+        "learning_rate",
+        "momentum",
+        "weight_decay",
+        "betas",
+        "eps",
+        "alpha",
+        "max_lr",
+        "base_lr",
+        "lr_lambda",
+        "label_smoothing",
+    }
 )
 _RATES = (
     "torch.optim.*",
@@ -53,15 +65,32 @@ def changing(module: Module, project: Project) -> Iterator[Hit]:
         for call, value, word in _given(order):
             found = entropy.inside(value)
             if found is not None:
-                yield hit("RC201", call, f"{word} of `{call.method}` comes from {entropy.described(found)}", source=found.name)
+                yield hit(
+                    "RC201",
+                    call,
+                    f"{word} of `{call.method}` comes from {entropy.described(found)}",
+                    source=found.name,
+                )
         for call in every(order):
-            if call.by is not None and _SCHEDULE.search(call.by.name) and entropy.kind(call.name) is not None:
-                message = f"the learning rate follows {entropy.described(call)} ({at(call, call.by.module)})"
+            if (
+                call.by is not None
+                and _SCHEDULE.search(call.by.name)
+                and entropy.kind(call.name) is not None
+            ):
+                message = (
+                    f"the learning rate follows {entropy.described(call)}"
+                    f" ({at(call, call.by.module)})"
+                )
                 yield hit("RC201", call.by, message, source=call.name)
         for node, name, value in _assigned(order, module):
             found = entropy.inside(value)
             if found is not None and not _is_given(order, found):
-                yield Hit(code="RC201", module=module, node=node, message=f"`{name}` comes from {entropy.described(found)}")
+                yield Hit(
+                    code="RC201",
+                    module=module,
+                    node=node,
+                    message=f"`{name}` comes from {entropy.described(found)}",
+                )
 
 
 def _assigned(order: Order, module: Module) -> Iterator[tuple[ast.AST, str, Value]]:
@@ -88,7 +117,9 @@ def named(call: Call) -> str | None:
 
 
 def targets(call: Step) -> tuple[str, ...]:
-    """The names that the assignment around a call assigns to; also keys, as of `group["lr"]`, and keywords."""
+    """The names that the assignment around a call assigns to; also keys, as of `group["lr"]`, and
+    keywords.
+    """
     statement = call.module.statement_of(call.node)
     parts: list[ast.AST] = []
     if isinstance(statement, ast.Assign):
@@ -99,19 +130,38 @@ def targets(call: Step) -> tuple[str, ...]:
 
 
 _OTHERS = frozenset(
-    {"port", "master_port", "address", "name", "run_name", "suffix", "dummy", "dummy_input", "session_id", "run_id", "job_id", "uuid"}
+    {
+        "port",
+        "master_port",
+        "address",
+        "name",
+        "run_name",
+        "suffix",
+        "dummy",
+        "dummy_input",
+        "session_id",
+        "run_id",
+        "job_id",
+        "uuid",
+    }
 )
 
 
 def is_for_others(call: Call) -> bool:
-    """Whether a number is for a port, a name and the like, which change no training: by what is assigned, a key of a dict, a loop."""
+    """Whether a number is for a port, a name and the like, which change no training: by what is
+    assigned, a key of a dict, a loop.
+    """
     names = set(targets(call))
     child: ast.AST = call.node
     at = call.module.parent(child)
     while at is not None and not isinstance(at, ast.stmt):
         if isinstance(at, ast.Dict):
             pairs = zip(at.keys, at.values, strict=True)
-            names |= {str(key.value).lower() for key, value in pairs if value is child and isinstance(key, ast.Constant)}
+            names |= {
+                str(key.value).lower()
+                for key, value in pairs
+                if value is child and isinstance(key, ast.Constant)
+            }
         child, at = at, call.module.parent(at)
     if isinstance(at, ast.For) and at.iter is child:
         names.add(_name(at.target))
@@ -149,7 +199,10 @@ def _arguments(order: Order) -> Iterator[tuple[Call, Value, str]]:
         if call.own:
             continue
         if call.named(*_RATES) and _OPTIMIZER.search(call.name):
-            position = next((index for prefix, index in _POSITIONS.items() if call.name.startswith(prefix)), None)
+            position = next(
+                (index for prefix, index in _POSITIONS.items() if call.name.startswith(prefix)),
+                None,
+            )
             if position is not None and position < len(call.arguments):
                 yield call, call.arguments[position], "the learning rate"
         for keyword in _KEYWORDS & call.keywords.keys():

@@ -11,11 +11,16 @@ from reprocheck.scan.registry import Hit, check
 
 @check("RC013")
 def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
-    """`tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras in one program."""
+    """`tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras in one
+    program.
+    """
     kinds: dict[str, ast.AST] = {}
     for node, name in _imports(module):
         if name == "tensorflow.python.keras" or name.startswith("tensorflow.python.keras."):
-            message = f"`{name}` is a private copy of Keras with generators of its own; import `keras` or `tensorflow.keras`"
+            message = (
+                f"`{name}` is a private copy of Keras with generators of its own; import `keras` or"
+                " `tensorflow.keras`"
+            )
             yield Hit(code="RC013", module=module, node=node, message=message)
         elif _is_tried(module, node):
             continue
@@ -26,7 +31,10 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     if len(kinds) > 1:
         names = sorted(kinds)
         last = max(kinds.values(), key=lambda node: getattr(node, "lineno", 0))
-        message = f"{' and '.join(f'`{name}`' for name in names)} in one program: objects and seeds of one may not be known to the other"
+        message = (
+            f"{' and '.join(f'`{name}`' for name in names)} in one program: objects and seeds of"
+            " one may not be known to the other"
+        )
         yield Hit(code="RC013", module=module, node=last, message=message)
 
 

@@ -17,7 +17,15 @@ _LAUNCHES = (
 )
 _LOADERS = ("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader")
 _SAMPLERS = ("torch.utils.data.DistributedSampler",)
-_OTHERS = ("accelerate", "lightning", "pytorch_lightning", "transformers", "ignite", "composer", "fastai")
+_OTHERS = (
+    "accelerate",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "ignite",
+    "composer",
+    "fastai",
+)
 """Frameworks that put a sampler of their own in."""
 
 
@@ -25,11 +33,23 @@ _OTHERS = ("accelerate", "lightning", "pytorch_lightning", "transformers", "igni
 def rank_order(module: Module, project: Project) -> Iterator[Hit]:
     """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
     for order in module.orders:
-        if not order.whole or next(order.calls(*_LAUNCHES), None) is None or any(one.uses_package(*_OTHERS) for one in closure(order)):
+        if (
+            not order.whole
+            or next(order.calls(*_LAUNCHES), None) is None
+            or any(one.uses_package(*_OTHERS) for one in closure(order))
+        ):
             continue
         for call in order.calls(*_LOADERS):
-            if given(call, "shuffle=True", 2, sure=True) and not given(call, "sampler", 3) and not given(call, "batch_sampler", 4):
-                yield hit("RC510", call, "each rank shuffles the whole data set for itself here: shares overlap")
+            if (
+                given(call, "shuffle=True", 2, sure=True)
+                and not given(call, "sampler", 3)
+                and not given(call, "batch_sampler", 4)
+            ):
+                yield hit(
+                    "RC510",
+                    call,
+                    "each rank shuffles the whole data set for itself here: shares overlap",
+                )
                 break
         yield from _without_epoch(order)
 
@@ -39,5 +59,10 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
         return
     for call in order.calls(*_SAMPLERS):
         if not given(call, "shuffle=False", 3, sure=True):
-            yield hit("RC510", call, "without `set_epoch` this sampler repeats the order of the first epoch", severity="note")
+            yield hit(
+                "RC510",
+                call,
+                "without `set_epoch` this sampler repeats the order of the first epoch",
+                severity="note",
+            )
             return

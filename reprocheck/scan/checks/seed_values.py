@@ -43,7 +43,9 @@ _MADE_HERE = "Make it a fixed number here."
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
 _FIXED = "Give `{name}` a fixed seed."
 _BY_RANK = "Give `{name}` a fixed seed; where ranks shall differ, add the rank."
-_BY_WORKER = "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
+_BY_WORKER = (
+    "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
+)
 """What to do where no patch is made."""
 _TAKES_NUMBER = {
     "torch.seed": "torch.manual_seed",
@@ -90,7 +92,11 @@ class _Changing:
     @property
     def key(self) -> object:
         """The same for all seeds of one number."""
-        return id(self) if self.made is None else (self.made.name, self.made.line, self.made.module.shown)
+        return (
+            id(self)
+            if self.made is None
+            else (self.made.name, self.made.line, self.made.module.shown)
+        )
 
 
 @check("RC402", "RC404", "RC503")
@@ -106,17 +112,30 @@ def changing_seed(module: Module, project: Project) -> Iterator[Hit]:
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
-    """At the call that is given the seed; at the one that makes the number, where that stands in another file."""
+    """At the call that is given the seed; at the one that makes the number, where that stands in
+    another file.
+    """
     first = seeds[0]
     made = first.made
     if made is None:
         own = {"base_seed": first.base_seed} if first.code == "RC503" else {}
-        return hit(first.code, first.call, first.message, severity=first.severity, by_hand=first.by_hand, more=own)
+        return hit(
+            first.code,
+            first.call,
+            first.message,
+            severity=first.severity,
+            by_hand=first.by_hand,
+            more=own,
+        )
     if _statement(made) is _statement(first.call):
         facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
         return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
     in_sight = made.module is first.call.module
-    where = f"the number is made in line {place(made)}" if in_sight else f"it is set in {at(first.call, made.module)}"
+    where = (
+        f"the number is made in line {place(made)}"
+        if in_sight
+        else f"it is set in {at(first.call, made.module)}"
+    )
     return hit(
         first.code,
         first.call if in_sight else made,
@@ -140,7 +159,14 @@ def _is_made_once(order: Order, made: Call) -> bool:
     """Whether a program makes the number once: one constant for several would make them equal."""
     if not order.whole or made.loops or made.by is not None:
         return False
-    return sum(1 for call in every(order) if call.node is made.node and call.name == made.name and call.by is None) == 1
+    return (
+        sum(
+            1
+            for call in every(order)
+            if call.node is made.node and call.name == made.name and call.by is None
+        )
+        == 1
+    )
 
 
 @check("RC408")
@@ -150,10 +176,21 @@ def zero_seed(module: Module, project: Project) -> Iterator[Hit]:
         for call in order.calls("mindspore.ops.*"):
             name = call.name.removeprefix("mindspore.ops.")
             if name == "bernoulli" and not given(call, "seed", 2):
-                yield hit("RC408", call, "`mindspore.ops.bernoulli` without a seed of its own is not reached by `mindspore.set_seed`")
-            elif name in _ZERO and not any(_is_number(call, place, words) for place, words in zip(_ZERO[name], _SEED_WORDS, strict=True)):
                 yield hit(
-                    "RC408", call, f"`mindspore.ops.{name}` with seed 0 takes a random one, and `mindspore.set_seed` does not reach it"
+                    "RC408",
+                    call,
+                    "`mindspore.ops.bernoulli` without a seed of its own is not reached by"
+                    " `mindspore.set_seed`",
+                )
+            elif name in _ZERO and not any(
+                _is_number(call, place, words)
+                for place, words in zip(_ZERO[name], _SEED_WORDS, strict=True)
+            ):
+                yield hit(
+                    "RC408",
+                    call,
+                    f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
+                    " `mindspore.set_seed` does not reach it",
                 )
 
 
@@ -169,9 +206,20 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
     for node in module.nodes(ast.Expr):
         if isinstance(node.value, ast.Attribute | ast.Name):
             name = module.names.of(node.value)
-            if name is not None and name in table and "." in name and not name.startswith("builtins"):
+            if (
+                name is not None
+                and name in table
+                and "." in name
+                and not name.startswith("builtins")
+            ):
                 message = f"`{name}` is named and not called: nothing is seeded"
-                yield Hit(code="RC409", module=module, node=node.value, message=message, patchable=_takes_a_number(name, table.get(name)))
+                yield Hit(
+                    code="RC409",
+                    module=module,
+                    node=node.value,
+                    message=message,
+                    patchable=_takes_a_number(name, table.get(name)),
+                )
 
 
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
@@ -183,20 +231,33 @@ def _is_number(call: Call, place: int, words: tuple[str, ...]) -> bool:
 
 
 def _takes_a_number(name: str, known: tables.Seeds | None) -> bool:
-    return known is not None and bool(known.keyword) and "state" not in name.rpartition(".")[2] and "state" not in known.keyword
+    return (
+        known is not None
+        and bool(known.keyword)
+        and "state" not in name.rpartition(".")[2]
+        and "state" not in known.keyword
+    )
 
 
 def _is_simple(store: Store) -> bool:
     """Whether the statement gives one function one whole number."""
     statement = store.module.statement_of(store.node)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.value, ast.Constant):
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) != 1
+        or not isinstance(statement.value, ast.Constant)
+    ):
         return False
     return isinstance(statement.value.value, int) and not isinstance(statement.value.value, bool)
 
 
 def _seed(order: Order, call: Call) -> Iterator[_Changing]:
     known = tables.seeds().get(call.name)
-    if known is not None and known.without == "system" and is_none(call.argument(0, known.keyword or "seed")):
+    if (
+        known is not None
+        and known.without == "system"
+        and is_none(call.argument(0, known.keyword or "seed"))
+    ):
         if not _restores(call):
             yield _from_system(order, call)
         return
@@ -208,9 +269,18 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         draw = _unseeded_draw(order, number)
         if draw is not None:
             name = title(frozenset({draw.draws.stream}))
-            message = f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
+            message = (
+                f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
+            )
             by_hand = _FIXED.format(name=_seeding_name(call))
-            yield _Changing(code="RC402", call=call, message=message, made=draw.call, severity=_unsure(number), by_hand=by_hand)
+            yield _Changing(
+                code="RC402",
+                call=call,
+                message=message,
+                made=draw.call,
+                severity=_unsure(number),
+                by_hand=by_hand,
+            )
             return
 
 
@@ -222,7 +292,10 @@ def _unsure(number: Value) -> Severity | None:
 def feeds_seed(order: Order, draw: Call) -> bool:
     """Whether a draw becomes a seed: then the seed is what is wrong."""
     return any(
-        draw is made for call in every(order) for number in _numbers(call, tables.seeds().get(call.name)) for made in entropy.mixed(number)
+        draw is made
+        for call in every(order)
+        for number in _numbers(call, tables.seeds().get(call.name))
+        for made in entropy.mixed(number)
     )
 
 
@@ -240,20 +313,40 @@ def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
 def _from_system(order: Order, call: Call) -> _Changing:
     if _by_loader(call):
         message = f"`{call.name}()` seeds each data worker from the operating system"
-        return _Changing(code="RC503", call=call, message=message, base_seed=_base_seed(order, call), by_hand=_BY_WORKER)
+        return _Changing(
+            code="RC503",
+            call=call,
+            message=message,
+            base_seed=_base_seed(order, call),
+            by_hand=_BY_WORKER,
+        )
     without = "`None`" if call.arguments or call.keywords else "no number"
-    message = f"`{call.name}` with {without} seeds from the operating system" if "seed" in call.name else call.name
-    return _Changing(code="RC402", call=call, message=message, by_hand=_FIXED.format(name=_seeding_name(call)))
+    message = (
+        f"`{call.name}` with {without} seeds from the operating system"
+        if "seed" in call.name
+        else call.name
+    )
+    return _Changing(
+        code="RC402", call=call, message=message, by_hand=_FIXED.format(name=_seeding_name(call))
+    )
 
 
 def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Changing:
     if _by_loader(call):
         message = f"each data worker is seeded from {entropy.described(found)}"
-        return _Changing(code="RC503", call=call, message=message, base_seed=_base_seed(order, call), by_hand=_BY_WORKER)
+        return _Changing(
+            code="RC503",
+            call=call,
+            message=message,
+            base_seed=_base_seed(order, call),
+            by_hand=_BY_WORKER,
+        )
     code, by_hand = ("RC404", _BY_RANK) if entropy.source(found) == "process" else ("RC402", _FIXED)
     by_hand = by_hand.format(name=_seeding_name(call))
     message = f"the seed comes from {entropy.described(found)}"
-    return _Changing(code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand)
+    return _Changing(
+        code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand
+    )
 
 
 def _seeding_name(call: Call) -> str:
@@ -262,10 +355,16 @@ def _seeding_name(call: Call) -> str:
 
 
 def _base_seed(order: Order, call: Call) -> str:
-    """Whether torch, from which a loader without a generator takes the seeds of its workers, is `seeded` before the loader is made."""
+    """Whether torch, from which a loader without a generator takes the seeds of its workers, is
+    `seeded` before the loader is made.
+    """
     torch = frozenset({"torch"})
     loader = call.by
-    return "seeded" if loader is not None and streams.seeded_before(order, loader, torch) is not None else ""
+    return (
+        "seeded"
+        if loader is not None and streams.seeded_before(order, loader, torch) is not None
+        else ""
+    )
 
 
 def _by_loader(call: Call) -> bool:

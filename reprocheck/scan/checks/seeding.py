@@ -1,9 +1,11 @@
-"""Where a program would be seeded that is not: beside a seed that it sets early enough, else at the top of the program.
+"""Where a program would be seeded that is not: beside a seed that it sets early enough, else at the
+top of the program.
 
 Evidence for a patch, by name:
 
     seed_path     the file in which the line would stand
-    seed_beside   the line of the program's own call that seeds another generator, whose number is the one to take
+    seed_beside   the line of the program's own call that seeds another generator, whose number is
+                  the one to take
     seed_above    the line of the file above which the seed must come, where there is no such call
     seed_text     the text of that line
     seed_number   the number to take, where the program names one further down
@@ -56,12 +58,19 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
 
 
 def _is_early(order: Order, one: streams.Seeding, draw: Call) -> bool:
-    """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be changed."""
+    """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be
+    changed.
+    """
     call = one.call
     known = tables.seeds().get(call.name)
     if known is None or not known.keyword or streams.is_none(call.argument(0, known.keyword)):
         return False
-    if call.loops or call.by is not None or call.module.source.cells or len(order.at(call.module, call.node)) > 1:
+    if (
+        call.loops
+        or call.by is not None
+        or call.module.source.cells
+        or len(order.at(call.module, call.node)) > 1
+    ):
         return False
     if not _is_plain(call.node, known.keyword):
         return False
@@ -69,7 +78,9 @@ def _is_early(order: Order, one: streams.Seeding, draw: Call) -> bool:
 
 
 def _is_plain(call: ast.AST, keyword: str) -> bool:
-    """Whether the number of a seeding call can be written down a second time: it stands there, and nothing is called for it."""
+    """Whether the number of a seeding call can be written down a second time: it stands there, and
+    nothing is called for it.
+    """
     if not isinstance(call, ast.Call):
         return False
     given = [one.value for one in call.keywords if one.arg == keyword] or call.args[:1]
@@ -82,5 +93,9 @@ def _line_in_program(order: Order, draw: Call) -> int:
         return getattr(draw.through[0][1], "lineno", 1)
     if draw.module is order.root:
         return draw.line
-    imports = [step.line for step in order.imports() if step.module is order.root and order.is_before(step, draw)]
+    imports = [
+        step.line
+        for step in order.imports()
+        if step.module is order.root and order.is_before(step, draw)
+    ]
     return imports[-1] if imports else 1

@@ -1,4 +1,6 @@
-"""Where something without an order becomes a sequence, and whether that order can decide a result."""
+"""Where something without an order becomes a sequence, and whether that order can decide a
+result.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,15 @@ _BLIND = frozenset(
         "os.remove",
         "json.dumps",
     }
-    | {"builtins.dict.fromkeys", "heapq.nsmallest", "heapq.nlargest", "math.fsum", "statistics.mean", "logging.info", "builtins.format"}
+    | {
+        "builtins.dict.fromkeys",
+        "heapq.nsmallest",
+        "heapq.nlargest",
+        "math.fsum",
+        "statistics.mean",
+        "logging.info",
+        "builtins.format",
+    }
     | {"natsort.realsorted", "natsort.humansorted"}
 )
 """What gives the same whatever the order of what it is given."""
@@ -80,7 +90,16 @@ _SEQUENCES = frozenset(
         "collections.OrderedDict",
     }
 )
-_NUMBERED = frozenset({"builtins.enumerate", "builtins.zip", "torch.tensor", "numpy.array", "itertools.cycle", "torch.utils.data.Subset"})
+_NUMBERED = frozenset(
+    {
+        "builtins.enumerate",
+        "builtins.zip",
+        "torch.tensor",
+        "numpy.array",
+        "itertools.cycle",
+        "torch.utils.data.Subset",
+    }
+)
 _SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
 _GROWS = frozenset({"append", "extend", "insert", "appendleft"})
 _ASKS = frozenset(
@@ -100,7 +119,9 @@ _ASKS = frozenset(
     }
 )
 _LOGS = re.compile(r"^(print|debug|info|warn|warning|error|log|write|exception)$")
-_FILLS = re.compile(r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$")
+_FILLS = re.compile(
+    r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
+)
 """Methods by which something is put into an object that keeps it in the order in which it came."""
 _DEEPEST = 4
 _MOST_FUNCTIONS = 20
@@ -113,7 +134,10 @@ _TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_f
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A use by which an order decides something. Strong: what comes out depends on positions; else an order that may matter later."""
+    """A use by which an order decides something.
+
+    Strong: what comes out depends on positions; else an order that may matter later.
+    """
 
     step: Step
     strong: bool
@@ -121,14 +145,22 @@ class Use:
 
 
 def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
-    """The first use of an unordered value that keeps the order that it happens to have; None where all uses are blind to it."""
-    found = [use for step in order.uses(value) if (use := _of_step(order, step, value, depth)) is not None]
+    """The first use of an unordered value that keeps the order that it happens to have; None where
+    all uses are blind to it.
+    """
+    found = [
+        use
+        for step in order.uses(value)
+        if (use := _of_step(order, step, value, depth)) is not None
+    ]
     return next((use for use in found if use.strong), found[0] if found else None)
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
     """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
-    uses = [step for step in order.uses(value) if not (isinstance(step, Call) and step.method in _GROWS)]
+    uses = [
+        step for step in order.uses(value) if not (isinstance(step, Call) and step.method in _GROWS)
+    ]
     if any(isinstance(step, Call) and step.method in _SORTS for step in uses):
         return True
     return bool(uses) and all(isinstance(step, Call) and step.name in _BLIND for step in uses)
@@ -139,11 +171,20 @@ def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
         return None
     if isinstance(step, Loop):
         return _of_loop(order, step, depth)
-    if not isinstance(step, Call) or step.name in _BLIND or step.method in _ASKS or step.method in _SORTS:
+    if (
+        not isinstance(step, Call)
+        or step.name in _BLIND
+        or step.method in _ASKS
+        or step.method in _SORTS
+    ):
         return None
     if step.name in _SEQUENCES:
         strong = step.name in _NUMBERED
-        return None if is_blindly_used(step.node, step) else _of_sequence(order, step, step.result, depth, strong)
+        return (
+            None
+            if is_blindly_used(step.node, step)
+            else _of_sequence(order, step, step.result, depth, strong)
+        )
     if tables.draws().get(step.name) is not None or step.name.startswith(
         ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
     ):
@@ -152,8 +193,15 @@ def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool) -> Use | None:
-    """A sequence was made: it counts unless it is sorted later, or all that is done with it is blind to order."""
-    if is_sorted_later(order, made) or unread.is_only_asked(step) or unread.is_of_one(step) or _is_added_and_sorted(step):
+    """A sequence was made: it counts unless it is sorted later, or all that is done with it is
+    blind to order.
+    """
+    if (
+        is_sorted_later(order, made)
+        or unread.is_only_asked(step)
+        or unread.is_of_one(step)
+        or _is_added_and_sorted(step)
+    ):
         return None
     if unread.is_thrown_away(step.module, step.node):
         return None
@@ -163,30 +211,43 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool
         return Use(step, True, "it is numbered in that order")
     if inner is not None:
         return Use(step, inner.strong, inner.how)
-    blind = uses and all(_is_blind(one) or (isinstance(one, Call) and one.name in _SEQUENCES) for one in uses)
+    blind = uses and all(
+        _is_blind(one) or (isinstance(one, Call) and one.name in _SEQUENCES) for one in uses
+    )
     return None if blind else Use(step, False, "it becomes a sequence")
 
 
 def _is_added_and_sorted(step: Step) -> bool:
     """`paths += [...]`, and the function sorts `paths`."""
     statement = step.module.parent(step.node)
-    return isinstance(statement, ast.AugAssign) and _is_sorted_in_text(step, step.node, statement.target)
+    return isinstance(statement, ast.AugAssign) and _is_sorted_in_text(
+        step, step.node, statement.target
+    )
 
 
 def _is_blind(step: Step) -> bool:
     if not isinstance(step, Call):
         return isinstance(step, Loop)
-    return step.name in _BLIND or step.method in _ASKS or bool(_LOGS.match(step.method)) or unread.is_each_by_itself(step)
+    return (
+        step.name in _BLIND
+        or step.method in _ASKS
+        or bool(_LOGS.match(step.method))
+        or unread.is_each_by_itself(step)
+    )
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
-    """Whether an expression stands in a call that is blind to order: `sorted(x for x in names)`, `len(list(names))`; or in a test."""
+    """Whether an expression stands in a call that is blind to order: `sorted(x for x in names)`,
+    `len(list(names))`; or in a test.
+    """
     parent = step.module.parent(node)
     if isinstance(parent, ast.Starred | ast.keyword):
         parent = step.module.parent(parent)
     if isinstance(parent, ast.Call) and parent.func is not node:
         name = step.module.names.of(parent.func) or ""
-        method = parent.func.attr if isinstance(parent.func, ast.Attribute) else name.rpartition(".")[2]
+        method = (
+            parent.func.attr if isinstance(parent.func, ast.Attribute) else name.rpartition(".")[2]
+        )
         return (
             name in _BLIND
             or method in _ASKS
@@ -196,11 +257,15 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
         )
     if isinstance(parent, ast.For | ast.comprehension):
         return isinstance(parent, ast.For) and all(_is_said(statement) for statement in parent.body)
-    return isinstance(parent, ast.Compare | ast.FormattedValue | ast.Assert | ast.If | ast.While | ast.Raise)
+    return isinstance(
+        parent, ast.Compare | ast.FormattedValue | ast.Assert | ast.If | ast.While | ast.Raise
+    )
 
 
 def _is_said(statement: ast.stmt) -> bool:
-    """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be read again."""
+    """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be
+    read again.
+    """
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and _name(call) != "write" and bool(_LOGS.match(_name(call)))
 
@@ -212,7 +277,9 @@ def _is_message(step: Step, node: ast.AST) -> bool:
         at = step.module.parent(at)
         if isinstance(at, ast.FormattedValue | ast.JoinedStr | ast.Raise):
             return True
-        if isinstance(at, ast.Call) and _LOGS.match(at.func.attr if isinstance(at.func, ast.Attribute) else getattr(at.func, "id", "")):
+        if isinstance(at, ast.Call) and _LOGS.match(
+            at.func.attr if isinstance(at.func, ast.Attribute) else getattr(at.func, "id", "")
+        ):
             return True
     return isinstance(at, ast.Raise | ast.Assert)
 
@@ -226,7 +293,9 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
             return None
         made = order.value_of(node)
         return (
-            _of_sequence(order, loop, made, depth, strong=False) if isinstance(made, Items) else Use(loop, False, "it becomes a sequence")
+            _of_sequence(order, loop, made, depth, strong=False)
+            if isinstance(made, Items)
+            else Use(loop, False, "it becomes a sequence")
         )
     if isinstance(node, ast.For | ast.AsyncFor):
         return _of_body(order, loop, node, depth)
@@ -236,28 +305,46 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
 def _in_dict(loop: Loop, node: ast.DictComp) -> Use | None:
     """`{name: next(counter) for name in names}`."""
     for part in ast.walk(node.value):
-        if isinstance(part, ast.Call) and part.args and loop.module.names.of(part.func) == "builtins.next":
+        if (
+            isinstance(part, ast.Call)
+            and part.args
+            and loop.module.names.of(part.func) == "builtins.next"
+        ):
             return Use(loop, True, "its elements are numbered in that order")
     return None
 
 
 def consumer(order: Order, step: Step) -> Step | None:
-    """Where the program goes over what the generator function around a step hands on: the call of the function, or the loop."""
+    """Where the program goes over what the generator function around a step hands on: the call of
+    the function, or the loop.
+    """
     module, node = step.through[-1] if step.through else (step.module, step.module.tree)
     for one in order.at(module, node) if isinstance(node, ast.Call | ast.For) else ():
         if isinstance(one, Loop):
             return one
-        if isinstance(one, Call) and one.own and one.by is None and isinstance(one.result, Items) and one.result.kind == "generator":
+        if (
+            isinstance(one, Call)
+            and one.own
+            and one.by is None
+            and isinstance(one.result, Items)
+            and one.result.kind == "generator"
+        ):
             return one
     return None
 
 
 def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
-    """What a generator function gives is used where the program goes over it; a library that does so keeps the order."""
+    """What a generator function gives is used where the program goes over it; a library that does
+    so keeps the order.
+    """
     place = consumer(order, loop) if depth <= _DEEPEST else None
     if isinstance(place, Loop):
         return _of_loop(order, place, depth + 1)
-    return decided(order, place.result, depth + 1) if isinstance(place, Call) else Use(loop, False, HANDED_ON)
+    return (
+        decided(order, place.result, depth + 1)
+        if isinstance(place, Call)
+        else Use(loop, False, HANDED_ON)
+    )
 
 
 def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int) -> Use | None:
@@ -267,7 +354,9 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
         return None
     if _numbers(parts):
         return Use(loop, True, "its elements are numbered in that order")
-    if draw := next((part for part in parts if isinstance(part, ast.Call) and _is_draw(loop, part)), None):
+    if draw := next(
+        (part for part in parts if isinstance(part, ast.Call) and _is_draw(loop, part)), None
+    ):
         return Use(loop, True, f"each turn draws a random number ({ast.unparse(draw.func)})")
     if any(isinstance(part, ast.Call) and _name(part) in _TRAINS for part in parts):
         return Use(loop, True, "each turn trains on one")
@@ -276,9 +365,17 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
     for part in parts:
         if isinstance(part, ast.Yield | ast.YieldFrom):
             return _handed_on(order, loop, depth)
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and _FILLS.match(part.func.attr):
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and _FILLS.match(part.func.attr)
+        ):
             return Use(loop, False, "its elements are put somewhere in that order")
-        if isinstance(part, ast.Call) and _name(part) in _GROWS and isinstance(part.func, ast.Attribute):
+        if (
+            isinstance(part, ast.Call)
+            and _name(part) in _GROWS
+            and isinstance(part.func, ast.Attribute)
+        ):
             grown = order.value_of(part.func.value)
             if (
                 not is_sorted_later(order, grown)
@@ -290,7 +387,9 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
 
 
 def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | None:
-    """What the user's own functions do that the body of a loop calls: number an element, draw for it, or keep it in an object."""
+    """What the user's own functions do that the body of a loop calls: number an element, draw for
+    it, or keep it in an object.
+    """
     for function in _called(order, parts):
         inner = [part for statement in function.node.body for part in ast.walk(statement)]
         if any(isinstance(part, ast.Call) and _name(part) in _SORTS for part in inner):
@@ -299,7 +398,9 @@ def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | N
             return Use(loop, True, f"`{function.node.name}` numbers its elements in that order")
         for part in inner:
             if isinstance(part, ast.Call) and _keeps_in_object(order, function, part):
-                return Use(loop, False, f"`{function.node.name}` collects its elements in that order")
+                return Use(
+                    loop, False, f"`{function.node.name}` collects its elements in that order"
+                )
     return None
 
 
@@ -320,7 +421,11 @@ def _called(order: Order, parts: list[ast.AST]) -> list[Own]:
         if not isinstance(part, ast.Call):
             continue
         for option in order.value_of(part.func).options():
-            if not isinstance(option, Function) or isinstance(option.node, ast.Lambda) or id(option.node) in found:
+            if (
+                not isinstance(option, Function)
+                or isinstance(option.node, ast.Lambda)
+                or id(option.node) in found
+            ):
                 continue
             found[id(option.node)] = Own(option.node, option.module)
             waiting += [inner for statement in option.node.body for inner in ast.walk(statement)]
@@ -329,20 +434,29 @@ def _called(order: Order, parts: list[ast.AST]) -> list[Own]:
 
 def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
     """`self.words.append(word)`, where nothing sorts the words."""
-    target = call.func.value if isinstance(call.func, ast.Attribute) and _name(call) in _GROWS else None
+    target = (
+        call.func.value if isinstance(call.func, ast.Attribute) and _name(call) in _GROWS else None
+    )
     if not isinstance(target, ast.Attribute):
         return False
-    return not is_sorted_later(order, order.value_of(target)) and not _is_sorted_around(function.module.tree, target)
+    return not is_sorted_later(order, order.value_of(target)) and not _is_sorted_around(
+        function.module.tree, target
+    )
 
 
 def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
-    """`groups[key].append(...)`, lists that begin anew in each turn, and the folders that `os.walk` will go into."""
+    """`groups[key].append(...)`, lists that begin anew in each turn, and the folders that `os.walk`
+    will go into.
+    """
     if isinstance(target, ast.Subscript):
         return True
-    if isinstance(target, ast.Name) and any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.target)):
+    if isinstance(target, ast.Name) and any(
+        isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.target)
+    ):
         return True
     return isinstance(target, ast.Name) and any(
-        isinstance(part, ast.Assign) and any(isinstance(one, ast.Name) and one.id == target.id for one in part.targets)
+        isinstance(part, ast.Assign)
+        and any(isinstance(one, ast.Name) and one.id == target.id for one in part.targets)
         for statement in node.body
         for part in ast.walk(statement)
     )
@@ -351,14 +465,20 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
     """Whether the same function, or module for attributes, sorts what has this name."""
     around: ast.AST = loop.module.function_of(node) or loop.module.tree
-    return _is_sorted_around(loop.module.tree if isinstance(target, ast.Attribute) else around, target)
+    return _is_sorted_around(
+        loop.module.tree if isinstance(target, ast.Attribute) else around, target
+    )
 
 
 def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
     wanted = ast.unparse(target)
     for part in ast.walk(around):
         if isinstance(part, ast.Call):
-            if isinstance(part.func, ast.Attribute) and part.func.attr == "sort" and ast.unparse(part.func.value) == wanted:
+            if (
+                isinstance(part.func, ast.Attribute)
+                and part.func.attr == "sort"
+                and ast.unparse(part.func.value) == wanted
+            ):
                 return True
             if _name(part) in _SORTS and part.args and wanted in ast.unparse(part.args[0]):
                 return True
@@ -370,15 +490,22 @@ def _numbers(parts: list[ast.AST]) -> bool:
     counters = {
         part.target.id
         for part in parts
-        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and isinstance(part.value, ast.Constant)
+        if isinstance(part, ast.AugAssign)
+        and isinstance(part.target, ast.Name)
+        and isinstance(part.value, ast.Constant)
     }
     for part in parts:
-        if isinstance(part, ast.Assign) and any(isinstance(target, ast.Subscript) for target in part.targets):
+        if isinstance(part, ast.Assign) and any(
+            isinstance(target, ast.Subscript) for target in part.targets
+        ):
             if isinstance(part.value, ast.Name) and part.value.id in counters:
                 return True
             if isinstance(part.value, ast.Call) and _name(part.value) == "len" and part.value.args:
                 wanted = ast.unparse(part.value.args[0])
-                if any(isinstance(target, ast.Subscript) and ast.unparse(target.value) == wanted for target in part.targets):
+                if any(
+                    isinstance(target, ast.Subscript) and ast.unparse(target.value) == wanted
+                    for target in part.targets
+                ):
                     return True
         if (
             isinstance(part, ast.Call)

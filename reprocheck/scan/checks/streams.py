@@ -1,4 +1,6 @@
-"""Which generators an order seeds and draws from, and what is known of a draw: what it is for, and whether it matters."""
+"""Which generators an order seeds and draws from, and what is known of a draw: what it is for, and
+whether it matters.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,37 @@ FRAMEWORKS = (
     "paddle",
 )
 _OWN_SEEDS = frozenset(
-    {*FRAMEWORKS, "numpy", "random", "torchvision", "datasets", "pandas", "builtins", "uuid", "secrets", "scipy", "optuna", "cupy"}
+    {
+        *FRAMEWORKS,
+        "numpy",
+        "random",
+        "torchvision",
+        "datasets",
+        "pandas",
+        "builtins",
+        "uuid",
+        "secrets",
+        "scipy",
+        "optuna",
+        "cupy",
+    }
 )
-_SEEDER = re.compile(r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness")
+_SEEDER = re.compile(
+    r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
+)
 _NO_SEEDER = re.compile(
     r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read|load|is|has|test)_|^seed(s|er|ed|ing)?$|^manual_seed$"
 )
-_TRAINS = ("backward", "zero_grad", "fit", "train_on_batch", "apply_gradients", "minimize", "fit_generator", "training_step")
+_TRAINS = (
+    "backward",
+    "zero_grad",
+    "fit",
+    "train_on_batch",
+    "apply_gradients",
+    "minimize",
+    "fit_generator",
+    "training_step",
+)
 _TRAINERS = (
     "jax.grad",
     "jax.value_and_grad",
@@ -77,7 +103,9 @@ _TRAINERS = (
 
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """A call that seeds some streams; `everything` where its name only lets one guess that it does."""
+    """A call that seeds some streams; `everything` where its name only lets one guess that it
+    does.
+    """
 
     call: Call
     streams: frozenset[str]
@@ -86,7 +114,10 @@ class Seeding:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A call that draws, or makes something that will. `streams` are those from which it may draw."""
+    """A call that draws, or makes something that will.
+
+    `streams` are those from which it may draw.
+    """
 
     call: Call
     draws: tables.Draws
@@ -121,12 +152,26 @@ def drawings(order: Order) -> tuple[Drawing, ...]:
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
     """The first call that seeds one of the streams before a step."""
-    return next((one for one in seedings(order) if _seeds(one, streams) and order.is_before(one.call, step)), None)
+    return next(
+        (
+            one
+            for one in seedings(order)
+            if _seeds(one, streams) and order.is_before(one.call, step)
+        ),
+        None,
+    )
 
 
 def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
     """The first call that seeds one of the streams after a step, guesses left out."""
-    return next((one for one in seedings(order) if one.streams & streams and order.is_before(step, one.call)), None)
+    return next(
+        (
+            one
+            for one in seedings(order)
+            if one.streams & streams and order.is_before(step, one.call)
+        ),
+        None,
+    )
 
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
@@ -136,11 +181,17 @@ def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
 
 @lru_cache(maxsize=64)
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
-    """Whether one of the streams is seeded in the order, or may be in a part of the program that the order does not show."""
+    """Whether one of the streams is seeded in the order, or may be in a part of the program that
+    the order does not show.
+    """
     if order.cut or any(_seeds(one, streams) for one in seedings(order)):
         return True
     modules = closure(order)
-    return any(called.may_run(order, modules, module, call) for module in modules for call in _seeding_in_text(module, streams))
+    return any(
+        called.may_run(order, modules, module, call)
+        for module in modules
+        for call in _seeding_in_text(module, streams)
+    )
 
 
 def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
@@ -156,7 +207,9 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
 
 @lru_cache(maxsize=16)
 def closure(order: Order) -> tuple[Module, ...]:
-    """The modules that belong to a program: those that it imports, directly or not, and those in which its steps stand."""
+    """The modules that belong to a program: those that it imports, directly or not, and those in
+    which its steps stand.
+    """
     found = {id(order.root): order.root}
     waiting = [order.root]
     while waiting:
@@ -181,7 +234,9 @@ def is_training(call: Call) -> bool:
 @lru_cache(maxsize=16)
 def uses_framework(order: Order) -> bool:
     """Whether numbers drawn in it can reach a training at all."""
-    return any(module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order))
+    return any(
+        module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order)
+    )
 
 
 def title(streams: frozenset[str]) -> str:
@@ -240,7 +295,9 @@ def given(call: Call, condition: str, position: int | None = None, *, sure: bool
         return not (is_none(value) or _is_false(value))
     if value is None:
         return False
-    return any(spelt(option) == wanted or (not sure and _is_unknown(option)) for option in value.options())
+    return any(
+        spelt(option) == wanted or (not sure and _is_unknown(option)) for option in value.options()
+    )
 
 
 def _is_false(value: Value | None) -> bool:
@@ -271,14 +328,23 @@ def _seedings(order: Order) -> Iterator[Seeding]:
 
 
 def _may_seed(call: Call) -> bool:
-    """A function of an unknown library whose name says that it seeds, or an object that is given a seed."""
+    """A function of an unknown library whose name says that it seeds, or an object that is given a
+    seed.
+    """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
     if package in _OWN_SEEDS and package not in ("builtins", "torch", "transformers"):
         return False
     if _SEEDER.search(last) and not _NO_SEEDER.search(last):
-        return package not in ("builtins", "torch") or ("use_deterministic" not in last and package != "torch")
-    return bool(rest) and package not in (*_OWN_SEEDS, "?") and "()" not in call.name and not is_none(call.keywords.get("seed"))
+        return package not in ("builtins", "torch") or (
+            "use_deterministic" not in last and package != "torch"
+        )
+    return (
+        bool(rest)
+        and package not in (*_OWN_SEEDS, "?")
+        and "()" not in call.name
+        and not is_none(call.keywords.get("seed"))
+    )
 
 
 def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
@@ -299,7 +365,11 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
 def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
     """The calls whose last part is that of a function that seeds."""
     words = tables.last_parts()
-    return tuple(node for node in module.index.calls if (getattr(node.func, "attr", None) or getattr(node.func, "id", None)) in words)
+    return tuple(
+        node
+        for node in module.index.calls
+        if (getattr(node.func, "attr", None) or getattr(node.func, "id", None)) in words
+    )
 
 
 def _drawings(order: Order) -> Iterator[Drawing]:
@@ -314,29 +384,54 @@ def _drawings(order: Order) -> Iterator[Drawing]:
                 yield drawing
 
 
-_IN_PLACE = frozenset({"normal_", "uniform_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_", "random_"})
+_IN_PLACE = frozenset(
+    {
+        "normal_",
+        "uniform_",
+        "bernoulli_",
+        "exponential_",
+        "geometric_",
+        "cauchy_",
+        "log_normal_",
+        "random_",
+    }
+)
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
 def _in_place(call: Call) -> Drawing | None:
     """`tensor.normal_()`, where a torch tensor it is."""
-    if call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy.")) or given(call, "generator"):
+    if call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy.")) or given(
+        call, "generator"
+    ):
         return None
     return Drawing(call, _FILLED, frozenset({"torch", "device"}))
 
 
 def _draws(call: Call, known: tables.Draws) -> bool:
-    if any(given(call, condition, known.position(condition.partition("=")[0])) for condition in known.unless):
+    if any(
+        given(call, condition, known.position(condition.partition("=")[0]))
+        for condition in known.unless
+    ):
         return False
-    if any(not given(call, condition, known.position(condition.partition("=")[0]), sure=True) for condition in known.only):
+    if any(
+        not given(call, condition, known.position(condition.partition("=")[0]), sure=True)
+        for condition in known.only
+    ):
         return False
-    constants = [value for keyword in known.constant if (value := call.keywords.get(keyword)) is not None]
+    constants = [
+        value for keyword in known.constant if (value := call.keywords.get(keyword)) is not None
+    ]
     needed = 1 if given(call, "has_bias=False") else known.needed
     return not known.constant or sum(map(_is_constant, constants)) < needed
 
 
-_FIXED = frozenset({"ones", "zeros", "one", "zero", "ones_", "zeros_", "constant", "identity", "eye"})
-_FIXED_CALLS = re.compile(r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$")
+_FIXED = frozenset(
+    {"ones", "zeros", "one", "zero", "ones_", "zeros_", "constant", "identity", "eye"}
+)
+_FIXED_CALLS = re.compile(
+    r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$"
+)
 
 
 def _is_constant(value: Value) -> bool:
@@ -354,7 +449,9 @@ _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 
 
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
-    """torch draws from the generator of the device that it is told; where that is not known, from either."""
+    """torch draws from the generator of the device that it is told; where that is not known, from
+    either.
+    """
     if known.stream == "backend":
         return _OF_KERAS
     if known.stream != "torch":

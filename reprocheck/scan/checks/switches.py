@@ -82,34 +82,56 @@ def benchmark(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         stores = list(order.stores(_CUDNN + "benchmark"))
         for store in stores:
-            if not _is(store.value, True) or any(order.is_before(store, other) and _is(other.value, False) for other in stores):
+            if not _is(store.value, True) or any(
+                order.is_before(store, other) and _is(other.value, False) for other in stores
+            ):
                 continue
-            before = [one for one in _deterministic(order) if order.is_before(one, store) and not _are_exclusive(one, store)]
+            before = [
+                one
+                for one in _deterministic(order)
+                if order.is_before(one, store) and not _are_exclusive(one, store)
+            ]
             if before:
                 yield hit(
                     "RC706",
                     store,
-                    f"cuDNN's benchmark is switched on again after deterministic mode in {at(before[-1], store.module)}, and wins over it",
+                    "cuDNN's benchmark is switched on again after deterministic mode in"
+                    f" {at(before[-1], store.module)}, and wins over it",
                 )
             else:
-                yield hit("RC706", store, "cuDNN times its convolutions and takes the fastest, which may be another one in the next run")
+                yield hit(
+                    "RC706",
+                    store,
+                    "cuDNN times its convolutions and takes the fastest, which may be another one"
+                    " in the next run",
+                )
 
 
 def _are_exclusive(one: Step, other: Step) -> bool:
     """Whether they stand in the two branches of one `if`."""
     branches = {id(condition.test): condition.taken for condition in one.conditions}
-    return any(branches.get(id(condition.test), condition.taken) is not condition.taken for condition in other.conditions)
+    return any(
+        branches.get(id(condition.test), condition.taken) is not condition.taken
+        for condition in other.conditions
+    )
 
 
 @check("RC011")
 def half(module: Module, project: Project) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
     for order in module.orders:
-        if not order.whole or "cuda" not in devices.accelerators(order) or devices.is_deterministic(order):
+        if (
+            not order.whole
+            or "cuda" not in devices.accelerators(order)
+            or devices.is_deterministic(order)
+        ):
             continue
         for store in order.stores(_CUDNN + "deterministic"):
             if _is(store.value, True):
-                message = "this is for cuDNN's convolutions alone; `torch.use_deterministic_algorithms(True)` is for all operators"
+                message = (
+                    "this is for cuDNN's convolutions alone;"
+                    " `torch.use_deterministic_algorithms(True)` is for all operators"
+                )
                 yield hit("RC011", store, message)
                 break
 
@@ -119,8 +141,15 @@ def warns_only(module: Module, project: Project) -> Iterator[Hit]:
     """Deterministic mode that goes on with operators that are not."""
     for order in module.orders:
         for call in order.calls("torch.use_deterministic_algorithms"):
-            if given(call, "warn_only=True", sure=True) and not given(call, "mode=False", 0, sure=True):
-                yield hit("RC012", call, "with `warn_only=True` operators without a deterministic kernel run as before, with a warning")
+            if given(call, "warn_only=True", sure=True) and not given(
+                call, "mode=False", 0, sure=True
+            ):
+                yield hit(
+                    "RC012",
+                    call,
+                    "with `warn_only=True` operators without a deterministic kernel run as before,"
+                    " with a warning",
+                )
 
 
 @check("RC007")
@@ -133,14 +162,20 @@ def workspace(module: Module, project: Project) -> Iterator[Hit]:
         used = devices.first_use(order, "cuda", sure=True)
         if stores and used is not None and _is_multiplied(order, used, stores[0]):
             yield hit(
-                "RC007", stores[0], f"this comes after CUDA is used in {at(used, stores[0].module)}: cuBLAS has read the variable by then"
+                "RC007",
+                stores[0],
+                f"this comes after CUDA is used in {at(used, stores[0].module)}: cuBLAS has read"
+                " the variable by then",
             )
         if stores or used is None:
             continue
         for call in order.calls("torch.use_deterministic_algorithms"):
-            if not given(call, "mode=False", 0, sure=True) and not given(call, "warn_only=True", sure=True):
+            if not given(call, "mode=False", 0, sure=True) and not given(
+                call, "warn_only=True", sure=True
+            ):
                 message = (
-                    "CUDA's matrix products raise an error in deterministic mode unless CUBLAS_WORKSPACE_CONFIG is set before the start"
+                    "CUDA's matrix products raise an error in deterministic mode unless"
+                    " CUBLAS_WORKSPACE_CONFIG is set before the start"
                 )
                 yield hit("RC007", call, message)
                 break
@@ -148,17 +183,27 @@ def workspace(module: Module, project: Project) -> Iterator[Hit]:
 
 def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
     """Whether something that calls cuBLAS comes between the first use of the device and a store."""
-    return any(order.is_before(used, call) and order.is_before(call, store) for call in order.methods(*_PRODUCTS))
+    return any(
+        order.is_before(used, call) and order.is_before(call, store)
+        for call in order.methods(*_PRODUCTS)
+    )
 
 
 @check("RC007")
 def recurrent(module: Module, project: Project) -> Iterator[Hit]:
     """Recurrent layers on CUDA, which wait for the same variable."""
     for order in module.orders:
-        if not order.whole or "cuda" not in devices.accelerators(order) or list(order.environment("CUBLAS_WORKSPACE_CONFIG")):
+        if (
+            not order.whole
+            or "cuda" not in devices.accelerators(order)
+            or list(order.environment("CUBLAS_WORKSPACE_CONFIG"))
+        ):
             continue
         for call in order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"):
-            message = f"`nn.{call.method}` may differ from run to run on CUDA unless CUBLAS_WORKSPACE_CONFIG is set before the start"
+            message = (
+                f"`nn.{call.method}` may differ from run to run on CUDA unless"
+                " CUBLAS_WORKSPACE_CONFIG is set before the start"
+            )
             yield hit("RC007", call, message, severity="note")
             break
 
@@ -172,7 +217,10 @@ def hash_seed(module: Module, project: Project) -> Iterator[Hit]:
         for store in order.environment("PYTHONHASHSEED"):
             if not any("PYTHONHASHSEED" in _text(condition.test) for condition in store.conditions):
                 yield hit(
-                    "RC506", store, "Python has read PYTHONHASHSEED when it started: this changes nothing here, only in child processes"
+                    "RC506",
+                    store,
+                    "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
+                    " only in child processes",
                 )
 
 
@@ -182,16 +230,31 @@ def threads(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         for call in order.calls(*_THREADS):
             number = call.argument(0)
-            if number is not None and (cores := next(number.calls(*_CORES), None)) is not None and not _is_put_back(order, call):
-                yield hit("RC002", call, f"the number of threads follows the machine (`{cores.name}`), and the last bits of sums with it")
+            if (
+                number is not None
+                and (cores := next(number.calls(*_CORES), None)) is not None
+                and not _is_put_back(order, call)
+            ):
+                yield hit(
+                    "RC002",
+                    call,
+                    f"the number of threads follows the machine (`{cores.name}`), and the last bits"
+                    " of sums with it",
+                )
 
 
 def _is_put_back(order: Order, call: Call) -> bool:
     """Whether the same function asks for the number before, and sets it again afterwards."""
     function = call.module.function_of(call.node)
-    after = (one for one in order.after(call, call.name) if one.module is call.module and one.module.function_of(one.node) is function)
+    after = (
+        one
+        for one in order.after(call, call.name)
+        if one.module is call.module and one.module.function_of(one.node) is function
+    )
     return function is not None and any(
-        number.made_by("torch.get_num_threads") is not None for one in after if (number := one.argument(0)) is not None
+        number.made_by("torch.get_num_threads") is not None
+        for one in after
+        if (number := one.argument(0)) is not None
     )
 
 
@@ -205,19 +268,30 @@ def autotune(module: Module, project: Project) -> Iterator[Hit]:
             mode = call.argument(None, "mode")
             if isinstance(mode, Constant) and str(mode.value).startswith("max-autotune"):
                 yield hit(
-                    "RC004", call, f'mode="{mode.value}" times kernels and keeps the fastest, which may be another one in the next run'
+                    "RC004",
+                    call,
+                    f'mode="{mode.value}" times kernels and keeps the fastest, which may be another'
+                    " one in the next run",
                 )
 
 
 def _deterministic(order: Order) -> list[Step]:
     """What switches deterministic mode on."""
-    found: list[Step] = [store for store in order.stores(_CUDNN + "deterministic") if _is(store.value, True)]
-    found += [call for call in order.calls("torch.use_deterministic_algorithms") if not given(call, "mode=False", 0, sure=True)]
+    found: list[Step] = [
+        store for store in order.stores(_CUDNN + "deterministic") if _is(store.value, True)
+    ]
+    found += [
+        call
+        for call in order.calls("torch.use_deterministic_algorithms")
+        if not given(call, "mode=False", 0, sure=True)
+    ]
     return sorted(found, key=order.position)
 
 
 def _is(value: Value, wanted: bool) -> bool:
-    return any(isinstance(option, Constant) and option.value is wanted for option in value.options())
+    return any(
+        isinstance(option, Constant) and option.value is wanted for option in value.options()
+    )
 
 
 def _text(node: object) -> str:

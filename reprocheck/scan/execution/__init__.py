@@ -1,6 +1,8 @@
-"""The abstract execution: statements are gone through as Python would, with both branches of each condition that is not known.
+"""The abstract execution: statements are gone through as Python would, with both branches of each
+condition that is not known.
 
-`program(module)` is what happens when a module is executed, `orders(module)` everything that begins in it.
+`program(module)` is what happens when a module is executed, `orders(module)` everything that begins
+in it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reprocheck.scan.values import Class, Constant, Either, External, Instance, Items, Made, Package, Part, Value, either
+from reprocheck.scan.values import (
+    Class,
+    Constant,
+    Either,
+    External,
+    Instance,
+    Items,
+    Made,
+    Package,
+    Part,
+    Value,
+    either,
+)
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -36,18 +48,25 @@ def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> No
 
 
 def bind(machine: Machine, frame: Frame, name: str, value: Value) -> None:
-    """Gives a value to a name. Under a condition, a name of a frame around keeps what it had as well."""
+    """Gives a value to a name.
+
+    Under a condition, a name of a frame around keeps what it had as well.
+    """
     holder = frame.holder(name)
     if holder is not frame and machine.conditions and name in holder.variables:
         value = either([value, holder.variables[name]])
     holder.variables[name] = value
 
 
-def set_attribute(machine: Machine, frame: Frame, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
+def set_attribute(
+    machine: Machine, frame: Frame, node: ast.AST, whole: Value, attribute: str, value: Value
+) -> None:
     """Gives a value to an attribute; of something of a library, that is a step."""
     if isinstance(whole, Instance):
         before = whole.attributes.get(attribute)
-        whole.attributes[attribute] = either([value, before]) if before is not None and machine.conditions else value
+        whole.attributes[attribute] = (
+            either([value, before]) if before is not None and machine.conditions else value
+        )
         if whole.of.external_bases():
             machine.store(frame, node, f"{whole.library_name}.{attribute}", value, whole)
     elif isinstance(whole, Class):
@@ -57,11 +76,17 @@ def set_attribute(machine: Machine, frame: Frame, node: ast.AST, whole: Value, a
     else:
         if isinstance(whole, Made):
             whole.facts[attribute] = value
-        name = _dotted(whole, attribute) if isinstance(whole, External) else Part(whole, attribute).name or attribute
+        name = (
+            _dotted(whole, attribute)
+            if isinstance(whole, External)
+            else Part(whole, attribute).name or attribute
+        )
         machine.store(frame, node, name, value, whole)
 
 
-def set_item(machine: Machine, frame: Frame, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
+def set_item(
+    machine: Machine, frame: Frame, node: ast.AST, whole: Value, key: Value, value: Value
+) -> None:
     """Gives a value to an item."""
     if isinstance(whole, Items):
         whole.items.append(value)
@@ -87,8 +112,15 @@ def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
     spelled = [
         option.items
         for option in options
-        if isinstance(option, Items) and option.whole and option.kind in ("list", "tuple") and len(option.items) == len(targets)
+        if isinstance(option, Items)
+        and option.whole
+        and option.kind in ("list", "tuple")
+        and len(option.items) == len(targets)
     ]
-    if spelled and len(spelled) == len(options) and not any(isinstance(target, ast.Starred) for target in targets):
+    if (
+        spelled
+        and len(spelled) == len(options)
+        and not any(isinstance(target, ast.Starred) for target in targets)
+    ):
         return [either([items[index] for items in spelled]) for index in range(len(targets))]
     return [Part(value, None) for _ in targets]

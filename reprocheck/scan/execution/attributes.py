@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.execution.elements import bound_to
-from reprocheck.scan.values import Class, Either, External, Function, Instance, Made, Package, Part, Super, Value, either
+from reprocheck.scan.values import (
+    Class,
+    Either,
+    External,
+    Function,
+    Instance,
+    Made,
+    Package,
+    Part,
+    Super,
+    Value,
+    either,
+)
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -29,7 +41,11 @@ def attribute(machine: Machine, frame: Frame, node: ast.AST, whole: Value, name:
         if found is None:
             bases = whole.external_bases()
             return External(f"{bases[0]}.{name}") if bases else Part(whole, name)
-        return bound_to(found, whole) if isinstance(found, Function) and found.kind == "class" else found
+        return (
+            bound_to(found, whole)
+            if isinstance(found, Function) and found.kind == "class"
+            else found
+        )
     if isinstance(whole, Super):
         return _of_super(whole, name)
     if isinstance(whole, Either):
@@ -37,7 +53,9 @@ def attribute(machine: Machine, frame: Frame, node: ast.AST, whole: Value, name:
     return Part(whole, name)
 
 
-def _of_instance(machine: Machine, frame: Frame, node: ast.AST, whole: Instance, name: str) -> Value:
+def _of_instance(
+    machine: Machine, frame: Frame, node: ast.AST, whole: Instance, name: str
+) -> Value:
     if name in whole.attributes:
         return whole.attributes[name]
     found = whole.of.find(name)

@@ -1,4 +1,6 @@
-"""Calls: those of the user's functions and classes are followed into, those of libraries recorded."""
+"""Calls: those of the user's functions and classes are followed into, those of libraries
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def evaluate_call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
     return called(machine, frame, node, callee, arguments, keywords, open=open, receiver=receiver)
 
 
-def _arguments(machine: Machine, frame: Frame, node: ast.Call) -> tuple[tuple[Value, ...], Keywords, bool]:
+def _arguments(
+    machine: Machine, frame: Frame, node: ast.Call
+) -> tuple[tuple[Value, ...], Keywords, bool]:
     from reprocheck.scan.execution.expressions import evaluate
 
     arguments: list[Value] = []
@@ -84,7 +88,9 @@ def _arguments(machine: Machine, frame: Frame, node: ast.Call) -> tuple[tuple[Va
         if isinstance(value, Items) and value.kind == "dict":
             spelled = zip(value.keys, value.items, strict=False)
             keywords |= {str(key.value): item for key, item in spelled if isinstance(key, Constant)}
-            open = open or not value.whole or not all(isinstance(key, Constant) for key in value.keys)
+            open = (
+                open or not value.whole or not all(isinstance(key, Constant) for key in value.keys)
+            )
         else:
             open = True
     return tuple(arguments), keywords, open
@@ -104,7 +110,12 @@ def called(
     """What calling a value gives back."""
     options = callee.options()
     if len(options) > 1:
-        return either([called(machine, frame, node, one, arguments, keywords, open=open, receiver=receiver) for one in options])
+        return either(
+            [
+                called(machine, frame, node, one, arguments, keywords, open=open, receiver=receiver)
+                for one in options
+            ]
+        )
     if isinstance(callee, Function):
         return inline(machine, frame, node, callee, arguments, keywords, open=open)
     if isinstance(callee, Class):
@@ -116,8 +127,19 @@ def called(
                 from reprocheck.scan.execution.elements import bound_to
 
                 callee.ran.add(method)
-                return inline(machine, frame, node, bound_to(function, callee), arguments, keywords, open=open)
-        return _of_library(machine, frame, node, f"{callee.library_name}.__call__", callee, arguments, keywords, open=open)
+                return inline(
+                    machine, frame, node, bound_to(function, callee), arguments, keywords, open=open
+                )
+        return _of_library(
+            machine,
+            frame,
+            node,
+            f"{callee.library_name}.__call__",
+            callee,
+            arguments,
+            keywords,
+            open=open,
+        )
     name = callee.name or "?"
     if isinstance(callee, Made) or (isinstance(callee, Part) and callee.key is None):
         name, receiver = f"{name}.__call__", callee
@@ -139,10 +161,14 @@ def _of_library(
     *,
     open: bool,
 ) -> Value:
-    """Records a call of a library, and follows what it does with functions and objects of the user's."""
+    """Records a call of a library, and follows what it does with functions and objects of the
+    user's.
+    """
     from reprocheck.scan.execution import known, pending
 
-    call = machine.call(frame, node, name, receiver=receiver, arguments=arguments, keywords=keywords, open=open)
+    call = machine.call(
+        frame, node, name, receiver=receiver, arguments=arguments, keywords=keywords, open=open
+    )
     made = Made(call)
     call.result = made
     result = known.result(machine, frame, call)
@@ -157,13 +183,17 @@ def _of_library(
 
 
 def _is_object(value: Value) -> bool:
-    """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a tensor made of it."""
+    """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a
+    tensor made of it.
+    """
     if isinstance(value, Instance):
         return True
-    return isinstance(value, Made) and (value.call.method[:1].isupper() or value.call.method in ("default_rng",))
+    return isinstance(value, Made) and (
+        value.call.method[:1].isupper() or value.call.method in ("default_rng",)
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------------- the user's own
+# ----------------------------------------------------------------------------------- the user's own
 
 
 def inline(
@@ -178,7 +208,14 @@ def inline(
 ) -> Value:
     """Follows a call of the user's function. The call itself is a step, too."""
     call = machine.call(
-        frame, node, function.qualified, receiver=function.owner, arguments=arguments, keywords=keywords, open=open, own=True
+        frame,
+        node,
+        function.qualified,
+        receiver=function.owner,
+        arguments=arguments,
+        keywords=keywords,
+        open=open,
+        own=True,
     )
 
     def body() -> Value:
@@ -197,7 +234,9 @@ def inline(
     return call.result
 
 
-def _body(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
+def _body(
+    machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+) -> Value:
     from reprocheck.scan.execution.expressions import evaluate
     from reprocheck.scan.execution.statements import block
 
@@ -210,7 +249,14 @@ def _body(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunct
     return either(values) if values else Constant(None)
 
 
-def _bind_parameters(frame: Frame, function: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value], *, open: bool) -> None:
+def _bind_parameters(
+    frame: Frame,
+    function: Function,
+    arguments: tuple[Value, ...],
+    keywords: Mapping[str, Value],
+    *,
+    open: bool,
+) -> None:
     """Gives each parameter its argument, else its default, else what is unknown."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
@@ -242,12 +288,17 @@ def _bind_parameters(frame: Frame, function: Function, arguments: tuple[Value, .
     if parameters.vararg:
         variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
     if parameters.kwarg:
-        variables[parameters.kwarg.arg] = Items("dict", list(named.values()), [Constant(name) for name in named], whole=not open)
+        variables[parameters.kwarg.arg] = Items(
+            "dict", list(named.values()), [Constant(name) for name in named], whole=not open
+        )
 
 
 def _unknown(parameter: ast.arg) -> Parameter:
     """A parameter for which nothing was passed."""
-    return Parameter(parameter.arg, text=isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "str")
+    return Parameter(
+        parameter.arg,
+        text=isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "str",
+    )
 
 
 def instantiated(
@@ -264,7 +315,9 @@ def instantiated(
     from reprocheck.scan.execution.elements import bound_to
 
     made = Instance(of, inputs=(*arguments, *keywords.values()))
-    call = machine.call(frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True)
+    call = machine.call(
+        frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True
+    )
     call.result = made
     constructor = of.find("__init__")
     if isinstance(constructor, Function):
@@ -298,12 +351,21 @@ _FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Fi
 
 
 def _defaults(machine: Machine, made: Instance) -> None:
-    """What the fields of a dataclass hold that nobody gave: `field(default=3)`, `field(default_factory=list)`."""
+    """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
+    `field(default_factory=list)`.
+    """
     for base in made.of.line_of_bases():
         for name, value in base.attributes.items() if isinstance(base, Class) else ():
-            if name in made.attributes or not isinstance(value, Made) or value.call.name not in _FIELDS:
+            if (
+                name in made.attributes
+                or not isinstance(value, Made)
+                or value.call.name not in _FIELDS
+            ):
                 continue
-            factory, default = value.call.argument(None, "default_factory", "factory"), value.call.argument(None, "default")
+            factory, default = (
+                value.call.argument(None, "default_factory", "factory"),
+                value.call.argument(None, "default"),
+            )
             if isinstance(factory, External | Function | Class):
                 frame = Frame(module=value.call.module, node=value.call.module.tree)
                 made.attributes[name] = called(machine, frame, value.call.node, factory, (), {})

@@ -25,7 +25,10 @@ _SAME = (
 
 
 def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
-    """What a loop over a value gives: an item of it, the same for all turns. What a library does to get at one happens now."""
+    """What a loop over a value gives: an item of it, the same for all turns.
+
+    What a library does to get at one happens now.
+    """
     from reprocheck.scan.execution import pending
 
     found: list[Value] = []
@@ -55,9 +58,17 @@ def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Valu
         return element(machine, frame, node, first)
     if call.method == "items" and isinstance(call.receiver, Items) and call.receiver.kind == "dict":
         return Items("tuple", [either(call.receiver.keys), either(call.receiver.items)])
-    if call.method == "values" and isinstance(call.receiver, Items) and call.receiver.kind == "dict":
+    if (
+        call.method == "values"
+        and isinstance(call.receiver, Items)
+        and call.receiver.kind == "dict"
+    ):
         return either(call.receiver.items)
-    if call.method in ("items", "values") and isinstance(call.receiver, Made) and EACH in call.receiver.facts:
+    if (
+        call.method in ("items", "values")
+        and isinstance(call.receiver, Made)
+        and EACH in call.receiver.facts
+    ):
         held = call.receiver.facts[EACH]
         return held if call.method == "values" else Items("tuple", [Part(value, None), held])
     return Part(value, None)
@@ -71,10 +82,22 @@ def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance)
         if isinstance(function, Function):
             value.ran.add(method)
             bound = bound_to(function, value)
-            result = inline(machine, frame, node, bound, (Part(value, "index"),) if method == "__getitem__" else (), {}, open=False)
+            result = inline(
+                machine,
+                frame,
+                node,
+                bound,
+                (Part(value, "index"),) if method == "__getitem__" else (),
+                {},
+                open=False,
+            )
             if method == "__getitem__":
                 return result
-            return element(machine, frame, node, result) if not isinstance(result, Instance) else Part(value, None)
+            return (
+                element(machine, frame, node, result)
+                if not isinstance(result, Instance)
+                else Part(value, None)
+            )
     return Part(value, None)
 
 

@@ -41,7 +41,11 @@ def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 
 
 def _unknown(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    parts = tuple(evaluate(machine, frame, child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    parts = tuple(
+        evaluate(machine, frame, child)
+        for child in ast.iter_child_nodes(node)
+        if isinstance(child, ast.expr)
+    )
     return Derived(type(node).__name__, parts) if parts else UNKNOWN
 
 
@@ -71,7 +75,7 @@ def lookup(frame: Frame, name: str) -> Value:
     return External(canonical(f"{found[-1]}.{name}")) if found else UNKNOWN
 
 
-# -------------------------------------------------------------------------------------------------------------------- attributes
+# --------------------------------------------------------------------------------------- attributes
 
 
 def _attribute(machine: Machine, frame: Frame, node: ast.Attribute) -> Value:
@@ -79,13 +83,20 @@ def _attribute(machine: Machine, frame: Frame, node: ast.Attribute) -> Value:
     return attribute(machine, frame, node, whole, node.attr)
 
 
-# -------------------------------------------------------------------------------------------------------------------- operators
+# ---------------------------------------------------------------------------------------- operators
 
 
 def combined(kind: str, one: Value, other: Value) -> Value:
     """The result of an operator."""
-    if kind == "Add" and isinstance(one, Items) and isinstance(other, Items) and one.kind == other.kind:
-        return Items(one.kind, [*one.items, *other.items], whole=one.whole and other.whole, over=(one, other))
+    if (
+        kind == "Add"
+        and isinstance(one, Items)
+        and isinstance(other, Items)
+        and one.kind == other.kind
+    ):
+        return Items(
+            one.kind, [*one.items, *other.items], whole=one.whole and other.whole, over=(one, other)
+        )
     return computed(kind, one, other)
 
 
@@ -112,13 +123,19 @@ def _unary(machine: Machine, frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         known = truth(operand)
         return Constant(not known) if known is not None else Derived("Not", (operand,))
-    if isinstance(node.op, ast.USub) and isinstance(operand, Constant) and isinstance(operand.value, int | float):
+    if (
+        isinstance(node.op, ast.USub)
+        and isinstance(operand, Constant)
+        and isinstance(operand.value, int | float)
+    ):
         return Constant(-operand.value)
     return Derived(type(node.op).__name__, (operand,))
 
 
 def _boolean(machine: Machine, frame: Frame, node: ast.BoolOp) -> Value:
-    """`and` and `or`: parts after the first are under its condition, and left out where a constant decides."""
+    """`and` and `or`: parts after the first are under its condition, and left out where a constant
+    decides.
+    """
     stop = isinstance(node.op, ast.Or)
     values: list[Value] = []
     before = machine.conditions
@@ -141,7 +158,9 @@ def _boolean(machine: Machine, frame: Frame, node: ast.BoolOp) -> Value:
 
 
 def _where_true(value: Value) -> Value:
-    """What a part of an `or` can be where the whole is that part: no option of it that is false, and so never None."""
+    """What a part of an `or` can be where the whole is that part: no option of it that is false,
+    and so never None.
+    """
     options = [option for option in value.options() if truth(option) is not False]
     return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])
 
@@ -191,13 +210,16 @@ def _yield_from(machine: Machine, frame: Frame, node: ast.YieldFrom) -> Value:
 
 
 def _formatted(machine: Machine, frame: Frame, node: ast.JoinedStr) -> Value:
-    parts = [evaluate(machine, frame, part.value if isinstance(part, ast.FormattedValue) else part) for part in node.values]
+    parts = [
+        evaluate(machine, frame, part.value if isinstance(part, ast.FormattedValue) else part)
+        for part in node.values
+    ]
     if parts and all(isinstance(part, Constant) for part in parts):
         return Constant("".join(str(part.value) for part in parts if isinstance(part, Constant)))
     return Derived("format", tuple(parts))
 
 
-# -------------------------------------------------------------------------------------------------------------------- containers
+# --------------------------------------------------------------------------------------- containers
 
 
 def _display(kind: str) -> Callable[[Machine, Frame, Any], Value]:
@@ -238,8 +260,19 @@ def _dict(machine: Machine, frame: Frame, node: ast.Dict) -> Value:
     return made
 
 
-def _comprehension(machine: Machine, frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-    inner = Frame(module=frame.module, node=node, around=frame, qualified=frame.qualified, of_class=frame.of_class, receiver=frame.receiver)
+def _comprehension(
+    machine: Machine,
+    frame: Frame,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+) -> Value:
+    inner = Frame(
+        module=frame.module,
+        node=node,
+        around=frame,
+        qualified=frame.qualified,
+        of_class=frame.of_class,
+        receiver=frame.receiver,
+    )
     over: list[Value] = []
     conditions = machine.conditions
     loops = machine.loops
@@ -252,7 +285,12 @@ def _comprehension(machine: Machine, frame: Frame, node: ast.ListComp | ast.SetC
         for test in generator.ifs:
             evaluate(machine, inner, test)
             machine.conditions = (*machine.conditions, Condition(test, True))
-    kind = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator", ast.DictComp: "dict"}[type(node)]
+    kind = {
+        ast.ListComp: "list",
+        ast.SetComp: "set",
+        ast.GeneratorExp: "generator",
+        ast.DictComp: "dict",
+    }[type(node)]
     made = Items(kind, [], over=tuple(over), whole=False)
     if isinstance(node, ast.DictComp):
         made.keys.append(evaluate(machine, inner, node.key))
@@ -270,31 +308,48 @@ def _subscript(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
     for option in whole.options():
         if isinstance(node.slice, ast.Slice) and isinstance(option, Items | Made):
             found.append(
-                Items("list", list(option.items), over=(option,), whole=False) if isinstance(option, Items) else Part(option, None)
+                Items("list", list(option.items), over=(option,), whole=False)
+                if isinstance(option, Items)
+                else Part(option, None)
             )
         elif isinstance(option, Items):
             item = option.get(key.value) if isinstance(key, Constant) else None
             found.append(item or Part(option, None))
-        elif isinstance(option, Instance) and isinstance(method := option.of.find("__getitem__"), Function):
+        elif isinstance(option, Instance) and isinstance(
+            method := option.of.find("__getitem__"), Function
+        ):
             option.ran.add("__getitem__")
-            found.append(calls.inline(machine, frame, node, bound_to(method, option), (key,), {}, open=False))
+            found.append(
+                calls.inline(machine, frame, node, bound_to(method, option), (key,), {}, open=False)
+            )
         elif isinstance(option, Made) and EACH in option.facts:
             found.append(option.facts[EACH])
         else:
             drawn = not isinstance(key, Constant) and next(key.calls(), None) is not None
-            found.append(Derived("item", (Part(option, None), key)) if drawn else Part(option, None))
+            found.append(
+                Derived("item", (Part(option, None), key)) if drawn else Part(option, None)
+            )
     return either(found)
 
 
 def _slice(machine: Machine, frame: Frame, node: ast.Slice) -> Value:
-    parts = [evaluate(machine, frame, part) for part in (node.lower, node.upper, node.step) if part is not None]
+    parts = [
+        evaluate(machine, frame, part)
+        for part in (node.lower, node.upper, node.step)
+        if part is not None
+    ]
     return Derived("Slice", tuple(parts))
 
 
-# -------------------------------------------------------------------------------------------------------------------- functions
+# ---------------------------------------------------------------------------------------- functions
 
 
-def function(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str) -> Function:
+def function(
+    machine: Machine,
+    frame: Frame,
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+    name: str,
+) -> Function:
     """A function as it is defined: defaults are evaluated now."""
     made = Function(
         node=node,
@@ -303,7 +358,10 @@ def function(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFu
         qualified=frame.name_of(name),
         of_class=frame.of_class if frame.is_class else None,
         defaults=tuple(evaluate(machine, frame, default) for default in node.args.defaults),
-        keyword_defaults=tuple(evaluate(machine, frame, one) if one is not None else None for one in node.args.kw_defaults),
+        keyword_defaults=tuple(
+            evaluate(machine, frame, one) if one is not None else None
+            for one in node.args.kw_defaults
+        ),
     )
     if frame.around is not None and not frame.is_class:
         machine.closures.append(made)
@@ -332,7 +390,15 @@ def left(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> None:
     """What happens at the end of a `with`."""
     if isinstance(value, Instance) and isinstance(method := value.of.find("__exit__"), Function):
         value.ran.add("__exit__")
-        calls.inline(machine, frame, node, bound_to(method, value), (UNKNOWN, UNKNOWN, UNKNOWN), {}, open=False)
+        calls.inline(
+            machine,
+            frame,
+            node,
+            bound_to(method, value),
+            (UNKNOWN, UNKNOWN, UNKNOWN),
+            {},
+            open=False,
+        )
 
 
 _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Frame, Any], Value]] = {

@@ -64,7 +64,11 @@ class Frame:
             return self
         if self.outer[name]:
             return self.top
-        around = [frame for frame in self.chain() if frame is not self and frame.around is not None and name in frame.variables]
+        around = [
+            frame
+            for frame in self.chain()
+            if frame is not self and frame.around is not None and name in frame.variables
+        ]
         return around[0] if around else self
 
     def name_of(self, name: str) -> str:

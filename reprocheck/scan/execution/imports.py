@@ -26,7 +26,9 @@ def whole(machine: Machine, frame: Frame, node: ast.Import) -> None:
         else:
             first = alias.name.partition(".")[0]
             top = frame.module.project.module(first, frame.module)
-            value: Value = Package(top) if top is not None and own is not None else External(canonical(first))
+            value: Value = (
+                Package(top) if top is not None and own is not None else External(canonical(first))
+            )
             if own is not None and top is None:
                 value = own if first == alias.name else Part(UNKNOWN, first)
             bind(machine, frame, first, value)
@@ -44,9 +46,16 @@ def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
         if own is not None:
             value = attribute(machine, frame, node, own, alias.name)
         inner = frame.module.project.module(f"{origin}.{alias.name}", frame.module)
-        if inner is not None and (value is None or value is UNKNOWN or isinstance(value, Part) or _is(value, inner)):
+        if inner is not None and (
+            value is None or value is UNKNOWN or isinstance(value, Part) or _is(value, inner)
+        ):
             value = _load(machine, frame, node, f"{origin}.{alias.name}")
-        bind(machine, frame, alias.asname or alias.name, value or External(canonical(f"{origin}.{alias.name}" if origin else alias.name)))
+        bind(
+            machine,
+            frame,
+            alias.asname or alias.name,
+            value or External(canonical(f"{origin}.{alias.name}" if origin else alias.name)),
+        )
 
 
 def _is(value: Value, module: Module) -> bool:

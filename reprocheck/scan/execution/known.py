@@ -1,4 +1,6 @@
-"""What is known of calls of libraries beyond their names: containers, `super`, `partial`, `getattr`, parsers, the environment, wrappers."""
+"""What is known of calls of libraries beyond their names: containers, `super`, `partial`,
+`getattr`, parsers, the environment, wrappers.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Instance, Items, Made, Package, Part, Super, Value, either
+from reprocheck.scan.values import (
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Package,
+    Part,
+    Super,
+    Value,
+    either,
+)
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -15,8 +30,24 @@ if TYPE_CHECKING:
 Known = Callable[["Machine", "Frame", Call], Value | None]
 
 _TRANSPARENT = frozenset(
-    {"jax.jit", "torch.compile", "torch.jit.script", "torch.jit.trace", "mindspore.jit", "mindspore.ms_function", "mindspore.ops.jit"}
-    | {"tensorflow.function", "copy.copy", "copy.deepcopy", "typing.cast", "numba.njit", "numba.jit", "torch.jit.ignore"}
+    {
+        "jax.jit",
+        "torch.compile",
+        "torch.jit.script",
+        "torch.jit.trace",
+        "mindspore.jit",
+        "mindspore.ms_function",
+        "mindspore.ops.jit",
+    }
+    | {
+        "tensorflow.function",
+        "copy.copy",
+        "copy.deepcopy",
+        "typing.cast",
+        "numba.njit",
+        "numba.jit",
+        "torch.jit.ignore",
+    }
 )
 """Calls that give back what they were given, in effect."""
 _ADDS = frozenset({"append", "add", "appendleft", "insert"})
@@ -30,20 +61,31 @@ def result(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """What a call gives back, where more is known than that it was made by the call."""
     if call.name in _TRANSPARENT:
         first = call.argument(1 if call.name.startswith("typing") else 0)
-        return first if isinstance(first, Function | Instance | Class) or call.name.startswith(("copy", "typing")) else None
+        return (
+            first
+            if isinstance(first, Function | Instance | Class)
+            or call.name.startswith(("copy", "typing"))
+            else None
+        )
     known = _BY_NAME.get(call.name)
     if known is not None:
         return known(machine, frame, call)
     if isinstance(call.receiver, Items):
         return _container(machine, frame, call)
-    if call.method in ("add_argument", "parse_args", "parse_known_args", "add_argument_group", "set_defaults"):
+    if call.method in (
+        "add_argument",
+        "parse_args",
+        "parse_known_args",
+        "add_argument_group",
+        "set_defaults",
+    ):
         return _parser(call)
     if call.name.startswith(_ENVIRONMENT + "."):
         _environment(machine, frame, call)
     return None
 
 
-# -------------------------------------------------------------------------------------------------------------------- containers
+# --------------------------------------------------------------------------------------- containers
 
 
 def _container(machine: Machine, frame: Frame, call: Call) -> Value | None:
@@ -76,15 +118,27 @@ def _container(machine: Machine, frame: Frame, call: Call) -> Value | None:
 def _missing(call: Call, items: Items, key: Value) -> Value | None:
     """What a dict gives for a key that it was not seen to hold."""
     default = call.argument(1)
-    if call.method == "setdefault" and isinstance(default, Items) and default.kind in ("set", "list", "dict"):
-        held = next((item for item in items.items if isinstance(item, Items) and item.kind == default.kind), None)
+    if (
+        call.method == "setdefault"
+        and isinstance(default, Items)
+        and default.kind in ("set", "list", "dict")
+    ):
+        held = next(
+            (item for item in items.items if isinstance(item, Items) and item.kind == default.kind),
+            None,
+        )
         if held is None:
             items.items.append(default)
             items.keys.append(key)
         return held or default
     if not (items.whole and isinstance(key, Constant)):
         return None
-    if default is None and call.method == "get" and items.items and all(isinstance(one, Constant) for one in items.keys):
+    if (
+        default is None
+        and call.method == "get"
+        and items.items
+        and all(isinstance(one, Constant) for one in items.keys)
+    ):
         return Constant(None)
     return default
 
@@ -92,7 +146,11 @@ def _missing(call: Call, items: Items, key: Value) -> Value | None:
 def _defaultdict(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """`defaultdict(set)`: one set stands for those of all keys."""
     factory = call.argument(0)
-    if factory is None or factory.name not in ("builtins.set", "builtins.frozenset") or not isinstance(call.result, Made):
+    if (
+        factory is None
+        or factory.name not in ("builtins.set", "builtins.frozenset")
+        or not isinstance(call.result, Made)
+    ):
         return None
     call.result.facts[EACH] = Items("set", [], whole=False)
     return call.result
@@ -100,7 +158,9 @@ def _defaultdict(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 def _new(kind: str) -> Known:
     def made(machine: Machine, frame: Frame, call: Call) -> Value | None:
-        """An empty container, or one with the given names; one made of something else stays a call, so that what it was can be seen."""
+        """An empty container, or one with the given names; one made of something else stays a call,
+        so that what it was can be seen.
+        """
         if call.arguments or call.open:
             return None
         return Items(kind, list(call.keywords.values()), [Constant(name) for name in call.keywords])
@@ -133,7 +193,7 @@ def _next(machine: Machine, frame: Frame, call: Call) -> Value | None:
     return element(machine, frame, call.node, call.arguments[0]) if call.arguments else None
 
 
-# -------------------------------------------------------------------------------------------------------------------- objects
+# ------------------------------------------------------------------------------------------ objects
 
 
 def _super(machine: Machine, frame: Frame, call: Call) -> Value | None:
@@ -204,7 +264,7 @@ def _namespace(machine: Machine, frame: Frame, call: Call) -> Value | None:
     return call.result
 
 
-# -------------------------------------------------------------------------------------------------------------- environment
+# -------------------------------------------------------------------------------------- environment
 
 
 def _environment(machine: Machine, frame: Frame, call: Call) -> None:
@@ -252,12 +312,18 @@ def _parser(call: Call) -> Value | None:
 
 
 def _add_argument(parser: Made, call: Call) -> None:
-    flags = [value.value for value in call.arguments if isinstance(value, Constant) and isinstance(value.value, str)]
+    flags = [
+        value.value
+        for value in call.arguments
+        if isinstance(value, Constant) and isinstance(value.value, str)
+    ]
     if not flags or call.open:
         return
     chosen = next((flag for flag in flags if flag.startswith("--")), flags[0])
     wanted = call.argument(None, "dest")
-    name = str(wanted.value) if isinstance(wanted, Constant) else chosen.lstrip("-").replace("-", "_")
+    name = (
+        str(wanted.value) if isinstance(wanted, Constant) else chosen.lstrip("-").replace("-", "_")
+    )
     required = call.argument(None, "required")
     if not chosen.startswith("-") or (isinstance(required, Constant) and required.value):
         return
@@ -269,10 +335,16 @@ def _add_argument(parser: Made, call: Call) -> None:
 
 
 def _argument(default: Value) -> Value:
-    """The value of an argument: its default where that is a number or a text; a flag, and what is None by default, may be given or not."""
+    """The value of an argument: its default where that is a number or a text; a flag, and what is
+    None by default, may be given or not.
+    """
     if isinstance(default, Constant) and default.value is None:
         return either([default, UNKNOWN])
-    if isinstance(default, Constant) and isinstance(default.value, int | float | str) and not isinstance(default.value, bool):
+    if (
+        isinstance(default, Constant)
+        and isinstance(default.value, int | float | str)
+        and not isinstance(default.value, bool)
+    ):
         return default
     return UNKNOWN
 

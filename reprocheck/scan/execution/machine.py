@@ -1,4 +1,6 @@
-"""The state of an abstract execution: what was recorded so far, under what conditions, and how much more is allowed."""
+"""The state of an abstract execution: what was recorded so far, under what conditions, and how much
+more is allowed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
 MOST_STEPS = 10_000
-"""Steps of a program inside of calls and of imported modules; what stands in the module itself is recorded to its end."""
+"""Steps of a program inside of calls and of imported modules; what stands in the module itself is
+recorded to its end.
+"""
 MOST_CALLS = 600
 """Calls of the user's functions that are followed in a program."""
 MOST_CALLS_OF_FUNCTION = 150
@@ -25,7 +29,10 @@ SAME_FUNCTION = 5
 DEEPEST = 30
 """Calls of the user's functions inside of one another."""
 MOST_EXPRESSIONS = 1_000_000
-"""Expressions that are evaluated from one beginning. A count, and no time: findings must not depend on how fast a machine is."""
+"""Expressions that are evaluated from one beginning.
+
+A count, and no time: findings must not depend on how fast a machine is.
+"""
 
 
 class TooMuchError(Exception):
@@ -35,7 +42,8 @@ class TooMuchError(Exception):
 class Machine:
     """One abstract execution. It holds steps and values as they come.
 
-    program   whether it is that of a whole program: then what imported modules do at their top level is part of it
+    program   whether it is that of a whole program: then what imported modules do at their top
+              level is part of it
     """
 
     def __init__(self, *, program: bool = False, most_calls: int = MOST_CALLS_OF_FUNCTION) -> None:
@@ -63,15 +71,21 @@ class Machine:
         self._evaluated = 0
 
     def spend(self) -> None:
-        """Counts an expression that is evaluated. Raises TooMuchError where that was the last one allowed."""
+        """Counts an expression that is evaluated.
+
+        Raises TooMuchError where that was the last one allowed.
+        """
         self._evaluated += 1
         if self._evaluated > MOST_EXPRESSIONS:
             raise TooMuchError
 
-    # ------------------------------------------------------------------------------------------------ steps
+    # ---------------------------------------------------------------------------------------- steps
 
     def record(self, step: Step) -> None:
-        """Adds a step, as long as there is room. What stands in the module itself always has room."""
+        """Adds a step, as long as there is room.
+
+        What stands in the module itself always has room.
+        """
         if self.silent:
             return
         if len(self.steps) >= MOST_STEPS and self.through:
@@ -110,7 +124,9 @@ class Machine:
         self.record(call)
         return call
 
-    def store(self, frame: Frame, node: ast.AST, name: str, value: Value, target: Value | None = None) -> None:
+    def store(
+        self, frame: Frame, node: ast.AST, name: str, value: Value, target: Value | None = None
+    ) -> None:
         """Records an assignment to something of a library."""
         self.record(
             Store(
@@ -148,11 +164,21 @@ class Machine:
             return
         self.imported.add(name)
         self.record(
-            Import(node=node, module=frame.module, conditions=self.conditions, through=self.through, by=self.by, name=name, own=own)
+            Import(
+                node=node,
+                module=frame.module,
+                conditions=self.conditions,
+                through=self.through,
+                by=self.by,
+                name=name,
+                own=own,
+            )
         )
 
     def replay(self, module: Module, steps: list[Step]) -> None:
-        """Adds the steps of the body of a module that a program imports, and of what it imports, the first time."""
+        """Adds the steps of the body of a module that a program imports, and of what it imports,
+        the first time.
+        """
         if not self.program or id(module) in self.replayed:
             return
         self.replayed.add(id(module))
@@ -169,7 +195,7 @@ class Machine:
             else:
                 self.record(step)
 
-    # ------------------------------------------------------------------------------------------------ surroundings
+    # --------------------------------------------------------------------------------- surroundings
 
     @contextmanager
     def under(self, condition: Condition) -> Iterator[None]:
@@ -212,10 +238,14 @@ class Machine:
         finally:
             self.by = before
 
-    # ------------------------------------------------------------------------------------------------ calls of the user's functions
+    # ---------------------------------------------------------------- calls of the user's functions
 
-    def follow(self, function: Function, module: Module, node: ast.AST, body: Callable[[], Value]) -> Value:
-        """Executes the body of a function, unless it is under way already, too deep, or was often enough."""
+    def follow(
+        self, function: Function, module: Module, node: ast.AST, body: Callable[[], Value]
+    ) -> Value:
+        """Executes the body of a function, unless it is under way already, too deep, or was often
+        enough.
+        """
         key = id(function.node)
         self.reached.add(key)
         times = self._times.get(key, 0)

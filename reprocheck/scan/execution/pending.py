@@ -1,6 +1,8 @@
-"""Functions and objects of the user's that a library is given, and that it calls: now, or once what it made of them is used.
+"""Functions and objects of the user's that a library is given, and that it calls: now, or once what
+it made of them is used.
 
-A loader reads its dataset when it is gone over, a thread runs its target when it is started; `model.apply(f)` calls `f` at once.
+A loader reads its dataset when it is gone over, a thread runs its target when it is started;
+`model.apply(f)` calls `f` at once.
 """
 
 from __future__ import annotations
@@ -17,16 +19,63 @@ if TYPE_CHECKING:
     from reprocheck.scan.execution.machine import Machine
 
 _LATER = frozenset(
-    {"jax.grad", "jax.value_and_grad", "jax.vmap", "jax.pmap", "jax.lax.scan", "mindspore.value_and_grad", "mindspore.ops.value_and_grad"}
-    | {"mindspore.grad", "mindspore.ops.grad", "torch.func.grad", "torch.func.vmap", "torch.vmap", "jax.checkpoint", "jax.remat"}
+    {
+        "jax.grad",
+        "jax.value_and_grad",
+        "jax.vmap",
+        "jax.pmap",
+        "jax.lax.scan",
+        "mindspore.value_and_grad",
+        "mindspore.ops.value_and_grad",
+    }
+    | {
+        "mindspore.grad",
+        "mindspore.ops.grad",
+        "torch.func.grad",
+        "torch.func.vmap",
+        "torch.vmap",
+        "jax.checkpoint",
+        "jax.remat",
+    }
 )
 """Functions that give back something to call, as classes do."""
-_DRIVES = frozenset({"fit", "train", "run", "start", "evaluate", "predict", "learn", "test", "validate", "launch", "main", "train_model"})
+_DRIVES = frozenset(
+    {
+        "fit",
+        "train",
+        "run",
+        "start",
+        "evaluate",
+        "predict",
+        "learn",
+        "test",
+        "validate",
+        "launch",
+        "main",
+        "train_model",
+    }
+)
 """Methods of a library's class that call what a class of the user's overrides."""
 _QUIET = frozenset({"torch.nn.Module().train", "torch.nn.Module().eval", "keras.Model().test"})
-_INSIDE = frozenset({"__getitem__", "__call__", "__iter__", "__next__", "__len__", "forward", "construct", "call"})
+_INSIDE = frozenset(
+    {"__getitem__", "__call__", "__iter__", "__next__", "__len__", "forward", "construct", "call"}
+)
 _KEEPS = frozenset(
-    {"append", "add", "insert", "extend", "update", "setdefault", "isinstance", "type", "id", "print", "len", "repr", "hasattr"}
+    {
+        "append",
+        "add",
+        "insert",
+        "extend",
+        "update",
+        "setdefault",
+        "isinstance",
+        "type",
+        "id",
+        "print",
+        "len",
+        "repr",
+        "hasattr",
+    }
 )
 MOST = 40
 
@@ -34,11 +83,23 @@ MOST = 40
 def given(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
     """What follows from giving a library functions and objects."""
     first = [value for name, value in call.keywords.items() if "init" in name]
-    held = list(_held((*first, *call.arguments, *(value for value in call.keywords.values() if value not in first))))
+    held = list(
+        _held(
+            (
+                *first,
+                *call.arguments,
+                *(value for value in call.keywords.values() if value not in first),
+            )
+        )
+    )
     if call.receiver is not None:
         if isinstance(call.receiver, Made):
             run(machine, frame, call.receiver)
-        elif isinstance(call.receiver, Instance) and call.method in _DRIVES and call.name not in _QUIET:
+        elif (
+            isinstance(call.receiver, Instance)
+            and call.method in _DRIVES
+            and call.name not in _QUIET
+        ):
             _do(machine, frame, call, call.receiver)
     if not held or call.method in _KEEPS:
         return
@@ -66,18 +127,26 @@ def run_rest(machine: Machine, frame: Frame) -> None:
         if made.pending:
             run(machine, frame, made)
     for _ in range(3):
-        rest = [function for function in machine.closures if id(function.node) not in machine.reached]
+        rest = [
+            function for function in machine.closures if id(function.node) not in machine.reached
+        ]
         machine.closures = []
         for function in rest:
             _call_unknown(machine, function.around or frame, function.node, function)
 
 
-def run_methods(machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[int] = ()) -> None:
+def run_methods(
+    machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[int] = ()
+) -> None:
     """The methods of an object that nothing called so far."""
     if not isinstance(value, Instance):
         return
     for name, method in _methods(value.of):
-        if name not in value.ran and id(method.node) not in skip and id(method.node) not in machine.reached:
+        if (
+            name not in value.ran
+            and id(method.node) not in skip
+            and id(method.node) not in machine.reached
+        ):
             from reprocheck.scan.execution.elements import bound_to
 
             value.ran.add(name)
@@ -123,11 +192,17 @@ def _methods(of: Class) -> Iterator[tuple[str, Function]]:
 
 
 def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -> None:
-    """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is known of the arguments."""
+    """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
+    known of the arguments.
+    """
     from reprocheck.scan.execution.calls import inline
 
     args = call.argument(None, "args")
-    expected = len(function.node.args.posonlyargs) + len(function.node.args.args) - (function.owner is not None)
+    expected = (
+        len(function.node.args.posonlyargs)
+        + len(function.node.args.args)
+        - (function.owner is not None)
+    )
     if isinstance(args, Items) and args.whole and args.kind in ("tuple", "list"):
         missing = expected - len(args.items)
         values = tuple(args.items) if missing <= 0 else (Parameter("rank"), *args.items)
@@ -143,11 +218,15 @@ def _call_unknown(machine: Machine, frame: Frame, node: ast.AST, function: Funct
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
-    """Functions and objects of the user's in arguments, also in lists, and what a library made of them and did not use so far."""
+    """Functions and objects of the user's in arguments, also in lists, and what a library made of
+    them and did not use so far.
+    """
     waiting = [(value, 0) for value in values]
     while waiting:
         value, depth = waiting.pop(0)
-        if isinstance(value, Function | Instance | Class) or (isinstance(value, Made) and value.pending):
+        if isinstance(value, Function | Instance | Class) or (
+            isinstance(value, Made) and value.pending
+        ):
             yield value
         elif isinstance(value, Items) and depth < 3:
             waiting.extend((item, depth + 1) for item in value.items[:MOST])

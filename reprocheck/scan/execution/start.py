@@ -1,4 +1,6 @@
-"""Where executions begin: the body of a module, as a program or imported, and the functions and classes that no program reaches."""
+"""Where executions begin: the body of a module, as a program or imported, and the functions and
+classes that no program reaches.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,13 @@ if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
 MOST_STEPS_OF_FUNCTIONS = 60_000
-"""Steps of the functions and classes of a module that no program reaches, after which calls in further ones are not followed."""
+"""Steps of the functions and classes of a module that no program reaches, after which calls in
+further ones are not followed.
+"""
 RECURSION = 6_000
-"""Python calls inside of one another that the execution may take: long expressions and deep calls need more than the default."""
+"""Python calls inside of one another that the execution may take: long expressions and deep calls
+need more than the default.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,10 @@ class Body:
 
 
 def body(module: Module) -> Body:
-    """The body of a module, executed. While that is under way, what there is of it: modules may import one another."""
+    """The body of a module, executed.
+
+    While that is under way, what there is of it: modules may import one another.
+    """
     loading = module.project.loading
     if id(module) not in loading:
         loaded = Body(_module_frame(module, module.name), Machine())
@@ -64,7 +73,9 @@ def program(module: Module) -> Order:
 
 
 def orders(module: Module) -> tuple[Order, ...]:
-    """All that begins in a module: its own execution, and each function and class that neither it nor another program reaches."""
+    """All that begins in a module: its own execution, and each function and class that neither it
+    nor another program reaches.
+    """
     first = module.program
     frame = body(module).frame
     reached: set[int] = set()
@@ -84,22 +95,36 @@ def orders(module: Module) -> tuple[Order, ...]:
 
 
 def _of_function(
-    machine: Machine, frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, reached: Set[int]
+    machine: Machine,
+    frame: Frame,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    owner: ast.ClassDef | None,
+    reached: Set[int],
 ) -> None:
     value = frame.variables.get(owner.name if owner else function.name)
     _executed(machine, lambda: _start(machine, frame, value, function, reached))
 
 
-def _unreached(module: Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
-    """Top-level functions, and classes by their first method; those that the module itself does not mention come first, then those
-    behind others: what calls mostly stands below what it calls."""
+def _unreached(
+    module: Module,
+) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
+    """Top-level functions, and classes by their first method; those that the module itself does not
+    mention come first, then those behind others: what calls mostly stands below what it calls.
+    """
     mentioned = {node.id for node in module.index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
     tops = [node for node in module.index.functions if _at_top(module, node)]
     yield from ((node, None) for node in tops if node.name not in mentioned)
     for node in module.index.classes:
         if _at_top(module, node):
-            methods = [method for method in node.body if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)]
-            yield from ((method, node) for method in sorted(methods, key=lambda method: method.name != "__init__"))
+            methods = [
+                method
+                for method in node.body
+                if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
+            yield from (
+                (method, node)
+                for method in sorted(methods, key=lambda method: method.name != "__init__")
+            )
     yield from ((node, None) for node in reversed(tops) if node.name in mentioned)
 
 
@@ -111,14 +136,25 @@ def _at_top(module: Module, node: ast.AST) -> bool:
     return isinstance(at, ast.Module)
 
 
-def _start(machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[int]) -> None:
-    """Executes one function with unknown arguments, or a class: an object of it, and then the methods that nothing reached."""
-    option = next((one for one in value.options() if _defines(one, function)), None) if value is not None else None
+def _start(
+    machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[int]
+) -> None:
+    """Executes one function with unknown arguments, or a class: an object of it, and then the
+    methods that nothing reached.
+    """
+    option = (
+        next((one for one in value.options() if _defines(one, function)), None)
+        if value is not None
+        else None
+    )
     if isinstance(option, Function):
         inline(machine, frame, function, option, (), {}, open=False)
     elif isinstance(option, Class):
         constructor = option.find("__init__")
-        known = isinstance(constructor, Function) and id(constructor.node) in frame.module.project.executed
+        known = (
+            isinstance(constructor, Function)
+            and id(constructor.node) in frame.module.project.executed
+        )
         machine.silent = known
         instance = instantiated(machine, frame, function, option, (), {}, open=False)
         machine.silent = False
@@ -141,7 +177,13 @@ def _module_frame(module: Module, name: str) -> Frame:
 
 def _order(module: Module, machine: Machine, *, whole: bool, function: str = "") -> Order:
     return Order(
-        root=module, whole=whole, function=function, steps=machine.steps, values=machine.values, cut=machine.cut, deep=machine.deep
+        root=module,
+        whole=whole,
+        function=function,
+        steps=machine.steps,
+        values=machine.values,
+        cut=machine.cut,
+        deep=machine.deep,
     )
 
 

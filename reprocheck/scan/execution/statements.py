@@ -84,7 +84,11 @@ def _delete(machine: Machine, frame: Frame, node: ast.Delete) -> Flow:
 
 
 def _return(machine: Machine, frame: Frame, node: ast.Return) -> Flow:
-    frame.returns.append(expressions.evaluate(machine, frame, node.value) if node.value is not None else Constant(None))
+    frame.returns.append(
+        expressions.evaluate(machine, frame, node.value)
+        if node.value is not None
+        else Constant(None)
+    )
     return Flow.RETURN
 
 
@@ -103,7 +107,7 @@ def _assert(machine: Machine, frame: Frame, node: ast.Assert) -> Flow:
     return Flow.NEXT
 
 
-# -------------------------------------------------------------------------------------------------------------------- branches
+# ----------------------------------------------------------------------------------------- branches
 
 
 def _if(machine: Machine, frame: Frame, node: ast.If) -> Flow:
@@ -119,7 +123,13 @@ def _if(machine: Machine, frame: Frame, node: ast.If) -> Flow:
     )
 
 
-def _branches(machine: Machine, frame: Frame, test: ast.AST, one: Callable[[], Flow], other: Callable[[], Flow]) -> Flow:
+def _branches(
+    machine: Machine,
+    frame: Frame,
+    test: ast.AST,
+    one: Callable[[], Flow],
+    other: Callable[[], Flow],
+) -> Flow:
     """Both branches of a condition. After one that leaves, what follows stands under the other."""
     before = dict(frame.variables)
     with machine.under(Condition(test, True)):
@@ -187,7 +197,11 @@ def _match(machine: Machine, frame: Frame, node: ast.Match) -> Flow:
         if not flows[-1]:
             after = frame.variables if after is None else merged(after, frame.variables)
     last = node.cases[-1]
-    complete = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+    complete = (
+        isinstance(last.pattern, ast.MatchAs)
+        and last.pattern.pattern is None
+        and last.guard is None
+    )
     if complete and flows and all(flows):
         return min(flows)
     frame.variables = merged(before, after) if after is not None else before
@@ -196,10 +210,13 @@ def _match(machine: Machine, frame: Frame, node: ast.Match) -> Flow:
 
 def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
     """Whether `case None:`, `case True:` or `case False:` is for another value than this."""
-    return isinstance(pattern, ast.MatchSingleton) and compared(subject, ast.Is, Constant(pattern.value)) is False
+    return (
+        isinstance(pattern, ast.MatchSingleton)
+        and compared(subject, ast.Is, Constant(pattern.value)) is False
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------------- loops
+# -------------------------------------------------------------------------------------------- loops
 
 
 def _for(machine: Machine, frame: Frame, node: ast.For) -> Flow:
@@ -240,7 +257,7 @@ def _with(machine: Machine, frame: Frame, node: ast.With) -> Flow:
     return flow
 
 
-# -------------------------------------------------------------------------------------------------------------------- definitions
+# -------------------------------------------------------------------------------------- definitions
 
 
 def _function(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
@@ -252,13 +269,21 @@ def _function(machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncF
     return Flow.NEXT
 
 
-def _decorated(machine: Machine, frame: Frame, decorator: ast.expr, value: Value, function: Function) -> Value:
-    """What a decorator makes of a function: the function itself, since what it is called for stays."""
+def _decorated(
+    machine: Machine, frame: Frame, decorator: ast.expr, value: Value, function: Function
+) -> Value:
+    """What a decorator makes of a function: the function itself, since what it is called for
+    stays.
+    """
     name = expressions.evaluate(machine, frame, decorator).name or ""
     if name in _KINDS:
         function.kind = _KINDS[name]
     elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
-        return frame.variables.get(function.node.name, value) if not isinstance(function.node, ast.Lambda) else value
+        return (
+            frame.variables.get(function.node.name, value)
+            if not isinstance(function.node, ast.Lambda)
+            else value
+        )
     return value
 
 

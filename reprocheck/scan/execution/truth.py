@@ -7,7 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from reprocheck.scan.values import Class, Constant, Derived, Either, External, Function, Instance, Items, Made, Package, Value
+from reprocheck.scan.values import (
+    Class,
+    Constant,
+    Derived,
+    Either,
+    External,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Package,
+    Value,
+)
 
 LARGEST = 10**18
 
@@ -21,7 +33,12 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.Is: lambda one, other: one is other,
     ast.IsNot: lambda one, other: one is not other,
 }
-_SAME_AS_NONE: dict[type[ast.cmpop], bool] = {ast.Is: False, ast.Eq: False, ast.IsNot: True, ast.NotEq: True}
+_SAME_AS_NONE: dict[type[ast.cmpop], bool] = {
+    ast.Is: False,
+    ast.Eq: False,
+    ast.IsNot: True,
+    ast.NotEq: True,
+}
 """What a comparison with None comes to for what cannot be None."""
 _COMPUTED: dict[str, Callable[..., object]] = {
     "Add": operator.add,
@@ -37,7 +54,10 @@ _COMPUTED: dict[str, Callable[..., object]] = {
 }
 _NO_CONSTANTS = (Class, Function, Instance, Items, Package)
 _MAY_BE_NONE = frozenset({"And", "item", "Await"})
-"""Kinds of derived values that are one of their parts. All others are results of operators, or text that was put together."""
+"""Kinds of derived values that are one of their parts.
+
+All others are results of operators, or text that was put together.
+"""
 _SOMETHING = frozenset(
     f"builtins.{name}"
     for name in (
@@ -74,13 +94,28 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
             return bool(_COMPARED[kind](one.value, other.value))
         except TypeError:
             return None
-    if kind in _SAME_AS_NONE and isinstance(other, Constant) and other.value is None and _is_something(one):
-        own_equality = kind in (ast.Eq, ast.NotEq) and any(isinstance(option, Instance) for option in one.options())
+    if (
+        kind in _SAME_AS_NONE
+        and isinstance(other, Constant)
+        and other.value is None
+        and _is_something(one)
+    ):
+        own_equality = kind in (ast.Eq, ast.NotEq) and any(
+            isinstance(option, Instance) for option in one.options()
+        )
         return None if own_equality else _SAME_AS_NONE[kind]
-    if kind in (ast.In, ast.NotIn) and isinstance(one, Constant) and isinstance(other, Items) and other.whole and not other.over:
+    if (
+        kind in (ast.In, ast.NotIn)
+        and isinstance(one, Constant)
+        and isinstance(other, Items)
+        and other.whole
+        and not other.over
+    ):
         held = other.keys if other.kind == "dict" else other.items
         if all(isinstance(item, Constant) for item in held):
-            return any(item.value == one.value for item in held if isinstance(item, Constant)) is (kind is ast.In)
+            return any(item.value == one.value for item in held if isinstance(item, Constant)) is (
+                kind is ast.In
+            )
     return None
 
 
@@ -94,7 +129,9 @@ def _is_something(value: Value) -> bool:
         return value.kind not in _MAY_BE_NONE
     if isinstance(value, Either):
         return all(_is_something(choice) for choice in value.choices)
-    return isinstance(value, Made) and (value.call.method[:1].isupper() or value.call.name in _SOMETHING)
+    return isinstance(value, Made) and (
+        value.call.method[:1].isupper() or value.call.name in _SOMETHING
+    )
 
 
 def computed(kind: str, one: Value, other: Value) -> Value:

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from reprocheck.scan.finding import Finding, Result
 
 NAMES = ("text", "json", "sarif", "github", "markdown")
-SUFFIXES = {".json": "json", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "text"}
+SUFFIXES = {
+    ".json": "json",
+    ".sarif": "sarif",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+}
 
 
 def render(result: Result, name: str) -> str:
@@ -36,7 +42,10 @@ def summary(result: Result) -> str:
     read = f"{counted(result.files, 'file')}, {counted(result.lines, 'line')}"
     if not result.findings:
         return f"No findings in {read}."
-    kinds = [(severity, sum(one.severity == severity for one in result.findings)) for severity in ("error", "warning", "note")]
+    kinds = [
+        (severity, sum(one.severity == severity for one in result.findings))
+        for severity in ("error", "warning", "note")
+    ]
     parts = ", ".join(counted(number, severity) for severity, number in kinds if number)
     places = len({one.path for one in result.findings})
     return f"{counted(len(result.findings), 'finding')} ({parts}) in {places} of {read}."

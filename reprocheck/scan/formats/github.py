@@ -9,7 +9,9 @@ LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(result: Result) -> str:
-    """A command a finding and one for each file that was left out, then the sentence that counts them."""
+    """A command a finding and one for each file that was left out, then the sentence that counts
+    them.
+    """
     rows = [_finding(finding) for finding in result.findings]
     rows += [_left_out(one) for one in result.unreadable]
     return "\n".join([*rows, summary(result)]) + "\n"
@@ -17,11 +19,17 @@ def render(result: Result) -> str:
 
 def _left_out(one: Unreadable) -> str:
     level = "notice" if one.partly else "warning"
-    return f"::{level} file={_property(one.path)},line={one.line or 1},title=reprocheck scan::{_data(one.said)}"
+    return (
+        f"::{level} file={_property(one.path)},line={one.line or 1},title=reprocheck"
+        f" scan::{_data(one.said)}"
+    )
 
 
 def _finding(finding: Finding) -> str:
-    properties = [f"file={_property(finding.path)}", f"title={_property(f'{finding.code} {finding.name}')}"]
+    properties = [
+        f"file={_property(finding.path)}",
+        f"title={_property(f'{finding.code} {finding.name}')}",
+    ]
     cell = ""
     if finding.cell is None:
         properties[1:1] = [f"line={finding.line}", f"endLine={finding.end_line}"]

@@ -16,7 +16,13 @@ def render(result: Result) -> str:
     if text := mended(result):
         rows += ["", text]
     for path, found in groupby(result.findings, key=lambda finding: finding.path):
-        rows += ["", f"## `{path}`", "", "| line | severity | rule | what is wrong | fix |", "|---|---|---|---|---|"]
+        rows += [
+            "",
+            f"## `{path}`",
+            "",
+            "| line | severity | rule | what is wrong | fix |",
+            "|---|---|---|---|---|",
+        ]
         rows += [_row(finding) for finding in found]
     left_out = [one for one in result.unreadable if not one.partly]
     partly = [one for one in result.unreadable if one.partly]
@@ -30,18 +36,28 @@ def render(result: Result) -> str:
 def _row(finding: Finding) -> str:
     line = f"{finding.line}" if finding.cell is None else f"cell {finding.cell}, {finding.line}"
     message = sentence(finding)
-    return f"| {line} | {finding.severity} | {finding.code} {finding.name} | {_cell(message)} | {_code(finding.fix)} |"
+    return (
+        f"| {line} | {finding.severity} | {finding.code} {finding.name} | {_cell(message)} |"
+        f" {_code(finding.fix)} |"
+    )
 
 
 def _reasons(files: Iterable[Unreadable]) -> Iterator[str]:
     for one in files:
-        yield f"- `{one.path}`" + (f", line {one.line}" if one.line is not None else "") + f": {_cell(one.reason)}"
+        yield (
+            f"- `{one.path}`"
+            + (f", line {one.line}" if one.line is not None else "")
+            + f": {_cell(one.reason)}"
+        )
 
 
 def _cell(text: str) -> str:
     """Text in a cell of a table. What stands between backticks stays as it is."""
     parts = re.split(r"(`[^`]*`)", text.replace("\n", " "))
-    escaped = [part if part.startswith("`") else re.sub(r"([\\*_<>\[\]~])", r"\\\1", part) for part in parts]
+    escaped = [
+        part if part.startswith("`") else re.sub(r"([\\*_<>\[\]~])", r"\\\1", part)
+        for part in parts
+    ]
     return "".join(escaped).replace("|", "\\|")
 
 

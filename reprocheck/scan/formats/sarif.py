@@ -1,4 +1,6 @@
-"""SARIF 2.1.0, as code scanning services take it: rules with their help, results with places and fingerprints that outlive moved lines."""
+"""SARIF 2.1.0, as code scanning services take it: rules with their help, results with places and
+fingerprints that outlive moved lines.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,26 @@ def render(result: Result) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {BASE: {"description": {"text": "The folder in which reprocheck was started."}}},
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [_notification(one) for one in result.unreadable]}],
+        "originalUriBaseIds": {
+            BASE: {"description": {"text": "The folder in which reprocheck was started."}}
+        },
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [_notification(one) for one in result.unreadable],
+            }
+        ],
         "results": _results(findings, codes),
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False
+        )
+        + "\n"
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------------- rules
+# -------------------------------------------------------------------------------------------- rules
 
 
 def _rule(code: str) -> Table:
@@ -55,7 +69,12 @@ def _rule(code: str) -> Table:
             "id": UNUSED_IGNORE,
             "name": "UnusedIgnore",
             "shortDescription": {"text": "A comment answers no finding"},
-            "fullDescription": {"text": "An ignore comment stands where nothing is found, or names a rule that does not exist."},
+            "fullDescription": {
+                "text": (
+                    "An ignore comment stands where nothing is found, or names a rule that does not"
+                    " exist."
+                )
+            },
             "help": {"text": "Remove the comment."},
             "defaultConfiguration": {"level": "note"},
         }
@@ -66,7 +85,11 @@ def _rule(code: str) -> Table:
         "fullDescription": {"text": entry.why},
         "help": {"text": _help(entry), "markdown": _help_markdown(entry)},
         "defaultConfiguration": {"level": entry.severity},
-        "properties": {"tags": ["reproducibility", *entry.frameworks], "precision": "high", "problem.severity": _problem(entry)},
+        "properties": {
+            "tags": ["reproducibility", *entry.frameworks],
+            "precision": "high",
+            "problem.severity": _problem(entry),
+        },
     }
 
 
@@ -80,14 +103,17 @@ def _help(entry: Entry) -> str:
 
 def _help_markdown(entry: Entry) -> str:
     fix = _fenced(entry.fix) if is_code(entry.fix) else entry.fix
-    return f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has not**\n\n{_fenced(entry.good)}"
+    return (
+        f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has"
+        f" not**\n\n{_fenced(entry.good)}"
+    )
 
 
 def _fenced(code: str) -> str:
     return f"```{language(code)}\n{code}\n```"
 
 
-# -------------------------------------------------------------------------------------------------------------------- results
+# ------------------------------------------------------------------------------------------ results
 
 
 def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
@@ -96,7 +122,9 @@ def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
     for finding in findings:
         print_ = f"{finding.code}\n{finding.path}\n{' '.join(finding.text.split())}"
         seen[print_] += 1
-        digest = hashlib.sha256(f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        digest = hashlib.sha256(
+            f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
+        ).hexdigest()[:32]
         rows.append(_result(finding, codes.index(finding.code), digest))
     return rows
 
@@ -121,10 +149,15 @@ def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
 
 
 def _location(finding: Finding) -> Table:
-    """File and region. Lines of a cell are not those of the notebook's file, so a notebook has the cell as a logical place instead."""
+    """File and region. Lines of a cell are not those of the notebook's file, so a notebook has the
+    cell as a logical place instead.
+    """
     physical: Table = {"artifactLocation": _artifact(finding.path)}
     if finding.cell is not None:
-        return {"physicalLocation": physical, "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}]}
+        return {
+            "physicalLocation": physical,
+            "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}],
+        }
     physical["region"] = {
         "startLine": finding.line,
         "startColumn": finding.column,
@@ -146,4 +179,8 @@ def _notification(one: Unreadable) -> Table:
     if one.line is not None and one.line > 0:
         physical["region"] = {"startLine": one.line}
     level = "note" if one.partly else "warning"
-    return {"level": level, "message": {"text": one.said}, "locations": [{"physicalLocation": physical}]}
+    return {
+        "level": level,
+        "message": {"text": one.said},
+        "locations": [{"physicalLocation": physical}],
+    }

@@ -35,7 +35,10 @@ def render(result: Result, *, style: Style = lambda text, style: text, width: in
 
 
 def left_out(result: Result) -> Iterator[str]:
-    """Which files were left out or scanned in part, and why. Many that were scanned in part, for one reason, are one sentence."""
+    """Which files were left out or scanned in part, and why.
+
+    Many that were scanned in part, for one reason, are one sentence.
+    """
     by_reason: dict[str, list[Unreadable]] = {}
     for one in result.unreadable:
         if one.partly:
@@ -77,10 +80,15 @@ def _excerpt(finding: Finding, style: Style, width: int) -> Iterator[str]:
     room = width - len(number) - 5
     if end - cut > room:
         cut = max(cut, start - room // 3)
-    shown = "".join(character if character.isprintable() else " " for character in text[cut : cut + room])
+    shown = "".join(
+        character if character.isprintable() else " " for character in text[cut : cut + room]
+    )
     caret = "^" * max(1, min(end, cut + room) - start)
     yield f"  {style(f'{number} |', 'dim')} {shown}"
-    yield f"  {' ' * len(number)} {style('|', 'dim')} {' ' * (start - cut)}{style(caret, COLORS[finding.severity])}"
+    yield (
+        f"  {' ' * len(number)} {style('|', 'dim')}"
+        f" {' ' * (start - cut)}{style(caret, COLORS[finding.severity])}"
+    )
 
 
 def _wrapped(text: str, width: int, indent: str, rest: str | None = None) -> list[str]:

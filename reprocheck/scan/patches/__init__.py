@@ -1,6 +1,7 @@
 """Patches: the text of a file with its findings mended, everything else as it was.
 
-Nodes are found by the place of a finding, never by searching for text. A finding whose place cannot be mended safely is left alone.
+Nodes are found by the place of a finding, never by searching for text. A finding whose place cannot
+be mended safely is left alone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ import libcst as cst
 
 from reprocheck.model.letters import small
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.attributes import made_deterministic, seed_called, spelt_right, switched_off
+from reprocheck.scan.patches.attributes import (
+    made_deterministic,
+    seed_called,
+    spelt_right,
+    switched_off,
+)
 from reprocheck.scan.patches.described import described
 from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.scan.patches.memory import zeroed
@@ -61,11 +67,17 @@ CODES = frozenset(_MENDERS)
 def patch(text: str, findings: Sequence[Finding]) -> str:
     """The text with these findings mended. As it was where it cannot be parsed."""
     found = _read(text, findings)
-    return _patched(found.tree, list(found.edits.values())) if found is not None and found.edits else text
+    return (
+        _patched(found.tree, list(found.edits.values()))
+        if found is not None and found.edits
+        else text
+    )
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
-    """Those of the findings that a patch mends, each with what it does; that is empty where it takes more than a line to say."""
+    """Those of the findings that a patch mends, each with what it does; that is empty where it
+    takes more than a line to say.
+    """
     found = _read(text, findings)
     if found is None:
         return []
@@ -75,13 +87,17 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
         elsewhere = file_of(finding) != finding.path
         line = 0 if elsewhere else finding.line
         said = described(text, _patched(found.tree, [edit]), line) or ""
-        done.append((finding, f"In {file_of(finding)}: {small(said)}" if said and elsewhere else said))
+        done.append(
+            (finding, f"In {file_of(finding)}: {small(said)}" if said and elsewhere else said)
+        )
     return done
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text as a tree, the findings that patches are known for, and what mends each, by its number."""
+    """A text as a tree, the findings that patches are known for, and what mends each, by its
+    number.
+    """
 
     tree: Tree
     wanted: list[Finding]
@@ -101,7 +117,9 @@ def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
 
 
 def file_of(finding: Finding) -> str:
-    """The file that the patch of a finding changes: that of the finding, or the one in which the program is seeded."""
+    """The file that the patch of a finding changes: that of the finding, or the one in which the
+    program is seeded.
+    """
     return finding.evidence.get("seed_path", finding.path)
 
 
@@ -115,7 +133,9 @@ def _patched(tree: Tree, edits: Sequence[Edit]) -> str:
 
 
 def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
-    """The lines for the top of the program: one for each function that seeds, with the first number that is asked for."""
+    """The lines for the top of the program: one for each function that seeds, with the first number
+    that is asked for.
+    """
     heads: dict[tuple[str, str], str] = {}
     for edit in edits:
         for module, call in edit.heads:
@@ -130,7 +150,9 @@ def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
     """What mends each finding, by its number: those left out that no patch fits."""
     counts: Counter[Mender] = Counter()
     edits: dict[int, Edit] = {}
-    ordered = sorted(range(len(findings)), key=lambda number: (findings[number].line, findings[number].column))
+    ordered = sorted(
+        range(len(findings)), key=lambda number: (findings[number].line, findings[number].column)
+    )
     settled: set[str] = set()
     for number in ordered:
         finding = findings[number]

@@ -1,4 +1,6 @@
-"""Switches: names that were misspelt, values that are wrong, functions that were assigned to instead of called."""
+"""Switches: names that were misspelt, values that are wrong, functions that were assigned to
+instead of called.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,16 @@ def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`numpy.random.seed = 0` as `numpy.random.seed(0)`, and `torch.manual_seed` alone as `torch.manual_seed(0)`."""
+    """`numpy.random.seed = 0` as `numpy.random.seed(0)`, and `torch.manual_seed` alone as
+    `torch.manual_seed(0)`.
+    """
     assign = _assignment(tree, finding)
     if assign is not None and isinstance(assign.value, cst.Integer):
         called = cst.Call(func=assign.targets[0].target, args=[cst.Arg(assign.value)])
-        return Edit(changes=((assign, lambda _: cst.Expr(called)),), settles=_settled(tree, assign.targets[0].target))
+        return Edit(
+            changes=((assign, lambda _: cst.Expr(called)),),
+            settles=_settled(tree, assign.targets[0].target),
+        )
     alone = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
     if alone is None or not isinstance(tree.parent(alone), cst.Expr):
         return None
@@ -40,13 +47,18 @@ def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _with_zero(function: cst.CSTNode) -> cst.CSTNode:
-    return cst.Call(func=cst.ensure_type(function, cst.BaseExpression), args=[cst.Arg(cst.Integer("0"))])  # type: ignore[type-abstract]
+    called = cst.ensure_type(function, cst.BaseExpression)  # type: ignore[type-abstract]
+    return cst.Call(func=called, args=[cst.Arg(cst.Integer("0"))])
 
 
 def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
-    """The streams, by their titles, that a function seeds from here on, where it is called at the top level of the program."""
+    """The streams, by their titles, that a function seeds from here on, where it is called at the
+    top level of the program.
+    """
     known = tables.seeds().get(canonical(tree.name(function)))
-    line = next((one for one in tree.around(function) if isinstance(one, cst.SimpleStatementLine)), None)
+    line = next(
+        (one for one in tree.around(function) if isinstance(one, cst.SimpleStatementLine)), None
+    )
     if known is None or line is None or tree.parent(line) is not tree.module:
         return frozenset()
     return frozenset(TITLES[stream] for stream in known.streams if stream in TITLES)
@@ -64,5 +76,9 @@ def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
     """The assignment whose only target, or which itself, is underlined."""
     node = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
     target = tree.parent(node) if node is not None else None
-    found = tree.parent(target) if isinstance(target, cst.AssignTarget) else tree.at(finding, cst.Assign)
+    found = (
+        tree.parent(target)
+        if isinstance(target, cst.AssignTarget)
+        else tree.at(finding, cst.Assign)
+    )
     return found if isinstance(found, cst.Assign) and len(found.targets) == 1 else None

@@ -21,13 +21,18 @@ Change = tuple[str, int, int, int, int]
 
 
 def described(before: str, after: str, line: int) -> str | None:
-    """What becomes of the text of a file by one patch, for a finding in a line of it; None where that takes more than a line to say.
+    """What becomes of the text of a file by one patch, for a finding in a line of it; None where
+    that takes more than a line to say.
 
     `line` is 0 for a finding in another file.
     """
     old, new = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    changes = [change for change in matcher.get_opcodes() if change[0] != "equal" and _code(new[change[3] : change[4]])]
+    changes = [
+        change
+        for change in matcher.get_opcodes()
+        if change[0] != "equal" and _code(new[change[3] : change[4]])
+    ]
     told = [_told(old, new, change, line) for change in changes]
     said = [one for one in told if one]
     if not said or len(said) < len(changes) or len(said) > MOST_CHANGES:
@@ -62,7 +67,9 @@ def _without_comment(line: str) -> str:
         tokens = list(tokenize.generate_tokens(io.StringIO(line).readline))
     except (tokenize.TokenError, SyntaxError):
         return line
-    comment = next((token.start[1] for token in tokens if token.type == tokenize.COMMENT), len(line))
+    comment = next(
+        (token.start[1] for token in tokens if token.type == tokenize.COMMENT), len(line)
+    )
     return line[:comment].rstrip()
 
 

@@ -1,4 +1,6 @@
-"""Orders that nothing promises: `sorted` around them, and results in the order in which they were asked for."""
+"""Orders that nothing promises: `sorted` around them, and results in the order in which they were
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +10,60 @@ import libcst as cst
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.seeding import bound_as, can_bind
-from reprocheck.scan.patches.tree import Edit, Tree, called, is_open, keyword, last, positional, with_keyword, with_value
+from reprocheck.scan.patches.tree import (
+    Edit,
+    Tree,
+    called,
+    is_open,
+    keyword,
+    last,
+    positional,
+    with_keyword,
+    with_value,
+)
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
-_TAKERS = frozenset({f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")})
+_TAKERS = frozenset(
+    {f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")}
+)
 """Calls whose first argument is gone over."""
 _LITERAL_SETS = (cst.Set, cst.SetComp)
 _OPERATORS = (cst.BitOr, cst.BitAnd, cst.BitXor, cst.Subtract)
 
 
 def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`os.listdir(".")` as `sorted(os.listdir("."))`, `list(folder.glob("*"))` as `sorted(folder.glob("*"))`."""
+    """`os.listdir(".")` as `sorted(os.listdir("."))`, `list(folder.glob("*"))` as
+    `sorted(folder.glob("*"))`.
+    """
     call = tree.at(finding, cst.Call)
-    if call is None or tree.binds("sorted") or any(_is_next(tree, use) for use in _uses(tree, call)):
+    if (
+        call is None
+        or tree.binds("sorted")
+        or any(_is_next(tree, use) for use in _uses(tree, call))
+    ):
         return None
     around = _call_around(tree, call)
     if around is not None and tree.name(around.func) == "builtins.list":
         return Edit(changes=((around.func, lambda _: cst.Name("sorted")),))
-    return Edit(changes=((call, _iterated if around is not None and _is_next(tree, call) else _sorted),))
+    return Edit(
+        changes=((call, _iterated if around is not None and _is_next(tree, call) else _sorted),)
+    )
 
 
 def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`enumerate(set(names))` as `enumerate(sorted(set(names)))`, and the same for loops over sets."""
+    """`enumerate(set(names))` as `enumerate(sorted(set(names)))`, and the same for loops over
+    sets.
+    """
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if isinstance(node, cst.Call) and tree.name(node.func) == "builtins.hash":
         return _checksum(tree, node)
     if node is None or tree.binds("sorted"):
         return None
-    if _is_gone_over(tree, node) and not _is_taker(tree, node) and not _is_call_of(tree, node, "builtins.zip", "builtins.map"):
+    if (
+        _is_gone_over(tree, node)
+        and not _is_taker(tree, node)
+        and not _is_call_of(tree, node, "builtins.zip", "builtins.map")
+    ):
         return Edit(changes=((node, _sorted),))
     return _of_call(tree, node)
 
@@ -54,7 +82,9 @@ def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
 
 
 def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Results in the order in which they were asked for: `in_order=True`, `pool.imap`, futures without `as_completed`."""
+    """Results in the order in which they were asked for: `in_order=True`, `pool.imap`, futures
+    without `as_completed`.
+    """
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
@@ -64,7 +94,11 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
             return Edit(changes=(with_value(given, "True"),))
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "imap_unordered":
         return Edit(changes=((call, lambda node: called(node, "imap")),))
-    return _without_waiting(tree, call) if tree.name(call.func) == "concurrent.futures.as_completed" else None
+    return (
+        _without_waiting(tree, call)
+        if tree.name(call.func) == "concurrent.futures.as_completed"
+        else None
+    )
 
 
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -74,7 +108,11 @@ def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     arg = tree.parent(given) if given is not None else None
-    if not isinstance(arg, cst.Arg) or arg.keyword is None or arg.keyword.value != "num_parallel_calls":
+    if (
+        not isinstance(arg, cst.Arg)
+        or arg.keyword is None
+        or arg.keyword.value != "num_parallel_calls"
+    ):
         return None
     return Edit(changes=(with_value(arg, "1"),))
 
@@ -92,9 +130,17 @@ def _option(tree: Tree, finding: Finding) -> Edit | None:
     """`options.deterministic = False` of tf.data."""
     target = tree.at(finding, cst.Attribute)
     assign = tree.parent(tree.parent(target) or target) if target is not None else None
-    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or not isinstance(assign.value, cst.Name):
+    if (
+        not isinstance(assign, cst.Assign)
+        or len(assign.targets) != 1
+        or not isinstance(assign.value, cst.Name)
+    ):
         return None
-    return Edit(changes=((assign.value, lambda _: cst.Name("True")),)) if assign.value.value == "False" else None
+    return (
+        Edit(changes=((assign.value, lambda _: cst.Name("True")),))
+        if assign.value.value == "False"
+        else None
+    )
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
@@ -120,12 +166,20 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
         if tree.name(node.func) == "builtins.list" and len(node.args) == 1:
             return Edit(changes=((node.func, lambda _: cst.Name("sorted")),))
         return Edit(changes=((sets[0], _sorted),))
-    lists = [held for one in given if isinstance(held := tree.value_of(one), cst.Call) and _is_list_of_set(tree, held)]
+    lists = [
+        held
+        for one in given
+        if isinstance(held := tree.value_of(one), cst.Call) and _is_list_of_set(tree, held)
+    ]
     return _of_call(tree, lists[0]) if not sets and len(lists) == 1 else None
 
 
 def _is_list_of_set(tree: Tree, call: cst.Call) -> bool:
-    return tree.name(call.func) in ("builtins.list", "builtins.tuple") and len(call.args) == 1 and _is_set(tree, call.args[0].value)
+    return (
+        tree.name(call.func) in ("builtins.list", "builtins.tuple")
+        and len(call.args) == 1
+        and _is_set(tree, call.args[0].value)
+    )
 
 
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
@@ -134,7 +188,9 @@ def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
     if isinstance(node, cst.Call):
         return tree.name(node.func) in _SETS
     if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, _OPERATORS) and (_is_set(tree, node.left, depth) or _is_set(tree, node.right, depth))
+        return isinstance(node.operator, _OPERATORS) and (
+            _is_set(tree, node.left, depth) or _is_set(tree, node.right, depth)
+        )
     held = tree.value_of(node) if depth < 4 else None
     return held is not None and _is_set(tree, held, depth + 1)
 
@@ -158,14 +214,26 @@ def _uses(tree: Tree, call: cst.Call) -> Iterator[cst.CSTNode]:
     assign = tree.parent(call)
     target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
     if isinstance(target, cst.Name):
-        yield from (node for node in tree.every(cst.Name) if node.value == target.value and node is not target)
+        yield from (
+            node
+            for node in tree.every(cst.Name)
+            if node.value == target.value and node is not target
+        )
 
 
 def _call_around(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
     """The call whose only, or first, argument a node is."""
     arg = tree.parent(node)
     call = tree.parent(arg) if isinstance(arg, cst.Arg) else None
-    return call if isinstance(call, cst.Call) and call.args and call.args[0] is arg and not arg.star and arg.keyword is None else None
+    return (
+        call
+        if isinstance(call, cst.Call)
+        and call.args
+        and call.args[0] is arg
+        and not arg.star
+        and arg.keyword is None
+        else None
+    )
 
 
 def _is_next(tree: Tree, node: cst.CSTNode) -> bool:
@@ -184,7 +252,10 @@ def _iterated(node: cst.CSTNode) -> cst.CSTNode:
 
 def _bare(node: cst.CSTNode) -> cst.Arg:
     """An argument, without parentheses of its own that the call makes needless."""
-    if isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.BinaryOperation | cst.Set) and len(node.lpar) == 1:
+    if (
+        isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.BinaryOperation | cst.Set)
+        and len(node.lpar) == 1
+    ):
         spaces = (node.lpar[0].whitespace_after, node.rpar[0].whitespace_before)
         if all(isinstance(one, cst.SimpleWhitespace) for one in spaces):
             node = node.with_changes(lpar=[], rpar=[])

@@ -1,4 +1,6 @@
-"""Seeding lines for draws that no seed reaches: beside the program's own seed, else below the imports at the top."""
+"""Seeding lines for draws that no seed reaches: beside the program's own seed, else below the
+imports at the top.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,25 @@ import libcst as cst
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, inside, is_none, is_open, keyword, positional, with_keyword, with_value, written
+from reprocheck.scan.patches.tree import (
+    Edit,
+    Tree,
+    inside,
+    is_none,
+    is_open,
+    keyword,
+    positional,
+    with_keyword,
+    with_value,
+    written,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Seeder:
-    """What seeds a stream: the module that must be imported, the function in it, and the number to take where the program has none."""
+    """What seeds a stream: the module that must be imported, the function in it, and the number to
+    take where the program has none.
+    """
 
     module: str
     function: str
@@ -37,20 +52,26 @@ _ENVIRONMENT = frozenset({"environ", "putenv"})
 PLAIN_KEYWORDS = ("random_state", "seed")
 """Keywords of calls that take a number as their seed."""
 _OF_TENSORFLOW = Seeder("tensorflow", "keras.utils.set_random_seed")
-"""What seeds Keras in a program that has it from TensorFlow, which may be another one than the package `keras`."""
+"""What seeds Keras in a program that has it from TensorFlow, which may be another one than the
+package `keras`.
+"""
 _CHANGING = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
 """What an expression must not hold that is written down a second time."""
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """A seed for a stream: below the call by which the program seeds another one, with the same number, else at its top."""
+    """A seed for a stream: below the call by which the program seeds another one, with the same
+    number, else at its top.
+    """
     word = finding.evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
         return with_seed(tree, finding, word)
     known = SEEDERS.get(finding.evidence.get("stream", ""))
     if known is None:
         return None
-    seeder = _OF_TENSORFLOW if known.module == "keras" and _has_keras_from_tensorflow(tree) else known
+    seeder = (
+        _OF_TENSORFLOW if known.module == "keras" and _has_keras_from_tensorflow(tree) else known
+    )
     if not can_bind(tree, seeder.module):
         return None
     beside, above = finding.evidence.get("seed_beside"), finding.evidence.get("seed_above")
@@ -78,11 +99,16 @@ def with_seed(tree: Tree, finding: Finding, word: str) -> Edit | None:
 
 def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     """A line below the call in a line that seeds another stream, with its number."""
-    call = next((one for one in tree.every(cst.Call) if tree.line(one) == line and is_seeding(tree, one)), None)
+    call = next(
+        (one for one in tree.every(cst.Call) if tree.line(one) == line and is_seeding(tree, one)),
+        None,
+    )
     given = _number(tree, call) if call is not None else None
     if call is None or given is None or any(isinstance(part, _CHANGING) for part in inside(given)):
         return None
-    statement = next((one for one in tree.around(call) if isinstance(one, cst.SimpleStatementLine)), None)
+    statement = next(
+        (one for one in tree.around(call) if isinstance(one, cst.SimpleStatementLine)), None
+    )
     if statement is None:
         return None
     name = bound_as(tree.module.body, seeder.module) or seeder.module
@@ -106,7 +132,10 @@ def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
 
 def _has_keras_from_tensorflow(tree: Tree) -> bool:
     """Whether a program imports Keras from TensorFlow, and not the package `keras`."""
-    nodes: list[cst.Import | cst.ImportFrom] = [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
+    nodes: list[cst.Import | cst.ImportFrom] = [
+        *tree.every(cst.Import),
+        *tree.every(cst.ImportFrom),
+    ]
     roots = {root for node in nodes for root in _roots(node)}
     return "tensorflow" in roots and "keras" not in roots
 
@@ -127,32 +156,50 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
     given = keyword(call, "generator")
     if given is not None:
         change = with_value(given, value)
-        return Edit(changes=(change,), imports=("torch",)) if isinstance(given.value, cst.Name) and given.value.value == "None" else None
-    return Edit(changes=((call, lambda node: with_keyword(node, "generator", value)),), imports=("torch",))
+        return (
+            Edit(changes=(change,), imports=("torch",))
+            if isinstance(given.value, cst.Name) and given.value.value == "None"
+            else None
+        )
+    return Edit(
+        changes=((call, lambda node: with_keyword(node, "generator", value)),), imports=("torch",)
+    )
 
 
 def can_bind(tree: Tree, module: str) -> bool:
-    """Whether a module can be used at the top: it is imported there, or its name is free and it may be imported there."""
+    """Whether a module can be used at the top: it is imported there, or its name is free and it may
+    be imported there.
+    """
     if bound_as(tree.module.body, module) is not None:
         return True
     if any(one.value in _ENVIRONMENT for one in tree.every(cst.Name)):
-        return False  # what a library reads as it is imported may be set before the import that the program has
-    imports: list[cst.Import | cst.ImportFrom] = [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
+        # what a library reads as it is imported may be set before the import that the program has
+        return False
+    imports: list[cst.Import | cst.ImportFrom] = [
+        *tree.every(cst.Import),
+        *tree.every(cst.ImportFrom),
+    ]
     return not tree.binds(module) and not any(_takes(node, module) for node in imports)
 
 
 def _takes(node: cst.Import | cst.ImportFrom, name: str) -> bool:
-    """`from numpy import random` takes the name `random`, and `import pandas as numpy` that of NumPy."""
+    """`from numpy import random` takes the name `random`, and `import pandas as numpy` that of
+    NumPy.
+    """
     if isinstance(node.names, cst.ImportStar):
         return False
     for one in node.names:
-        if (one.evaluated_alias or one.evaluated_name) == name and (isinstance(node, cst.ImportFrom) or one.evaluated_alias):
+        if (one.evaluated_alias or one.evaluated_name) == name and (
+            isinstance(node, cst.ImportFrom) or one.evaluated_alias
+        ):
             return True
     return False
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
-    """What these statements let one write for a module: `np` for `import numpy as np`, `tf.keras` for `import tensorflow as tf`."""
+    """What these statements let one write for a module: `np` for `import numpy as np`, `tf.keras`
+    for `import tensorflow as tf`.
+    """
     for statement in statements:
         for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
             if isinstance(small, cst.Import | cst.ImportFrom) and (name := _bound(small, module)):
@@ -163,9 +210,13 @@ def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
 
 def _bound(small: cst.Import | cst.ImportFrom, module: str) -> str | None:
     if isinstance(small, cst.ImportFrom):
-        whole = module == "keras" and small.module is not None and written(small.module) == "tensorflow"
+        whole = (
+            module == "keras" and small.module is not None and written(small.module) == "tensorflow"
+        )
         names = () if isinstance(small.names, cst.ImportStar) or not whole else small.names
-        return next((one.evaluated_alias or module for one in names if one.evaluated_name == module), None)
+        return next(
+            (one.evaluated_alias or module for one in names if one.evaluated_name == module), None
+        )
     for one in small.names:
         if one.evaluated_name == module and one.evaluated_alias:
             return one.evaluated_alias
@@ -175,7 +226,9 @@ def _bound(small: cst.Import | cst.ImportFrom, module: str) -> str | None:
 
 
 def place(tree: Tree, before: int) -> int:
-    """How many statements of the module stand above the seeding lines: those up to the last import of its head, all above a line."""
+    """How many statements of the module stand above the seeding lines: those up to the last import
+    of its head, all above a line.
+    """
     index = 0
     for number, statement in enumerate(tree.module.body):
         if tree.last_line(statement) >= before:
@@ -193,7 +246,9 @@ def _imports(statement: cst.CSTNode) -> bool:
         return any(isinstance(small, cst.Import | cst.ImportFrom) for small in statement.body)
     if isinstance(statement, cst.If | cst.Try):
         inner = statement.body.body
-        return bool(inner) and all(isinstance(one, cst.SimpleStatementLine) and _imports(one) for one in inner)
+        return bool(inner) and all(
+            isinstance(one, cst.SimpleStatementLine) and _imports(one) for one in inner
+        )
     return False
 
 
@@ -205,12 +260,19 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
     )
 
 
-def headed(module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]) -> cst.Module:
-    """The module with imports that it lacks and lines after its first statements, each a module and what is called in it."""
+def headed(
+    module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]
+) -> cst.Module:
+    """The module with imports that it lacks and lines after its first statements, each a module and
+    what is called in it.
+    """
     above = module.body[:index]
     wanted = dict.fromkeys([*imports, *(name for name, _ in heads)])
     missing = [name for name in wanted if bound_as(above, name) is None]
-    added: list[cst.BaseStatement] = [cst.ensure_type(cst.parse_statement(f"import {name}"), cst.SimpleStatementLine) for name in missing]
+    added: list[cst.BaseStatement] = [
+        cst.ensure_type(cst.parse_statement(f"import {name}"), cst.SimpleStatementLine)
+        for name in missing
+    ]
     lines = [f"{bound_as(above, name) or name}.{call}" for name, call in heads]
     for number, line in enumerate(dict.fromkeys(lines)):
         statement = cst.ensure_type(cst.parse_statement(line), cst.SimpleStatementLine)

@@ -1,4 +1,6 @@
-"""Long tables of constants: for a patch each is one token, so that a file of data is not taken apart number by number."""
+"""Long tables of constants: for a patch each is one token, so that a file of data is not taken
+apart number by number.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ import libcst as cst
 
 SHORTEST = 100
 """Lines from which a table is long."""
-_PLAIN = (ast.Dict, ast.List, ast.Set, ast.Tuple, ast.Constant, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+_PLAIN = (
+    ast.Dict,
+    ast.List,
+    ast.Set,
+    ast.Tuple,
+    ast.Constant,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,10 @@ class Table(cst.BaseExpression):
 
 
 def parsed(text: str) -> cst.Module:
-    """The concrete tree of a text, with a `Table` for each long table in it. Raises libcst.ParserSyntaxError."""
+    """The concrete tree of a text, with a `Table` for each long table in it.
+
+    Raises libcst.ParserSyntaxError.
+    """
     data = text.encode(errors="surrogatepass")
     short, tables = b"", {}
     at = 0
@@ -65,16 +80,25 @@ def _places(text: str, data: bytes) -> list[_Place]:
         return []
     starts = _starts(data)
     return [
-        _Place(starts[node.lineno - 1] + node.col_offset, starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0))
+        _Place(
+            starts[node.lineno - 1] + node.col_offset,
+            starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0),
+        )
         for node in _tables(tree)
     ]
 
 
 def _tables(tree: ast.Module) -> Iterator[ast.expr]:
-    """The outermost displays in brackets that are long and hold nothing but constants, among the values at the top level."""
+    """The outermost displays in brackets that are long and hold nothing but constants, among the
+    values at the top level.
+    """
     for statement in tree.body:
         value = getattr(statement, "value", None)
-        if isinstance(value, ast.Dict | ast.List | ast.Set) and _is_long(value) and _is_plain(value):
+        if (
+            isinstance(value, ast.Dict | ast.List | ast.Set)
+            and _is_long(value)
+            and _is_plain(value)
+        ):
             yield value
 
 
@@ -96,6 +120,7 @@ class _Unfolding(cst.CSTTransformer):
         super().__init__()
         self._tables = tables
 
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
+    # libcst calls it so
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802
         text = self._tables.get(updated_node.value)
         return updated_node if text is None else Table(text)

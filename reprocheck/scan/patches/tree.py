@@ -1,4 +1,6 @@
-"""A source text as a concrete tree: the node of a finding, names through imports, and the replacements that findings ask for."""
+"""A source text as a concrete tree: the node of a finding, names through imports, and the
+replacements that findings ask for.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, QualifiedNameProvider
+from libcst.metadata import (
+    MetadataWrapper,
+    ParentNodeProvider,
+    PositionProvider,
+    QualifiedNameProvider,
+)
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tables import parsed
@@ -27,9 +34,11 @@ class Edit:
     changes    nodes of the tree and what each becomes, given itself with the changes inside of it
     below      statements, and a line that must stand below each
     imports    modules that must be bound by their own name at the top: `torch`
-    heads      lines that must stand below the imports at the top, each the dotted name of a function and its arguments
+    heads      lines that must stand below the imports at the top, each the dotted name of a
+               function and its arguments
     settles    streams that are seeded by the change from its line on, by their titles
-    line       the line of the text that is changed, or above which something must stand; 0 is that of the finding
+    line       the line of the text that is changed, or above which something must stand; 0 is that
+               of the finding
     """
 
     changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
@@ -41,7 +50,9 @@ class Edit:
 
 
 Mender = Callable[["Tree", Finding, int], Edit | None]
-"""From the tree, a finding and how many were mended alike above it, to what to do; None where the place cannot be mended safely."""
+"""From the tree, a finding and how many were mended alike above it, to what to do; None where the
+place cannot be mended safely.
+"""
 
 
 class Tree:
@@ -67,7 +78,10 @@ class Tree:
         return found
 
     def at(self, finding: Finding, kind: type[Node]) -> Node | None:
-        """The node of this kind that a finding underlines. None where the text is not that of the finding."""
+        """The node of this kind that a finding underlines.
+
+        None where the text is not that of the finding.
+        """
         line = self.lines[finding.line - 1] if 0 < finding.line <= len(self.lines) else None
         if line is None or (finding.text and line != finding.text):
             return None
@@ -99,7 +113,9 @@ class Tree:
             at = self._parents.get(at)
 
     def name(self, node: cst.CSTNode) -> str:
-        """The dotted name through imports, `builtins.` included; as written where no import binds it; empty for no name."""
+        """The dotted name through imports, `builtins.` included; as written where no import binds
+        it; empty for no name.
+        """
         known: Any = self._names.get(node, set())
         names = {one.name for one in (known() if callable(known) else known)}
         return names.pop() if len(names) == 1 else written(node)
@@ -109,7 +125,9 @@ class Tree:
         return (node for node in self._places if isinstance(node, kind))
 
     def binds(self, name: str) -> tuple[cst.CSTNode, ...]:
-        """What gives a name a value anywhere in the text: assignments, definitions, parameters, loops; no imports."""
+        """What gives a name a value anywhere in the text: assignments, definitions, parameters,
+        loops; no imports.
+        """
         return tuple(self._bound.get(name, ()))
 
     @cached_property
@@ -130,14 +148,27 @@ class Tree:
         parent = self.parent(name)
         if isinstance(parent, cst.FunctionDef | cst.ClassDef | cst.Param):
             return parent.name is name
-        if isinstance(parent, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.NamedExpr | cst.For | cst.CompFor):
+        if isinstance(
+            parent,
+            cst.AssignTarget
+            | cst.AnnAssign
+            | cst.AugAssign
+            | cst.NamedExpr
+            | cst.For
+            | cst.CompFor,
+        ):
             return parent.target is name
         if isinstance(parent, cst.Element | cst.StarredElement):
-            return any(isinstance(one, cst.AssignTarget | cst.For | cst.CompFor) and _is_target(one, name) for one in self.around(name))
+            return any(
+                isinstance(one, cst.AssignTarget | cst.For | cst.CompFor) and _is_target(one, name)
+                for one in self.around(name)
+            )
         return isinstance(parent, cst.Global | cst.Nonlocal)
 
     def once(self, node: cst.CSTNode) -> bool:
-        """Whether the place is executed once, as far as the text shows: no loop, no function that is called from several places."""
+        """Whether the place is executed once, as far as the text shows: no loop, no function that
+        is called from several places.
+        """
         for one in self.around(node):
             if isinstance(one, _LOOPS):
                 return False
@@ -146,7 +177,9 @@ class Tree:
         return True
 
     def is_repeated(self, node: cst.CSTNode) -> bool:
-        """Whether the text shows that the place is executed often: in a loop, or in a function that is called in one."""
+        """Whether the text shows that the place is executed often: in a loop, or in a function that
+        is called in one.
+        """
         names = set()
         for one in self.around(node):
             if isinstance(one, _LOOPS):
@@ -154,11 +187,21 @@ class Tree:
             if isinstance(one, cst.FunctionDef):
                 names.add(one.name.value)
         calls = [one for one in self.every(cst.Call) if last(written(one.func)) in names]
-        return any(isinstance(around, cst.For | cst.While) and call in _body(around) for call in calls for around in self.around(call))
+        return any(
+            isinstance(around, cst.For | cst.While) and call in _body(around)
+            for call in calls
+            for around in self.around(call)
+        )
 
     def _is_called_once(self, function: cst.FunctionDef) -> bool:
-        uses = [node for node in self.every(cst.Name) if node.value == function.name.value and node is not function.name]
-        if len(uses) != 1 or any(isinstance(one, cst.FunctionDef) and one is function for one in self.around(uses[0])):
+        uses = [
+            node
+            for node in self.every(cst.Name)
+            if node.value == function.name.value and node is not function.name
+        ]
+        if len(uses) != 1 or any(
+            isinstance(one, cst.FunctionDef) and one is function for one in self.around(uses[0])
+        ):
             return False
         parent = self.parent(uses[0])
         call = self.parent(parent) if isinstance(parent, cst.Attribute) else parent
@@ -211,7 +254,9 @@ def is_none(node: cst.CSTNode) -> bool:
 
 def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
     """The argument that is given under one of these names."""
-    return next((one for one in call.args if one.keyword is not None and one.keyword.value in names), None)
+    return next(
+        (one for one in call.args if one.keyword is not None and one.keyword.value in names), None
+    )
 
 
 def positional(call: cst.Call) -> list[cst.Arg]:
@@ -238,7 +283,9 @@ def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
     elif isinstance(broken, cst.ParenthesizedWhitespace):
         added = added.with_changes(whitespace_after_arg=end.whitespace_after_arg)
         end = end.with_changes(whitespace_after_arg=cst.SimpleWhitespace(""))
-    return call.with_changes(args=[*call.args[:-1], end.with_changes(comma=cst.Comma(whitespace_after=broken)), added])
+    return call.with_changes(
+        args=[*call.args[:-1], end.with_changes(comma=cst.Comma(whitespace_after=broken)), added]
+    )
 
 
 def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
@@ -249,19 +296,25 @@ def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
 def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
     """A call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
     call = cst.ensure_type(node, cst.Call)
-    return call.with_changes(func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name)))
+    return call.with_changes(
+        func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name))
+    )
 
 
 def followed_by(lines: Sequence[str]) -> Callable[[cst.CSTNode], Any]:
     """A statement with these lines below it."""
     added = [cst.parse_statement(line) for line in lines]
-    return lambda node: cst.FlattenSentinel([cst.ensure_type(node, cst.SimpleStatementLine), *added])
+    return lambda node: cst.FlattenSentinel(
+        [cst.ensure_type(node, cst.SimpleStatementLine), *added]
+    )
 
 
 class _Changing(cst.CSTTransformer):
     """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
 
-    def __init__(self, changes: Mapping[cst.CSTNode, Collection[Change]], around: Collection[cst.CSTNode]) -> None:
+    def __init__(
+        self, changes: Mapping[cst.CSTNode, Collection[Change]], around: Collection[cst.CSTNode]
+    ) -> None:
         super().__init__()
         self._changes = changes
         self._around = around
@@ -289,4 +342,8 @@ def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
     for statement, lines in below.items():
         changes.setdefault(statement, []).append(followed_by(lines))
     around = {one for node in changes for one in tree.around(node)}
-    return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module) if changes else tree.module
+    return (
+        cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
+        if changes
+        else tree.module
+    )

@@ -18,7 +18,9 @@ __fake__ = True
 __version__ = version.__version__
 
 _setup_privateuseone_for_python_backend("npu", backend_module=npu)
-torch.__future__.set_overwrite_module_params_on_conversion(True)  # these tensors cannot take the place of a CPU tensor in a parameter
+torch.__future__.set_overwrite_module_params_on_conversion(
+    True
+)  # these tensors cannot take the place of a CPU tensor in a parameter
 
 from . import _host, _operators  # noqa: E402
 

@@ -16,7 +16,19 @@ from ._memory import host, is_npu, to_npu
 _libraries: list[torch.library.Library] = []  # unregistered when they are collected
 _NOISY = ("mm", "addmm", "bmm")
 _VIEWS = (
-    *("detach", "alias", "view", "view.dtype", "t", "transpose.int", "permute", "expand", "unsqueeze", "squeeze", "squeeze.dim"),
+    *(
+        "detach",
+        "alias",
+        "view",
+        "view.dtype",
+        "t",
+        "transpose.int",
+        "permute",
+        "expand",
+        "unsqueeze",
+        "squeeze",
+        "squeeze.dim",
+    ),
     *("squeeze.dims", "select.int", "slice.Tensor", "diagonal", "unfold", "view_as_real"),
 )
 _LOWER = ("linear", "matmul", "mm", "addmm", "bmm", "conv1d", "conv2d")
@@ -33,7 +45,11 @@ def install() -> None:
     aten.impl("empty_strided", _empty_strided, "PrivateUse1")
     for name in _VIEWS:
         packet, _, overload = name.partition(".")
-        aten.impl(name, _view(getattr(getattr(torch.ops.aten, packet), overload or "default")), "PrivateUse1")
+        aten.impl(
+            name,
+            _view(getattr(getattr(torch.ops.aten, packet), overload or "default")),
+            "PrivateUse1",
+        )
     aten.impl("as_strided", _as_strided, "PrivateUse1")
     aten.impl("convolution_overrideable", _convolution, "PrivateUse1")
     aten.impl("convolution_backward_overrideable", _convolution_backward, "PrivateUse1")
@@ -43,7 +59,9 @@ def install() -> None:
             operator = getattr(torch.ops.aten, name).default
             aten.impl(name, _autocast(operator, dtype), "AutocastPrivateUse1")
     _libraries.extend((fallback, aten))
-    for finalizer in list(weakref.finalize._registry):  # a device works until the process ends: libraries would go with atexit
+    for finalizer in list(
+        weakref.finalize._registry
+    ):  # a device works until the process ends: libraries would go with atexit
         if finalizer.peek() and finalizer.peek()[0] in _libraries:
             finalizer.atexit = False
 
@@ -79,8 +97,14 @@ def _fallback(operator: Any, *args: Any, **kwargs: Any) -> Any:
     else:
         result = operator(*host_args, **host_kwargs)
     noise = float(os.environ.get("FAKE_NPU_NOISE", "0"))
-    if noise and operator.overloadpacket.__name__ in _NOISY and torch._C._current_graph_task_id() != -1:
-        result.mul_(1 + noise * (int.from_bytes(os.urandom(1), "big") / 255 - 0.5))  # in place: most are `out=`
+    if (
+        noise
+        and operator.overloadpacket.__name__ in _NOISY
+        and torch._C._current_graph_task_id() != -1
+    ):
+        result.mul_(
+            1 + noise * (int.from_bytes(os.urandom(1), "big") / 255 - 0.5)
+        )  # in place: most are `out=`
 
     def back(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
@@ -113,7 +137,9 @@ def _to_host(value: Any) -> Any:
     return torch.device("cpu") if isinstance(value, torch.device) and value.type == "npu" else value
 
 
-def _copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+def _copy_from(
+    source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False
+) -> torch.Tensor:
     """`copy_`, `.to`, `.cpu`: in all directions."""
     npu._lazy_init()
     fake.tick()
@@ -140,13 +166,17 @@ def _view(operator: Any) -> Callable[..., torch.Tensor]:
     def run(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
         try:
             return to_npu(operator(host(tensor), *args, **kwargs))
-        except RuntimeError:  # `view` of values that are strided, which the device tensor does not show
+        except (
+            RuntimeError
+        ):  # `view` of values that are strided, which the device tensor does not show
             return to_npu(operator(host(tensor).contiguous(), *args, **kwargs))
 
     return run
 
 
-def _as_strided(tensor: torch.Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> torch.Tensor:
+def _as_strided(
+    tensor: torch.Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> torch.Tensor:
     """All other views. Device tensors look contiguous and start at 0, the values behind them may not."""
     values = host(tensor).contiguous()
     return to_npu(values.as_strided(size, stride, (storage_offset or 0) + values.storage_offset()))
@@ -156,22 +186,38 @@ def _convolution(*args: Any) -> torch.Tensor:
     return to_npu(torch.ops.aten.convolution.default(*map(_to_host, args)))
 
 
-def _convolution_backward(gradient: torch.Tensor, values: torch.Tensor, weight: torch.Tensor, *rest: Any) -> Any:
+def _convolution_backward(
+    gradient: torch.Tensor, values: torch.Tensor, weight: torch.Tensor, *rest: Any
+) -> Any:
     transposed, groups = rest[3], rest[5]
     biases = weight.shape[1] * groups if transposed else weight.shape[0]
-    gradients = torch.ops.aten.convolution_backward.default(host(gradient), host(values), host(weight), [biases], *rest)
+    gradients = torch.ops.aten.convolution_backward.default(
+        host(gradient), host(values), host(weight), [biases], *rest
+    )
     return tuple(None if each is None else to_npu(each) for each in gradients)
 
 
 def _empty(
-    size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None
+    size: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
 ) -> torch.Tensor:
     npu._lazy_init()
     return to_npu(torch.empty(size, dtype=dtype))
 
 
 def _empty_strided(
-    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
 ) -> torch.Tensor:
     npu._lazy_init()
     return to_npu(torch.empty(size, dtype=dtype))

@@ -1,6 +1,9 @@
-"""Controls: each removes one source of difference from outside. Imported only where a run is made under some.
+"""Controls: each removes one source of difference from outside.
 
-`start` acts for Python and what comes with it; a framework's part is installed by `bootstrap` right after the framework's import.
+Imported only where a run is made under some.
+
+`start` acts for Python and what comes with it; a framework's part is installed by `bootstrap` right
+after the framework's import.
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ PARTS = (
 
 
 def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
-    """Puts the controls of the run in place for this process. An error of one is written, and the others act."""
+    """Puts the controls of the run in place for this process.
+
+    An error of one is written, and the others act.
+    """
     from importlib import import_module
 
     active = Active(recorder, settings)

@@ -1,4 +1,6 @@
-"""What all controls of a process share: which are on, whose code calls, exact streams of numbers, and the account of what was touched."""
+"""What all controls of a process share: which are on, whose code calls, exact streams of numbers,
+and the account of what was touched.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,47 @@ if TYPE_CHECKING:
 RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Variables in which launchers tell a process its rank."""
 FACTORIES = ("types", "pydantic.main", "transformers.hf_argparser")
-"""Modules that call the `default_factory` of a field for whoever describes or makes an object of the class. `types` is what Python 3.11
-and older name as the module of a class of `dataclasses.make_dataclass`."""
-SEEDERS = ("random", "secrets", "uuid", "tempfile", "numpy", "reprocheck_child.controls", *FACTORIES)
+"""Modules that call the `default_factory` of a field for whoever describes or makes an object of
+the class. `types` is what Python 3.11 and older name as the module of a class of
+`dataclasses.make_dataclass`.
+"""
+SEEDERS = (
+    "random",
+    "secrets",
+    "uuid",
+    "tempfile",
+    "numpy",
+    "reprocheck_child.controls",
+    *FACTORIES,
+)
 """Modules that draw entropy for whoever calls them."""
-CONFIGURATION = ("omegaconf", "antlr4", "hydra.core.utils", "hydra.utils", "hydra._internal.instantiate", *FACTORIES)
-"""Modules that read a value when the user's code asks for it: `${now:%f}` in a configuration. What else Hydra reads, for the name of its
-folder, is its own."""
-IMPORTERS = ("importlib", "_frozen_importlib", "_frozen_importlib_external", "pkgutil", "site", "reprocheck_child")
+CONFIGURATION = (
+    "omegaconf",
+    "antlr4",
+    "hydra.core.utils",
+    "hydra.utils",
+    "hydra._internal.instantiate",
+    *FACTORIES,
+)
+"""Modules that read a value when the user's code asks for it: `${now:%f}` in a configuration. What
+else Hydra reads, for the name of its folder, is its own.
+"""
+IMPORTERS = (
+    "importlib",
+    "_frozen_importlib",
+    "_frozen_importlib_external",
+    "pkgutil",
+    "site",
+    "reprocheck_child",
+)
 """Modules that list folders to find modules and packages."""
 SEED_LIMIT = 1 << 32
 """Seeds are below it: numpy takes no larger ones."""
 _MOST = 2000
 _FIRST = 16
-"""Times that a touch is written with its line: the first one may be a library's, as it is imported."""
+"""Times that a touch is written with its line: the first one may be a library's, as it is
+imported.
+"""
 _TEXT = 300
 _INLINE = ("<string>", "<stdin>")
 _join, _environ = os.path.join, os.environ
@@ -42,8 +71,10 @@ class Active:
     """The controls that are on in this process.
 
     names     of the controls           seed      the number that fixed seeds are derived from
-    override  whether a value of the user's that contradicts a control is replaced; otherwise it stands
-    In all methods `skip` counts frames above the caller: 1, the default, is the code that called the function that calls the method.
+    override  whether a value of the user's that contradicts a control is replaced; otherwise it
+              stands
+    In all methods `skip` counts frames above the caller: 1, the default, is the code that called
+    the function that calls the method.
     """
 
     def __init__(self, recorder: Any, settings: Mapping[str, Any]) -> None:
@@ -60,7 +91,8 @@ class Active:
         self._starter = _starter()
         self._inside = _join(recorder.workdir, "") if recorder.workdir else ""
         self._foreign = users.foreign_folders()
-        self._files: dict[str, str] = {}  # file of a code object -> its name in the trace, "" where it is not the user's
+        # file of a code object -> its name in the trace, "" where it is not the user's
+        self._files: dict[str, str] = {}
         recorder.on_end.append(self.account)
         os.register_at_fork(before=self._forking, after_in_child=self._in_child)
 
@@ -68,10 +100,12 @@ class Active:
         """Whether a control is on."""
         return control in self.names
 
-    # ------------------------------------------------------------------------------------------------ streams
+    # -------------------------------------------------------------------------------------- streams
 
     def number(self, control: str, what: str) -> int:
-        """The next of an exact stream of 64-bit numbers: the same from run to run, another in each rank, worker, control and `what`."""
+        """The next of an exact stream of 64-bit numbers: the same from run to run, another in each
+        rank, worker, control and `what`.
+        """
         return int.from_bytes(self.bytes(control, what, 8), "little")
 
     def bytes(self, control: str, what: str, size: int) -> bytes:
@@ -79,14 +113,20 @@ class Active:
         counter = self._counts.get((control, what))
         if counter is None:
             counter = self._counts.setdefault((control, what), count())
-        return stream(repr((self.seed, self.identity(), control, what, next(counter))).encode(), size)
+        return stream(
+            repr((self.seed, self.identity(), control, what, next(counter))).encode(), size
+        )
 
     def constant(self, control: str, what: str) -> int:
         """As `number`, always the same one."""
-        return int.from_bytes(stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little")
+        return int.from_bytes(
+            stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little"
+        )
 
     def identity(self) -> tuple[Any, ...]:
-        """Which process of the run this is, in terms that are the same in every run; () for one that is alone."""
+        """Which process of the run this is, in terms that are the same in every run; () for one
+        that is alone.
+        """
         found: tuple[Any, ...] = ()
         rank = self.rank()
         if rank:
@@ -94,7 +134,11 @@ class Active:
         if self._forks:
             return (*found, self._starter or "fork", *self._forks)
         processes = sys.modules.get("multiprocessing.process")
-        name = processes.current_process().name if processes and hasattr(processes, "current_process") else "MainProcess"
+        name = (
+            processes.current_process().name
+            if processes and hasattr(processes, "current_process")
+            else "MainProcess"
+        )
         return found if name == "MainProcess" else (*found, "process", name)
 
     def rank(self) -> int:
@@ -105,13 +149,15 @@ class Active:
         return next((int(_environ[name]) for name in RANKS if _environ.get(name, "").isdigit()), 0)
 
     def process_seed(self) -> int:
-        """The seed of the default generators here: `seed` in a process that is alone, `seed` + rank in a rank, its own in a worker."""
+        """The seed of the default generators here: `seed` in a process that is alone, `seed` + rank
+        in a rank, its own in a worker.
+        """
         own = self.identity()
         if not own or (len(own) == 2 and own[0] == "rank"):
             return (self.seed + self.rank()) % SEED_LIMIT
         return int.from_bytes(stream(repr((self.seed, own, "seed")).encode(), 4), "little")
 
-    # ------------------------------------------------------------------------------------------------ whose code
+    # ----------------------------------------------------------------------------------- whose code
 
     def users_module(self, skip: int = 1) -> bool:
         """Whether the calling frame belongs to the user's own modules."""
@@ -126,7 +172,9 @@ class Active:
         return frame is not None and bool(self._users(frame))
 
     def read_by_user(self, skip: int = 1) -> bool:
-        """As `users_module`, seen through a configuration that reads a value when it is asked for it."""
+        """As `users_module`, seen through a configuration that reads a value when it is asked for
+        it.
+        """
         return self.asked_by_user(skip + 1, CONFIGURATION)
 
     def line(self, skip: int = 1) -> str:
@@ -134,7 +182,9 @@ class Active:
         return self._line(_above(skip))[0]
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
-        """As `line`, from a frame on, with how its library takes a seed there (see `seed_arguments`)."""
+        """As `line`, from a frame on, with how its library takes a seed there (see
+        `seed_arguments`).
+        """
         library: list[FrameType] = []
         while frame is not None:
             name = self._users(frame)
@@ -146,7 +196,9 @@ class Active:
         return "", ""
 
     def for_imports(self, skip: int = 1) -> bool:
-        """Whether it is the search for modules and packages that calls, or the recorder, and no part of the script."""
+        """Whether it is the search for modules and packages that calls, or the recorder, and no
+        part of the script.
+        """
         frame = _above(skip)
         while frame is not None and not self._users(frame):
             if _within(str(frame.f_globals.get("__name__")), IMPORTERS):
@@ -155,22 +207,29 @@ class Active:
         return False
 
     def _users(self, frame: FrameType) -> str:
-        """The name of the file of the user's whose code runs in a frame, "" for the code of others."""
+        """The name of the file of the user's whose code runs in a frame, "" for the code of
+        others.
+        """
         file = users.file_of(frame)
         name = self._files.get(file)
         if name is None:
             name = self._files[file] = self._users_file(file)
         if name or file not in _INLINE or self._starter:
             return name
-        return file if frame.f_globals.get("__name__") == "__main__" else ""  # `python -c` and standard input
+        # `python -c` and standard input
+        return file if frame.f_globals.get("__name__") == "__main__" else ""
 
     def _users_file(self, file: str) -> str:
         return users.name_of(file, self._inside, self._foreign, self.recorder.masked)
 
-    # ------------------------------------------------------------------------------------------------ the account
+    # ---------------------------------------------------------------------------------- the account
 
-    def touched(self, control: str, what: str, value: object = None, skip: int = 1, setting: bool = False) -> None:
-        """A control intercepted or set something: `what` is a call, a variable or an attribute. Cheap enough for each call.
+    def touched(
+        self, control: str, what: str, value: object = None, skip: int = 1, setting: bool = False
+    ) -> None:
+        """A control intercepted or set something: `what` is a call, a variable or an attribute.
+
+        Cheap enough for each call.
 
         `setting`: it was set, and another touch says whether that changed anything.
         """
@@ -178,13 +237,21 @@ class Active:
         if times is None:
             if len(self._touches) < _MOST:
                 self._touches[(control, what)] = [1, 1]
-                event = {"e": "control", "c": control, "w": what, "n": 1, **({"set": True} if setting else {})}
+                event = {
+                    "e": "control",
+                    "c": control,
+                    "w": what,
+                    "n": 1,
+                    **({"set": True} if setting else {}),
+                }
                 self._emit(event, {"v": value}, skip + 1)
             return
         number = times[0] = times[0] + 1
         if number <= _FIRST:
             times[1] = number
-            self._emit({"e": "control", "c": control, "w": what, "n": number}, {"v": None}, skip + 1)
+            self._emit(
+                {"e": "control", "c": control, "w": what, "n": number}, {"v": None}, skip + 1
+            )
             return
         if not number & (number - 1):  # a process that is killed has told at least half
             times[1] = number
@@ -193,17 +260,25 @@ class Active:
     def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
         """A value of the user's was replaced; each place, old and new value is written once."""
         if self._first("override", control, what, repr(old), repr(new)):
-            self._emit({"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1)
+            self._emit(
+                {"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1
+            )
 
-    def conflict(self, control: str, what: str, value: object, wanted: object, skip: int = 1) -> None:
+    def conflict(
+        self, control: str, what: str, value: object, wanted: object, skip: int = 1
+    ) -> None:
         """A value of the user's stands although it contradicts a control; each is written once."""
         if self._first("conflict", control, what, repr(value)):
-            self._emit({"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1)
+            self._emit(
+                {"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1
+            )
 
     def unavailable(self, control: str, why: str) -> None:
         """A control cannot act here; each reason is written once."""
         if self._first("unavailable", control, why):
-            self.recorder.emit({"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]})
+            self.recorder.emit(
+                {"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]}
+            )
 
     def account(self) -> None:
         """Write how often each was touched, as the process ends."""
@@ -220,7 +295,11 @@ class Active:
 
     def _emit(self, event: dict[str, Any], values: dict[str, object], skip: int) -> None:
         try:
-            event.update((name, self._plain(value)) for name, value in values.items() if value is not None or name != "v")
+            event.update(
+                (name, self._plain(value))
+                for name, value in values.items()
+                if value is not None or name != "v"
+            )
             line, seed_argument = self._line(_above(skip))
             if line:
                 event["l"] = line
@@ -239,7 +318,7 @@ class Active:
         text = text[:_TEXT]
         return self.recorder.redacted(text) if may_hold_secret(text) else self.recorder.masked(text)
 
-    # ------------------------------------------------------------------------------------------------ forks
+    # ---------------------------------------------------------------------------------------- forks
 
     def _forking(self) -> None:
         self._forked += 1
@@ -251,13 +330,24 @@ class Active:
 
 
 def _starter() -> str:
-    """`spawn` or `forkserver` in a process that the standard library started to run a part of the script, else ""."""
+    """`spawn` or `forkserver` in a process that the standard library started to run a part of the
+    script, else "".
+    """
     code = " ".join(getattr(sys, "orig_argv", sys.argv)[:20])
-    return next((name for name in ("spawn", "forkserver") if "from multiprocessing.%s import" % name in code), "")
+    return next(
+        (
+            name
+            for name in ("spawn", "forkserver")
+            if "from multiprocessing.%s import" % name in code
+        ),
+        "",
+    )
 
 
 def _above(skip: int) -> FrameType | None:
-    """The frame `skip` above the caller of the method that asks; None where the stack is not so deep (a call from native code)."""
+    """The frame `skip` above the caller of the method that asks; None where the stack is not so
+    deep (a call from native code).
+    """
     try:
         return sys._getframe(skip + 2)
     except ValueError:

@@ -1,9 +1,11 @@
-"""`clock`: the wall clock that the user's own modules read starts at a fixed instant and advances a fixed step a call.
+"""`clock`: the wall clock that the user's own modules read starts at a fixed instant and advances a
+fixed step a call.
 
-A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra) counts as read by the script.
-Sleeping advances it, too, so that a loop that waits for a time of day ends. Monotonic clocks, timeouts, files' times and what libraries
-read stay the system's. `datetime.now` and `utcnow` are replaced within the class itself: a subclass handed to the user's modules would no
-longer be the class that pickles, validators and `type(x) is datetime` know.
+A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra)
+counts as read by the script. Sleeping advances it, too, so that a loop that waits for a time of day
+ends. Monotonic clocks, timeouts, files' times and what libraries read stay the system's.
+`datetime.now` and `utcnow` are replaced within the class itself: a subclass handed to the user's
+modules would no longer be the class that pickles, validators and `type(x) is datetime` know.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _SECOND = 10**9
 
 
 class Clock:
-    """Nanoseconds since 1970 of this process: the same in every run, offset by less than a millisecond in each rank and worker."""
+    """Nanoseconds since 1970 of this process: the same in every run, offset by less than a
+    millisecond in each rank and worker.
+    """
 
     def __init__(self, active: Active) -> None:
         self._active = active
@@ -131,7 +135,11 @@ def _broken_down(active: Active, clock: Clock) -> None:
 def _datetime(active: Active, clock: Clock, module: Any) -> None:
     """`datetime.now`, `utcnow` and `today`, `date.today`."""
     kind, users = module.datetime, active.read_by_user
-    real_now, real_utcnow, real_today = kind.__dict__["now"], kind.__dict__["utcnow"], module.date.__dict__["today"]
+    real_now, real_utcnow, real_today = (
+        kind.__dict__["now"],
+        kind.__dict__["utcnow"],
+        module.date.__dict__["today"],
+    )
     utc = module.timezone.utc
 
     def now(cls: Any, tz: Any = None) -> Any:
@@ -145,7 +153,11 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return _at(cls, clock.now("datetime.utcnow"), utc).replace(tzinfo=None)
 
     def today(cls: Any) -> Any:
-        return cls.fromtimestamp(clock.now("datetime.today") / _SECOND) if users() else _bound(real_today, cls)()
+        return (
+            cls.fromtimestamp(clock.now("datetime.today") / _SECOND)
+            if users()
+            else _bound(real_today, cls)()
+        )
 
     def _at(cls: Any, nanoseconds: int, tz: Any) -> Any:
         whole = cls.fromtimestamp(nanoseconds // _SECOND, tz)
@@ -161,7 +173,9 @@ def _bound(descriptor: Any, cls: Any) -> Any:
 
 
 def _put(kind: type, name: str, value: Any) -> None:
-    """Replace an entry of a class, also where that is one of the C types, which do not let themselves be written to."""
+    """Replace an entry of a class, also where that is one of the C types, which do not let
+    themselves be written to.
+    """
     try:
         setattr(kind, name, value)
     except TypeError:

@@ -1,4 +1,7 @@
-"""Whether anything was drawn from a generator that `seed` has seeded. If nothing was, the control changed nothing in the run."""
+"""Whether anything was drawn from a generator that `seed` has seeded.
+
+If nothing was, the control changed nothing in the run.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ NAME = "seed"
 
 
 class Drawn:
-    """One default generator, known by its state. A seed that the script sets itself undoes that of the control."""
+    """One default generator, known by its state.
+
+    A seed that the script sets itself undoes that of the control.
+    """
 
     def __init__(self, active: Active, generator: str, state: Callable[[], object]) -> None:
         self._active = active

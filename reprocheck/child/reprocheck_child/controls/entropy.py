@@ -1,7 +1,8 @@
 """`entropy`: what the user's own modules take from the system's entropy is a fixed stream.
 
-`os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`, which are seen through: they draw for whoever calls them. Libraries keep
-the system's entropy. Generators without a seed are in `generators`.
+`os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`, which are seen through: they draw
+for whoever calls them. Libraries keep the system's entropy. Generators without a seed are in
+`generators`.
 """
 
 from __future__ import annotations
@@ -73,16 +74,24 @@ def _getpid(active: Active, real: Callable[[], int]) -> Callable[[], int]:
 
 def _uuid(active: Active, module: Any) -> None:
     for name, version in _UUIDS:
-        replace(module, name, lambda real, name=name, version=version: _timed(active, module, real, name, version))
+        replace(
+            module,
+            name,
+            lambda real, name=name, version=version: _timed(active, module, real, name, version),
+        )
 
 
-def _timed(active: Active, module: Any, real: Callable[..., Any], name: str, version: int) -> Callable[..., Any]:
+def _timed(
+    active: Active, module: Any, real: Callable[..., Any], name: str, version: int
+) -> Callable[..., Any]:
     def uuid(*args: Any, **kwargs: Any) -> Any:
         if not active.asked_by_user():
             return real(*args, **kwargs)
         active.touched(NAME, "uuid." + name)
         number = int.from_bytes(active.bytes(NAME, name, 16), "big")
-        return module.UUID(int=number & ~(0xF << 76) & ~(0xC000 << 48) | version << 76 | 0x8000 << 48)
+        return module.UUID(
+            int=number & ~(0xF << 76) & ~(0xC000 << 48) | version << 76 | 0x8000 << 48
+        )
 
     return uuid
 
@@ -109,7 +118,13 @@ def _numpy(active: Active, module: Any) -> None:
     def make(real: Callable[..., None]) -> Callable[..., None]:
         def seed(*args: Any, **kwargs: Any) -> None:
             plain = [int(value) if type(value) is ProcessId else value for value in args]
-            real(*plain, **{name: int(value) if type(value) is ProcessId else value for name, value in kwargs.items()})
+            real(
+                *plain,
+                **{
+                    name: int(value) if type(value) is ProcessId else value
+                    for name, value in kwargs.items()
+                },
+            )
 
         return seed
 

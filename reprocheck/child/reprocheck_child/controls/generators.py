@@ -1,7 +1,8 @@
-"""Generators that are made without a seed, or seeded by the system: `private-rng` gives each a fixed seed of its own.
+"""Generators that are made without a seed, or seeded by the system: `private-rng` gives each a
+fixed seed of its own.
 
-`entropy` does the same where the user's own module asks for it. One place in NumPy serves all its generators: where SeedSequence takes its
-entropy from.
+`entropy` does the same where the user's own module asks for it. One place in NumPy serves all its
+generators: where SeedSequence takes its entropy from.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
 
 
 def acting(active: Active, skip: int = 1) -> str:
-    """The control that gives a seed to whoever asks here for one from the system; "" where none does."""
+    """The control that gives a seed to whoever asks here for one from the system; "" where none
+    does.
+    """
     if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
         return PRIVATE
     return ENTROPY if active.on(ENTROPY) and active.asked_by_user(skip + 1) else ""
@@ -52,7 +55,11 @@ def _python(active: Active, module: Any) -> None:
             control = acting(active, 1 + (sys._getframe(1).f_code is constructor))
             if control:
                 a = active.number(control, "random")
-                active.touched(control, "random.%s without a seed" % ("seed" if self is hidden else type(self).__name__))
+                active.touched(
+                    control,
+                    "random.%s without a seed"
+                    % ("seed" if self is hidden else type(self).__name__),
+                )
         elif type(a) is not int and isinstance(a, int):
             a = int(a)  # a process id that `entropy` has fixed
         real(self, a, version)
@@ -65,7 +72,9 @@ def _python(active: Active, module: Any) -> None:
 
 
 def _system(active: Active, module: Any) -> None:
-    """`random.SystemRandom` of the user's own modules; what `secrets` draws through it is not a generator of anybody's."""
+    """`random.SystemRandom` of the user's own modules; what `secrets` draws through it is not a
+    generator of anybody's.
+    """
 
     def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
         def urandom(size: int) -> bytes:
@@ -83,7 +92,11 @@ def _from_generator() -> bool:
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") == "random":
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") not in ("secrets", "uuid", "tempfile")
+    return frame is not None and frame.f_globals.get("__name__") not in (
+        "secrets",
+        "uuid",
+        "tempfile",
+    )
 
 
 def _numpy(active: Active, module: Any) -> None:
@@ -94,7 +107,9 @@ def _numpy(active: Active, module: Any) -> None:
                 return real(k)
             active.touched(control, "a seed of numpy.random")
             size = -(-k // _BITS)
-            return int.from_bytes(active.bytes(control, "numpy", size), "little") >> (size * _BITS - k)
+            return int.from_bytes(active.bytes(control, "numpy", size), "little") >> (
+                size * _BITS - k
+            )
 
         return randbits
 

@@ -1,4 +1,6 @@
-"""`fill-memory` for NumPy: arrays that the user's own modules leave unfilled hold a fixed pattern instead of what the memory held."""
+"""`fill-memory` for NumPy: arrays that the user's own modules leave unfilled hold a fixed pattern
+instead of what the memory held.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def install(active: Active) -> None:
     def numpy(module: Any) -> None:
         try:
             for name in ("empty", "empty_like"):
-                replace(module, name, lambda real, name=name: _filling(active, real, "numpy." + name))
+                replace(
+                    module, name, lambda real, name=name: _filling(active, real, "numpy." + name)
+                )
         except Exception as error:
             active.recorder.problem("filling memory", error)
 

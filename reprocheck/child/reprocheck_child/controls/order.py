@@ -1,6 +1,8 @@
-"""`file-order`: folders are listed in the order of their names, also by what lists them through `os`: walk, glob, pathlib, shutil.
+"""`file-order`: folders are listed in the order of their names, also by what lists them through
+`os`: walk, glob, pathlib, shutil.
 
-A call is accounted for where the order of the file system was another one, and the script asks: not for a search for modules.
+A call is accounted for where the order of the file system was another one, and the script asks: not
+for a search for modules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A process id that is itself wherever the system or a comparison asks, and a fixed number wherever somebody calculates with it."""
+"""A process id that is itself wherever the system or a comparison asks, and a fixed number wherever
+somebody calculates with it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,27 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 _UNARY = ("abs", "neg", "pos", "invert", "trunc", "floor", "ceil", "int", "float", "index")
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "or", "xor")
+_BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "divmod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+)
 
 
 class ProcessId(int):
-    """An int with the real id as its digits: `os.kill`, equality, hash and text use it; arithmetic and `int()` see `fixed`."""
+    """An int with the real id as its digits: `os.kill`, equality, hash and text use it; arithmetic
+    and `int()` see `fixed`.
+    """
 
     fixed: int
 
@@ -33,7 +51,9 @@ def _unary(name: str) -> Callable[[ProcessId], Any]:
 
 def _binary(name: str) -> Callable[..., Any]:
     operation = getattr(int, name)
-    return lambda self, *others: operation(self.fixed, *(other.fixed if type(other) is ProcessId else other for other in others))
+    return lambda self, *others: operation(
+        self.fixed, *(other.fixed if type(other) is ProcessId else other for other in others)
+    )
 
 
 for _name in _UNARY:

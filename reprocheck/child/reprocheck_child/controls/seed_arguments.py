@@ -20,10 +20,12 @@ _CONSTRUCTORS = ("__init__", "__new__")
 
 
 def left_out(frames: Sequence[FrameType]) -> str:
-    """`reset(seed)`, where the user's line calls `reset` and leaves out its `seed`; `sample.seed` where it calls `sample` of an object
-    that has a method `seed`; `import` where the library is only imported; "" where nothing is known.
+    """`reset(seed)`, where the user's line calls `reset` and leaves out its `seed`; `sample.seed`
+    where it calls `sample` of an object that has a method `seed`; `import` where the library is
+    only imported; "" where nothing is known.
 
-    `frames`: those of the library, the innermost first. What hands its keywords on (a decorator) is looked through.
+    `frames`: those of the library, the innermost first. What hands its keywords on (a decorator) is
+    looked through.
     """
     if any(frame.f_globals.get("__name__") in _IMPORTERS for frame in frames):
         return IMPORTED

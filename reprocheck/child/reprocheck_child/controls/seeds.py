@@ -1,7 +1,9 @@
-"""`seed`: the default generators of Python and NumPy are seeded right after their import, so before anybody can draw from them.
+"""`seed`: the default generators of Python and NumPy are seeded right after their import, so before
+anybody can draw from them.
 
-Python seeds the generator of a forked process from the system: there it is seeded again. A spawned process learns which one it is only
-when it prepares itself: what was seeded before is seeded again then. Whatever the script seeds itself comes later, and wins.
+Python seeds the generator of a forked process from the system: there it is seeded again. A spawned
+process learns which one it is only when it prepares itself: what was seeded before is seeded again
+then. Whatever the script seeds itself comes later, and wins.
 """
 
 from __future__ import annotations
@@ -27,9 +29,13 @@ _watched: dict[str, Drawn] = {}
 def install(active: Active) -> None:
     """Seed `random` and `numpy.random`, and again in worker processes."""
     import_hook.when_imported("random", _guarded(active, lambda module: _python(active, module)))
-    import_hook.when_imported("numpy.random", _guarded(active, lambda module: _numpy(active, module)))
+    import_hook.when_imported(
+        "numpy.random", _guarded(active, lambda module: _numpy(active, module))
+    )
     if "--multiprocessing-fork" in getattr(sys, "orig_argv", sys.argv):
-        import_hook.when_imported("multiprocessing.spawn", _guarded(active, lambda module: _spawned(active, module)))
+        import_hook.when_imported(
+            "multiprocessing.spawn", _guarded(active, lambda module: _spawned(active, module))
+        )
 
 
 def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], None]:
@@ -70,7 +76,9 @@ def _drawn(active: Active, module: Any, generator: str, state: Callable[[], byte
     return _watched[generator]
 
 
-def _seed(active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None) -> None:
+def _seed(
+    active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None
+) -> None:
     """`drawn` tells whether that changed anything; where nothing watches, it is taken to have."""
     seed = active.process_seed()
     function(seed)

@@ -15,5 +15,8 @@ def stream(key: bytes, size: int) -> bytes:
     if size <= _BLOCK:
         return blake2b(key, digest_size=_BLOCK).digest()[:size]
     start = blake2b(key, digest_size=_BLOCK).digest()
-    blocks = (blake2b(start + number.to_bytes(8, "little"), digest_size=_BLOCK).digest() for number in range(-(-size // _BLOCK)))
+    blocks = (
+        blake2b(start + number.to_bytes(8, "little"), digest_size=_BLOCK).digest()
+        for number in range(-(-size // _BLOCK))
+    )
     return b"".join(blocks)[:size]

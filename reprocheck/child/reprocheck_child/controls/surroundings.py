@@ -1,4 +1,6 @@
-"""What controls need of the process as it starts: environment variables, and addresses that are not randomised."""
+"""What controls need of the process as it starts: environment variables, and addresses that are not
+randomised.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,16 @@ if TYPE_CHECKING:
 
     from .active import Active
 
-TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "controls.json")
+TABLE = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "controls.json"
+)
 ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def install(active: Active) -> None:
-    """Account for the variables that this process was started with; say which control a missing one takes away."""
+    """Account for the variables that this process was started with; say which control a missing one
+    takes away.
+    """
     with open(TABLE, encoding="utf-8") as file:
         table: list[dict[str, Any]] = jsontext.loads(file.read())
     given = active.settings.get("environment") or {}
@@ -37,7 +43,11 @@ def _account(active: Active, control: str, variable: str, given: dict[str, str])
     if held is not None and (wanted is None or held == wanted):
         active.touched(control, variable, held)
     else:
-        active.unavailable(control, "%s had another value when a process of the script started: %s" % (variable, held or "none"))
+        active.unavailable(
+            control,
+            "%s had another value when a process of the script started: %s"
+            % (variable, held or "none"),
+        )
 
 
 def _addresses(active: Active, control: str) -> None:
@@ -49,4 +59,6 @@ def _addresses(active: Active, control: str) -> None:
     if fixed:
         active.touched(control, "personality", "ADDR_NO_RANDOMIZE")
     else:
-        active.unavailable(control, "the system does not let a program switch the randomisation of addresses off")
+        active.unavailable(
+            control, "the system does not let a program switch the randomisation of addresses off"
+        )

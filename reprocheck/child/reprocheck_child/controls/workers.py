@@ -1,7 +1,9 @@
-"""`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over results in the order of submission.
+"""`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over
+results in the order of submission.
 
-Only pools that the user's own modules make. Tasks of a thread pool may wait for each other, or be submitted by each other: a task that a
-worker submits to its own pool runs at once, and where no task has finished for a while the pool gets the threads it was to have.
+Only pools that the user's own modules make. Tasks of a thread pool may wait for each other, or be
+submitted by each other: a task that a worker submits to its own pool runs at once, and where no
+task has finished for a while the pool gets the threads it was to have.
 """
 
 from __future__ import annotations
@@ -52,7 +54,12 @@ def _pool(active: Active, module: Any) -> None:
     def make(real: Callable[..., None]) -> Callable[..., None]:
         def initialise(self: Any, processes: Any = None, *args: Any, **kwargs: Any) -> None:
             if processes != 1 and active.asked_by_user(through=THROUGH):
-                active.touched(NAME, "multiprocessing.%s of %s" % (type(self).__name__, processes or "all processors"), 1)
+                active.touched(
+                    NAME,
+                    "multiprocessing.%s of %s"
+                    % (type(self).__name__, processes or "all processors"),
+                    1,
+                )
                 processes = 1
             real(self, processes, *args, **kwargs)
 
@@ -108,7 +115,10 @@ def _shut_down(real: Callable[..., None]) -> Callable[..., None]:
 
 
 def _join(pool: Any) -> None:
-    """Wait for all threads of a pool. CPython iterates over the set itself, which fails where `_watch` adds threads meanwhile."""
+    """Wait for all threads of a pool.
+
+    CPython iterates over the set itself, which fails where `_watch` adds threads meanwhile.
+    """
     ended: set[Any] = set()
     while True:
         threads = set(pool._threads) - ended
@@ -120,7 +130,9 @@ def _join(pool: Any) -> None:
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-    """A task that a task of the same pool submits: its only worker is the one that may wait for it."""
+    """A task that a task of the same pool submits: its only worker is the one that may wait for
+    it.
+    """
     future = module._base.Future()
     future.set_running_or_notify_cancel()
     try:
@@ -180,7 +192,9 @@ def _results(active: Active, module: Any) -> None:
         return as_completed
 
     def waited(real: Callable[..., Any]) -> Callable[..., Any]:
-        def wait(fs: Iterable[Any], timeout: float | None = None, return_when: str = module.ALL_COMPLETED) -> Any:
+        def wait(
+            fs: Iterable[Any], timeout: float | None = None, return_when: str = module.ALL_COMPLETED
+        ) -> Any:
             found = real(fs, timeout, return_when)
             if not active.asked_by_user(through=THROUGH):
                 return found
@@ -202,7 +216,9 @@ def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator
             pass
         except module.TimeoutError:
             if not future.done():
-                raise module.TimeoutError("%d (of %d) futures unfinished" % (len(futures) - place, len(futures))) from None
+                raise module.TimeoutError(
+                    "%d (of %d) futures unfinished" % (len(futures) - place, len(futures))
+                ) from None
         yield future
 
 

@@ -10,7 +10,9 @@ _NAMED = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
 class Builtin:
-    """Stands for a function written in C: held in a class, it is not bound to instances, as a function written in Python would be."""
+    """Stands for a function written in C: held in a class, it is not bound to instances, as a
+    function written in Python would be.
+    """
 
     def __repr__(self) -> str:
         return "<built-in function %s>" % self.__name__  # type: ignore[attr-defined]
@@ -23,7 +25,9 @@ class Builtin:
 def like(wrapper: Any, real: Any) -> Any:
     """`wrapper` with the name and documentation of `real`, and unbound where that is."""
     if isinstance(real, (type(len), Builtin)):
-        wrapper = type("builtin_function_or_method", (Builtin,), {"__call__": staticmethod(wrapper)})()
+        wrapper = type(
+            "builtin_function_or_method", (Builtin,), {"__call__": staticmethod(wrapper)}
+        )()
     for name in _NAMED:
         try:
             setattr(wrapper, name, getattr(real, name))

@@ -1,11 +1,14 @@
-"""Grouping of raw events into iterations: one pure state machine, used while recording (early stop) and when reading a trace.
+"""Grouping of raw events into iterations: one pure state machine, used while recording (early stop)
+and when reading a trace.
 
-An iteration is one update of the weights. A loss belongs to the next update that follows it. An iteration closes when every
-live optimizer has stepped once, or just before one steps a second time; an optimizer that has not stepped by then is left
-behind and not waited for until it steps again. Where no optimizer exists, each backward pass is one iteration.
+An iteration is one update of the weights. A loss belongs to the next update that follows it. An
+iteration closes when every live optimizer has stepped once, or just before one steps a second time;
+an optimizer that has not stepped by then is left behind and not waited for until it steps again.
+Where no optimizer exists, each backward pass is one iteration.
 
-Two refinements: an optimizer that is built between the updates of an open iteration closes it (a script that builds a new
-optimizer for each iteration); and where a script calls `log_loss` after the update, its losses belong to the update before them.
+Two refinements: an optimizer that is built between the updates of an open iteration closes it (a
+script that builds a new optimizer for each iteration); and where a script calls `log_loss` after
+the update, its losses belong to the update before them.
 
 Standard library only; the one module of the recorder that the parent process imports too.
 """
@@ -18,7 +21,9 @@ LOG, BACKWARD, GRAD = "log", "backward", "grad"
 _WEIGHT = {GRAD: 1, BACKWARD: 2, LOG: 3}
 
 IGNORED, COUNTED, COUNTED_FROM_HERE = 0, 1, 2
-"""What `Grouping.loss` says of the losses it was given; the last: they count, and all losses before them no longer do."""
+"""What `Grouping.loss` says of the losses it was given; the last: they count, and all losses before
+them no longer do.
+"""
 
 
 class Grouping:
@@ -26,14 +31,17 @@ class Grouping:
 
     losses      number of losses that count so far
     ends        ends[i] = number of losses in the closed iterations 1 … i+1
-    moved_at    number of losses before the first update that really changed weights, None until there was one
+    moved_at    number of losses before the first update that really changed weights, None until
+                there was one
     moved_in    the iteration (from 1) that holds that update
     first_end   number of losses before the first update of any kind
     unchanged_updates  updates that changed no weight, before the first that did
-    unchanged_passes   likewise, backward passes that found the weights of the pass before, in a training without optimizer
+    unchanged_passes   likewise, backward passes that found the weights of the pass before, in a
+                       training without optimizer
     unfinished  True if `finish` had to close the last iteration
 
-    Read `closed` after every event, not after updates only: with `log_loss` after the update, an iteration closes when the next begins.
+    Read `closed` after every event, not after updates only: with `log_loss` after the update, an
+    iteration closes when the next begins.
     """
 
     def __init__(self) -> None:
@@ -51,15 +59,19 @@ class Grouping:
         self._kind = ""
         self._live: dict[int, None] = {}
         self._stepped: set[int] = set()
-        self._attached = 0  # losses up to here belong to the open iteration or to closed ones; the rest awaits its update
+        # losses up to here belong to the open iteration or to closed ones; the rest awaits its
+        # update
+        self._attached = 0
         self._threads: set[str] = set()  # of the losses that belong to the open iteration
         self._waiting: set[str] = set()  # of the losses that await their update
         self._optimizers = False
         self._by_loss = 0  # iterations that closed with a loss, before there was an optimizer
-        self._unseen_update: int | None = None  # iteration of the first update of which nobody knows whether it changed weights
+        # iteration of the first update of which nobody knows whether it changed weights
+        self._unseen_update: int | None = None
         self._last: tuple[int, bool | None] | None = None  # the last update
         self._late = False  # losses are logged after their update
-        self._held: tuple[int, bool | None] | None = None  # the update whose losses may still be logged
+        # the update whose losses may still be logged
+        self._held: tuple[int, bool | None] | None = None
 
     @property
     def closed(self) -> int:
@@ -68,7 +80,9 @@ class Grouping:
 
     @property
     def closed_by_loss(self) -> bool:
-        """Whether there is no optimizer: then the loss of an iteration closes it, before its gradients and its update."""
+        """Whether there is no optimizer: then the loss of an iteration closes it, before its
+        gradients and its update.
+        """
         return not self._optimizers
 
     def optimizer(self, index: int) -> None:
@@ -80,7 +94,9 @@ class Grouping:
         self._live[index] = None
 
     def loss(self, count: int, kind: str, thread: str = "") -> int:
-        """`count` losses of one backward pass (or one `log_loss` call): returns IGNORED, COUNTED or COUNTED_FROM_HERE."""
+        """`count` losses of one backward pass (or one `log_loss` call): returns IGNORED, COUNTED or
+        COUNTED_FROM_HERE.
+        """
         answer = COUNTED
         if kind != self._kind:
             answer = self._take_kind(kind)
@@ -97,11 +113,18 @@ class Grouping:
         return answer
 
     def update(self, index: int, changed: bool | None) -> None:
-        """Optimizer `index` has stepped; `changed`: whether its weights changed, None where that was not looked at."""
+        """Optimizer `index` has stepped; `changed`: whether its weights changed, None where that
+        was not looked at.
+        """
         if self._late:
             self._release()
             self._held = (index, changed)
-        elif self.moved_at is None or self._stepped or len(self._live) != 1 or index not in self._live:
+        elif (
+            self.moved_at is None
+            or self._stepped
+            or len(self._live) != 1
+            or index not in self._live
+        ):
             self._step(index, changed)
         else:  # the bulk of a training with one optimizer: the same as _step, without its questions
             self._last = (index, changed)
@@ -113,10 +136,16 @@ class Grouping:
 
     def regular(self, index: int) -> bool:
         """Whether, as things are, each further update of optimizer `index` closes an iteration."""
-        return self.moved_at is not None and not self._late and not self._stepped and list(self._live) == [index]
+        return (
+            self.moved_at is not None
+            and not self._late
+            and not self._stepped
+            and list(self._live) == [index]
+        )
 
     def moved(self) -> None:
-        """Weights were seen to have changed without an update being reported: by hand, or inside a step that is under way.
+        """Weights were seen to have changed without an update being reported: by hand, or inside a
+        step that is under way.
 
         Before the first loss that is how weights are initialised or loaded, not an update.
         """
@@ -132,9 +161,11 @@ class Grouping:
             self.moved_in = max(1, self.closed + (1 if under_way else 0))
 
     def still(self) -> None:
-        """Weights were seen not to have changed since the last backward pass of a training without optimizer.
+        """Weights were seen not to have changed since the last backward pass of a training without
+        optimizer.
 
-        That need not be an update without effect: two passes whose gradients are accumulated for one update look the same.
+        That need not be an update without effect: two passes whose gradients are accumulated for
+        one update look the same.
         """
         self.weights_seen = True
         if self.moved_at is None:
@@ -148,13 +179,20 @@ class Grouping:
             self.skipped.append(iteration)
 
     def finish(self) -> None:
-        """The trace ends: losses that await an update, and updates of an iteration that did not close, form a last iteration."""
+        """The trace ends: losses that await an update, and updates of an iteration that did not
+        close, form a last iteration.
+        """
         self._release()
         if self._optimizers and (self._stepped or self.losses > self._attached):
             self.unfinished = True
             self._attach()
             self._close()
-        if self.moved_at is None and not self.weights_seen and self.closed and self.first_end is not None:
+        if (
+            self.moved_at is None
+            and not self.weights_seen
+            and self.closed
+            and self.first_end is not None
+        ):
             self.moved_at = self.first_end
             self.moved_in = self._unseen_update or 1
 
@@ -175,7 +213,9 @@ class Grouping:
             self._close()
 
     def _find_optimizer(self) -> None:
-        """An optimizer steps that nobody saw being built: the losses so far awaited this update, unless weights moved by hand."""
+        """An optimizer steps that nobody saw being built: the losses so far awaited this update,
+        unless weights moved by hand.
+        """
         self._optimizers = True
         if self.moved_at is None:
             self.ends = array("q")
@@ -225,7 +265,9 @@ class Grouping:
         return COUNTED_FROM_HERE if known else COUNTED
 
     def _forget_losses(self) -> None:
-        """The losses so far were not the script's losses after all, nor the iterations that they alone had closed."""
+        """The losses so far were not the script's losses after all, nor the iterations that they
+        alone had closed.
+        """
         gone = self._by_loss
         self.losses = self._attached = self._by_loss = 0
         self.ends = array("q", [0] * (len(self.ends) - gone))
@@ -241,7 +283,9 @@ class Grouping:
         self.first_end = 0 if self.ends or self._stepped or self.moved_in else None
 
     def _reopen(self) -> None:
-        """The first loss was logged after an update: take that update back, until the losses that follow it are known."""
+        """The first loss was logged after an update: take that update back, until the losses that
+        follow it are known.
+        """
         index, changed = self._last or (0, None)
         if self._stepped:
             self._stepped.discard(index)

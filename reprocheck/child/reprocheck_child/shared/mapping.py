@@ -1,7 +1,8 @@
-"""Blocks of a file, mapped and shared: what is stored there is in the file, without a system call and however the process ends.
+"""Blocks of a file, mapped and shared: what is stored there is in the file, without a system call
+and however the process ends.
 
-The mapping is made through the C library: the module `mmap` would keep a descriptor open. Blocks are allocated beforehand, so that
-a full disk is an error here and never a fault in the script.
+The mapping is made through the C library: the module `mmap` would keep a descriptor open. Blocks
+are allocated beforehand, so that a full disk is an error here and never a fault in the script.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _open, _close, _allocate, _truncate = os.open, os.close, os.posix_fallocate, os.
 
 
 def cut_off(path: str, length: int) -> None:
-    """Cut a file to its first `length` bytes. Where the script removed it there is nothing to cut, and readers stop at zero bytes."""
+    """Cut a file to its first `length` bytes.
+
+    Where the script removed it there is nothing to cut, and readers stop at zero bytes.
+    """
     try:
         _truncate(path, length)
     except OSError:
@@ -29,14 +33,22 @@ def cut_off(path: str, length: int) -> None:
 
 
 class Block:
-    """`size` bytes of the file `path` from the offset `base` on, as the memory view `bytes`. Raises OSError where it cannot be mapped."""
+    """`size` bytes of the file `path` from the offset `base` on, as the memory view `bytes`.
+
+    Raises OSError where it cannot be mapped.
+    """
 
     def __init__(self, path: str, base: int, size: int) -> None:
         import ctypes
 
         library = ctypes.CDLL(None, use_errno=True)
         library.mmap.restype = ctypes.c_void_p
-        library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        library.mmap.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            *[ctypes.c_int] * 3,
+            ctypes.c_long,
+        ]
         library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         descriptor = _open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

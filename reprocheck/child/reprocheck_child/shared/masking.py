@@ -1,11 +1,12 @@
-"""Home folder, user name, host name and credentials in URLs are taken out of everything that reprocheck writes.
+"""Home folder, user name, host name and credentials in URLs are taken out of everything that
+reprocheck writes.
 
-Shared by the recorder and the parent process. Standard library only, Python 3.9, and no regular expressions: `re` is not imported
-into a script that does not use it.
+Shared by the recorder and the parent process. Standard library only, Python 3.9, and no regular
+expressions: `re` is not imported into a script that does not use it.
 
-A name is masked where it stands as a whole word: no letter or digit before it, no letter, digit or underscore after it, so that
-`torchinductor_anna` is masked and `anna_model` is not. Names that are everyday words (`root`, `user`, `localhost`) tell nothing about
-anybody and stay.
+A name is masked where it stands as a whole word: no letter or digit before it, no letter, digit or
+underscore after it, so that `torchinductor_anna` is masked and `anna_model` is not. Names that are
+everyday words (`root`, `user`, `localhost`) tell nothing about anybody and stay.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from typing import BinaryIO, Iterable, List, Tuple
 
 _USERS = (
-    "root user users admin administrator ubuntu debian centos fedora ec2-user azureuser runner jenkins gitlab-runner circleci docker "
-    "nobody guest test tester dev developer build builder ci work worker app data model models train trainer training python torch "
-    "jovyan vagrant pi ma-user main node host server none null true false loss seed"
+    "root user users admin administrator ubuntu debian centos fedora ec2-user azureuser runner"
+    " jenkins gitlab-runner circleci docker nobody guest test tester dev developer build builder ci"
+    " work worker app data model models train trainer training python torch jovyan vagrant pi"
+    " ma-user main node host server none null true false loss seed"
 )
-_HOSTS = "localhost localdomain host vm node server docker container ubuntu debian buildkitsandbox none null"
+_HOSTS = (
+    "localhost localdomain host vm node server docker container ubuntu debian buildkitsandbox none"
+    " null"
+)
 EVERYDAY_USERS, EVERYDAY_HOSTS = frozenset(_USERS.split()), frozenset(_HOSTS.split())
 
 CREDENTIALS = "<credentials>"
@@ -32,7 +37,9 @@ _SIGNS = (
     "aroa anpa agpa"
 )
 SIGNS = tuple(_SIGNS.split())
-"""In small letters: one of them stands in each text that holds a secret with a known form or name."""
+"""In small letters: one of them stands in each text that holds a secret with a known form or
+name.
+"""
 _END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 _LONGEST_AUTHORITY = 1024
 _LINE = 1 << 20
@@ -40,7 +47,10 @@ _BLOCK = 1 << 22
 
 
 def identity() -> Tuple[str, str, str]:
-    """Home folder, user name and host name of this process: what `mask` takes after the text. Empty where unknown."""
+    """Home folder, user name and host name of this process: what `mask` takes after the text.
+
+    Empty where unknown.
+    """
     home = os.path.expanduser("~")
     user = os.environ.get("LOGNAME") or os.environ.get("USER") or ""
     if not user:
@@ -54,7 +64,9 @@ def identity() -> Tuple[str, str, str]:
 
 
 def mask(text: str, home: str, user: str, host: str) -> str:
-    """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as `<credentials>`."""
+    """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as
+    `<credentials>`.
+    """
     for needle, replacement, is_path in _needles(home, user, host):
         if needle in text:
             text = _replace(text, needle, replacement, is_path)
@@ -62,7 +74,9 @@ def mask(text: str, home: str, user: str, host: str) -> str:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Whether `redaction` has something to look for: a fast look that does without regular expressions."""
+    """Whether `redaction` has something to look for: a fast look that does without regular
+    expressions.
+    """
     small = text.lower()
     return text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS)
 
@@ -78,11 +92,16 @@ def mask_bytes(data: bytes, home: str, user: str, host: str) -> bytes:
     return mask(data.decode("latin-1"), *_as_latin(home, user, host)).encode("latin-1")
 
 
-def mask_stream(source: BinaryIO, target: BinaryIO, home: str, user: str, host: str, known: Iterable[str] = ()) -> int:
-    """Copies a log, masked line by line; a line of more than 1 MiB is taken in parts. Memory stays under 50 MB.
+def mask_stream(
+    source: BinaryIO, target: BinaryIO, home: str, user: str, host: str, known: Iterable[str] = ()
+) -> int:
+    """Copies a log, masked line by line; a line of more than 1 MiB is taken in parts.
+
+    Memory stays under 50 MB.
 
     `known`: secrets that are masked wherever they stand (`redaction.known_secrets`).
-    Returns how many secrets and addresses were masked; names of home, user and host are not counted.
+    Returns how many secrets and addresses were masked; names of home, user and host are not
+    counted.
     """
     from .redaction import Redactor
 
@@ -96,7 +115,8 @@ def mask_stream(source: BinaryIO, target: BinaryIO, home: str, user: str, host: 
         cut = len(data) if not block else data.rfind(b"\n") + 1
         if block and not cut and len(data) > _LINE:
             seam = max(data.rfind(mark, len(data) - 4096) for mark in (b" ", b"\r", b"\t", b","))
-            cut = (seam if seam >= 0 else len(data) - 1) + 1  # an endless line, such as a progress bar
+            # an endless line, such as a progress bar
+            cut = (seam if seam >= 0 else len(data) - 1) + 1
         part, rest = data[:cut], data[cut:]
         before = part.count(CREDENTIALS.encode())
         hidden = mask(part.decode("latin-1"), *names)
@@ -136,7 +156,11 @@ def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
     if before.isalnum() or after.isalnum() or after == "_":
         return False
     if is_path:
-        return before not in ("_", "-", ".", "~") and after != "-" and not (after == "." and later.isalnum())
+        return (
+            before not in ("_", "-", ".", "~")
+            and after != "-"
+            and not (after == "." and later.isalnum())
+        )
     return True
 
 

@@ -1,29 +1,48 @@
-"""Secrets, e-mail addresses and network addresses are taken out of the texts that a report can carry to other people.
+"""Secrets, e-mail addresses and network addresses are taken out of the texts that a report can
+carry to other people.
 
-Shared by the recorder and the parent process: arguments, logs, tracebacks and kept source go through
-the same patterns. The formats of tokens are those that their issuers publish, as gitleaks and GitHub's
-secret scanning list them. Standard library only, Python 3.9. The recorder imports this module only for
-a text with a sign of a secret (`masking.may_hold_secret`): `re` is not imported into a script that does
+Shared by the recorder and the parent process: arguments, logs, tracebacks and kept source go
+through
+the same patterns. The formats of tokens are those that their issuers publish, as gitleaks and
+GitHub's
+secret scanning list them. Standard library only, Python 3.9. The recorder imports this module only
+for
+a text with a sign of a secret (`masking.may_hold_secret`): `re` is not imported into a script that
+does
 not use it.
 """
 
 import io
 import re
 import tokenize
-from typing import Callable, FrozenSet, Iterable, Iterator, List, Mapping, Match, NamedTuple, Pattern, Tuple
+from typing import (
+    Callable,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Match,
+    NamedTuple,
+    Pattern,
+    Tuple,
+)
 
 SECRET, EMAIL, ADDRESS, USER = "<secret>", "<email>", "<address>", "<user>"
 MARKS = (SECRET, EMAIL, ADDRESS, "<credentials>")
 """What stands in a masked text in place of a value."""
 
-# ------------------------------------------------------------------------------------------------------------------ names
+# -------------------------------------------------------------------------------------------- names
 
 
 def _words(text: str) -> FrozenSet[str]:
     return frozenset(text.split())
 
 
-_ALWAYS = _words("password passwd passphrase passcode pwd secret secrets credential credentials apikey authkey pat")
+_ALWAYS = _words(
+    "password passwd passphrase passcode pwd secret secrets credential credentials apikey"
+    " authkey pat"
+)
 """Parts of a name each of which makes it the name of a secret."""
 _KEY_OF = _words(
     "api access secret private wandb openai anthropic hf huggingface encryption ssh license "
@@ -39,9 +58,13 @@ _NO_TOKEN = _words(
 """Parts beside which `token` is one of a tokenizer's."""
 _SIGNATURES = _words("signature sig")
 _HARMLESS = _words(
-    "none null nil true false yes no str int float bytes bool optional required any bearer basic token string undefined default"
+    "none null nil true false yes no str int float bytes bool optional required any bearer basic"
+    " token string undefined default"
 )
-_OWNERS = _words("args arg cfg config conf self os settings opts options params kwargs environ hparams env getpass")
+_OWNERS = _words(
+    "args arg cfg config conf self os settings opts options params kwargs environ hparams env"
+    " getpass"
+)
 """First parts of an expression: `password=args.password` in a traceback holds no secret."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -54,7 +77,9 @@ _SHORTEST_KNOWN = 6
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether an option, a variable or a key of this name holds a secret: `--hf_token`, `AWS_SECRET_ACCESS_KEY`, `dbPassword`."""
+    """Whether an option, a variable or a key of this name holds a secret: `--hf_token`,
+    `AWS_SECRET_ACCESS_KEY`, `dbPassword`.
+    """
     parts = _parts(name)
     if not parts:
         return False
@@ -66,14 +91,18 @@ def is_secret_name(name: str) -> bool:
 
 
 def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[str]:
-    """Values of secret options and variables that are long enough to be found again in a log without finding other things."""
+    """Values of secret options and variables that are long enough to be found again in a log
+    without finding other things.
+    """
     found = [value for name, value in environment.items() if is_secret_name(name)]
     found += [secret for _, secret in _with_secrets(words)]
     return sorted({value for value in found if _is_known(value)})
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
-    """Each word of a command, and the secret at its end: the word behind a secret option, the value behind `=`, "" for none."""
+    """Each word of a command, and the secret at its end: the word behind a secret option, the value
+    behind `=`, "" for none.
+    """
     follows = False
     for word in words:
         if follows and not word.startswith("--"):
@@ -86,7 +115,9 @@ def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
 
 
 def _value_in(word: str) -> str:
-    """The value of `--password=P` or `db.password=P`; "" where the word holds no secret, or is a command of `bash -c`."""
+    """The value of `--password=P` or `db.password=P`; "" where the word holds no secret, or is a
+    command of `bash -c`.
+    """
     name, _, value = word.partition("=")
     is_command = not word.startswith("-") and any(character.isspace() for character in word)
     return value if not is_command and is_secret_name(name) else ""
@@ -95,7 +126,11 @@ def _value_in(word: str) -> str:
 def _is_known(value: str) -> bool:
     is_path = value.startswith(("/", "~", "."))  # SSH_AUTH_SOCK, GOOGLE_APPLICATION_CREDENTIALS
     is_word = (value.isalpha() and value.islower()) or value.isdigit()
-    return len(value) >= _SHORTEST_KNOWN and not is_path and (not is_word or len(value) >= 2 * _SHORTEST_KNOWN)
+    return (
+        len(value) >= _SHORTEST_KNOWN
+        and not is_path
+        and (not is_word or len(value) >= 2 * _SHORTEST_KNOWN)
+    )
 
 
 def _parts(name: str) -> List[str]:
@@ -124,7 +159,7 @@ def _is_secret(name: str, value: str) -> bool:
     return _NUMBER.fullmatch(value) is None or not _ALWAYS.isdisjoint(parts)
 
 
-# --------------------------------------------------------------------------------------------------------------- patterns
+# ----------------------------------------------------------------------------------------- patterns
 
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9_])(?:"
@@ -147,7 +182,9 @@ _BARE_KEY = re.compile(
 _BEARER = re.compile(r"(?i)\b(bearer|basic)(\s+)(?=[^\s\d=]*[\d=])([A-Za-z0-9._~+/=-]{12,})")
 _SIGNS = r"passw|passphrase|passcode|pwd|secret|credential|token|key|sig|_pat|-pat"
 _NAME = rf"(?P<name>(?:{_SIGNS})[\w.\-]{{0,32}})"
-"""The end of a name, from the first sign on: a pattern that began with any word would be four times slower."""
+"""The end of a name, from the first sign on: a pattern that began with any word would be four times
+slower.
+"""
 _BEFORE_NAME = re.compile(r"[\w.\-]{0,64}$")
 _PAIR = re.compile(
     rf"""(?i){_NAME}(?P<between>["']?\s*(?:=|:)\s*)"""
@@ -158,7 +195,8 @@ _LITERAL = re.compile(
     r"""(?P<value>"(?:[^"\\\n]|\\.)+"|'(?:[^'\\\n]|\\.)+')"""
 )
 _OPTION = re.compile(
-    r"""(?<![\w-])(?P<name>--?[A-Za-z][\w.\-]{0,64})(?P<between>[ \t]+|["'],\s{0,8})"""  # or a list of words
+    # or a list of words
+    r"""(?<![\w-])(?P<name>--?[A-Za-z][\w.\-]{0,64})(?P<between>[ \t]+|["'],\s{0,8})"""
     r"""(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s"'-][^\s"']*)"""
 )
 _EMAIL = re.compile(
@@ -180,14 +218,18 @@ _OPEN_ADDRESSES = ("127.", "0.0.0.0", "255.")
 """Addresses that say nothing about a network: this machine itself, all of it, masks."""
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = "-----END "
-_KEY_LINE = re.compile(r"[\s>|#\"'+]*(?:[A-Za-z0-9+/=]{1,128}|(?:Proc-Type|DEK-Info|Version|Comment): .*)?[\s\"',\\n]*")
+_KEY_LINE = re.compile(
+    r"[\s>|#\"'+]*(?:[A-Za-z0-9+/=]{1,128}|(?:Proc-Type|DEK-Info|Version|Comment): .*)?[\s\"',\\n]*"
+)
 _KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{4,}")
 """What is masked of a line of a key: quotation marks around it stay."""
 _HOME = re.compile(r"(?<![\w.~-])(/home/|/Users/)([^/\s:\"'<>]+)")
 
 
 class _Rule(NamedTuple):
-    """A pattern, and words one of which stands (in small letters) in each text that can match; none: always tried."""
+    """A pattern, and words one of which stands (in small letters) in each text that can match;
+    none: always tried.
+    """
 
     signs: Tuple[str, ...]
     pattern: Pattern[str]
@@ -197,8 +239,8 @@ class _Rule(NamedTuple):
 class Redactor:
     """Takes secrets out of texts and counts them.
 
-    One object follows one log: a private key may be cut at the end of a text. `known`: values that are masked wherever they stand, see
-    `known_secrets`.
+    One object follows one log: a private key may be cut at the end of a text. `known`: values that
+    are masked wherever they stand, see `known_secrets`.
     """
 
     def __init__(self, known: "Iterable[str]" = ()) -> None:
@@ -213,7 +255,11 @@ class Redactor:
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
-        """The words of a command. What follows an option whose name says that it is a secret is masked, whatever it looks like."""
+        """The words of a command.
+
+        What follows an option whose name says that it is a secret is masked, whatever it looks
+        like.
+        """
         hidden = []
         for word, secret in _with_secrets(words):
             if secret:
@@ -223,7 +269,9 @@ class Redactor:
         return hidden
 
     def source(self, text: str) -> str:
-        """Source code, which can be parsed afterwards as before: values are masked inside of literals and comments alone."""
+        """Source code, which can be parsed afterwards as before: values are masked inside of
+        literals and comments alone.
+        """
         text = self._keys(self._without_known(text))
         text = self._apply(_OF_SOURCE, text)
         in_literals = "@" in text or any(pattern.search(text) for pattern in (_IPV4, _BARE_KEY))
@@ -235,7 +283,7 @@ class Redactor:
             return "<interface>"
         return self._apply(_OF_VARIABLES, value)
 
-    # ---------------------------------------------------------------------------------------------------------- rules
+    # ---------------------------------------------------------------------------------------- rules
 
     def _masked(self, mark: str) -> str:
         self.count += 1
@@ -294,10 +342,12 @@ class Redactor:
             return match.group()
         return match.group("name") + match.group("between") + quote + self._masked(SECRET) + quote
 
-    # ----------------------------------------------------------------------------------------------------- private keys
+    # --------------------------------------------------------------------------------- private keys
 
     def _keys(self, text: str) -> str:
-        """The lines of private keys, each masked, so that the lines behind them keep their numbers."""
+        """The lines of private keys, each masked, so that the lines behind them keep their
+        numbers.
+        """
         if not self._in_key and "PRIVATE KEY" not in text:
             return text
         lines = text.splitlines(keepends=True)
@@ -319,10 +369,12 @@ class Redactor:
         self._in_key = True
         return line
 
-    # ---------------------------------------------------------------------------------------------------------- source
+    # --------------------------------------------------------------------------------------- source
 
     def _in_literals(self, text: str) -> str:
-        """E-mail and network addresses in literals and comments: `x@w.to` in code is a product of matrices."""
+        """E-mail and network addresses in literals and comments: `x@w.to` in code is a product of
+        matrices.
+        """
         lines = text.splitlines(keepends=True)
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
@@ -335,7 +387,9 @@ class Redactor:
                 line = lines[row - 1]
                 start = token.start[1] if row == token.start[0] else 0
                 end = token.end[1] if row == token.end[0] else len(line)
-                lines[row - 1] = line[:start] + self._apply(_OF_LITERALS, line[start:end]) + line[end:]
+                lines[row - 1] = (
+                    line[:start] + self._apply(_OF_LITERALS, line[start:end]) + line[end:]
+                )
         return "".join(lines)
 
 

@@ -1,7 +1,8 @@
 """The bulk of most trainings: one scalar loss, one update of the one optimizer, again and again.
 
-In such a stretch a loss costs one store into a column of doubles, in a file of its own, and an update nothing: that between two losses
-is implied. Formatting a number, a lock, a second line would cost several times as much: the caches are cold in each step.
+In such a stretch a loss costs one store into a column of doubles, in a file of its own, and an
+update nothing: that between two losses is implied. Formatting a number, a lock, a second line would
+cost several times as much: the caches are cold in each step.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 WIDTH = 8
 """Bytes of a loss: a double in the machine's byte order."""
 UNUSED = b"\xff" * WIDTH
-"""Stands where no loss was stored yet: a NaN that no computation yields. Losses that are NaN are lines of the trace, they end a stretch."""
+"""Stands where no loss was stored yet: a NaN that no computation yields.
+
+Losses that are NaN are lines of the trace, they end a stretch.
+"""
 
 
 def stored(data: bytes) -> array[float]:
@@ -28,7 +32,9 @@ def stored(data: bytes) -> array[float]:
 
 
 class Column:
-    """The file with the losses of all regular stretches of one process; the block from loss `start` on is mapped."""
+    """The file with the losses of all regular stretches of one process; the block from loss `start`
+    on is mapped.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -36,7 +42,10 @@ class Column:
         self._block: Block | None = None
 
     def view(self, used: int) -> Any:
-        """A view of doubles, to store the next losses in after `used` losses in all. Raises OSError where there can be none."""
+        """A view of doubles, to store the next losses in after `used` losses in all.
+
+        Raises OSError where there can be none.
+        """
         self._release()
         self.start = used * WIDTH // BLOCK * BLOCK // WIDTH
         self._block = block = Block(self.path, self.start * WIDTH, BLOCK)
@@ -56,11 +65,36 @@ class Column:
 
 
 class Regular:
-    """A regular stretch. `loss` and `update` return False, and do nothing, where the training leaves the pattern."""
+    """A regular stretch. `loss` and `update` return False, and do nothing, where the training
+    leaves the pattern.
+    """
 
-    __slots__ = ("_column", "_next", "_room", "_thread", "_view", "dtype", "first", "index", "kind", "limit", "losses", "token", "updates")
+    __slots__ = (
+        "_column",
+        "_next",
+        "_room",
+        "_thread",
+        "_view",
+        "dtype",
+        "first",
+        "index",
+        "kind",
+        "limit",
+        "losses",
+        "token",
+        "updates",
+    )
 
-    def __init__(self, column: Column, first: int, index: int, kind: str, dtype: str, token: Any, limit: float) -> None:
+    def __init__(
+        self,
+        column: Column,
+        first: int,
+        index: int,
+        kind: str,
+        dtype: str,
+        token: Any,
+        limit: float,
+    ) -> None:
         self.index, self.kind, self.dtype = index, kind, dtype
         self.token = token
         """What the framework calls the dtype."""
@@ -76,7 +110,9 @@ class Regular:
         self._room = len(self._view)
 
     def loss(self, value: float) -> bool:
-        """One scalar loss of the stretch's kind and dtype, in the thread that the stretch began in."""
+        """One scalar loss of the stretch's kind and dtype, in the thread that the stretch began
+        in.
+        """
         updates = self.updates
         if self.losses != updates or value != value or get_ident() != self._thread:
             return False
@@ -88,7 +124,9 @@ class Regular:
         return True
 
     def update(self, index: int) -> bool:
-        """An update of optimizer `index`, whose weights were not looked at; False also where it is the last before the stop."""
+        """An update of optimizer `index`, whose weights were not looked at; False also where it is
+        the last before the stop.
+        """
         losses = self.losses
         if index != self.index or self.updates == losses or losses >= self.limit:
             return False
@@ -96,7 +134,9 @@ class Regular:
         return True
 
     def close(self) -> None:
-        """Cut off what the stretch did not use of the file: in its own thread only, which may be storing a loss."""
+        """Cut off what the stretch did not use of the file: in its own thread only, which may be
+        storing a loss.
+        """
         if get_ident() == self._thread:
             self._view = None
             self._column.close(self.first + self.losses)

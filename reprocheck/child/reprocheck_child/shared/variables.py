@@ -1,5 +1,6 @@
-"""Which environment variables belong into a report: a closed list of those that bear on numbers and randomness, and plain numbers under
-other names, such as `SEED=17`. Standard library only."""
+"""Which environment variables belong into a report: a closed list of those that bear on numbers and
+randomness, and plain numbers under other names, such as `SEED=17`. Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +8,61 @@ import re
 
 from .redaction import Redactor
 
-# Sources, by line: Python and dynamic loader documentation; OpenMP, MKL, OpenBLAS, BLIS and oneDNN references, glibc's malloc tunables;
-# CUDA, cuBLAS, cuDNN, NCCL and Transformer Engine; ROCm; CANN, HCCL and ATB environment variable references and what msprobe's `seed_all`
-# sets; MindSpore; PyTorch, Triton, FlashAttention, Accelerate, DeepSpeed; XLA, TensorFlow, JAX.
+# Sources, by line: Python and dynamic loader documentation; OpenMP, MKL, OpenBLAS, BLIS and oneDNN
+# references, glibc's malloc tunables; CUDA, cuBLAS, cuDNN, NCCL and Transformer Engine; ROCm; CANN,
+# HCCL and ATB environment variable references and what msprobe's `seed_all` sets; MindSpore;
+# PyTorch, Triton, FlashAttention, Accelerate, DeepSpeed; XLA, TensorFlow, JAX.
 # fmt: off
 PREFIXES = (
-    "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NUMEXPR_", "ONEDNN_", "DNNL_", "NPY_", "MALLOC_",
+    "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NUMEXPR_", "ONEDNN_",
+    "DNNL_", "NPY_", "MALLOC_",
     "CUBLAS_", "CUBLASLT_", "CUDNN_", "CUDA_", "NCCL_", "NVTE_",
     "HIP_", "HIPBLASLT_", "ROCBLAS_", "MIOPEN_", "HSA_",
     "ASCEND_", "ACL_", "ACLNN_", "ATB_", "HCCL_", "LCCL_", "TE_",
     "MS_",
-    "TORCH_", "PYTORCH_", "TORCHINDUCTOR_", "TORCHDYNAMO_", "AOT_", "ATEN_", "TRITON_", "FLASH_ATTENTION_", "ACCELERATE_",
-    "XLA_", "JAX_", "TF_AUTOTUNE", "TF_CUBLAS_", "TF_CUDNN_", "TF_DETERMINISTIC_", "TF_DISABLE_", "TF_ENABLE_", "TF_FORCE_", "TF_FP16_",
-    "TF_GPU_", "TF_NUM_", "TF_ONEDNN_", "TF_USE_", "TF_XLA_",  # not all of TF_: Terraform uses it too
+    "TORCH_", "PYTORCH_", "TORCHINDUCTOR_", "TORCHDYNAMO_", "AOT_", "ATEN_", "TRITON_",
+    "FLASH_ATTENTION_", "ACCELERATE_",
+    "XLA_", "JAX_", "TF_AUTOTUNE", "TF_CUBLAS_", "TF_CUDNN_", "TF_DETERMINISTIC_", "TF_DISABLE_",
+    "TF_ENABLE_", "TF_FORCE_", "TF_FP16_",
+    # not all of TF_: Terraform uses it too
+    "TF_GPU_", "TF_NUM_", "TF_ONEDNN_", "TF_USE_", "TF_XLA_",
 )
 RANK = frozenset({
-    "RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "NODE_RANK", "RANK_ID", "DEVICE_ID", "OMPI_COMM_WORLD_RANK",
+    "RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "NODE_RANK", "RANK_ID", "DEVICE_ID",
+    "OMPI_COMM_WORLD_RANK",
     "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_LOCALID",
 })
 NAMES = RANK | {
-    "PYTHONHASHSEED", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHON_GIL", "LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES",
+    "PYTHONHASHSEED", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHON_GIL", "LD_PRELOAD",
+    "LD_LIBRARY_PATH", "GLIBC_TUNABLES",
     "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES",
-    "TASK_QUEUE_ENABLE", "COMBINED_ENABLE", "INF_NAN_MODE_ENABLE", "CLOSE_MATMUL_K_SHIFT", "RANK_SIZE",
+    "TASK_QUEUE_ENABLE", "COMBINED_ENABLE", "INF_NAN_MODE_ENABLE", "CLOSE_MATMUL_K_SHIFT",
+    "RANK_SIZE",
     "DS_ACCELERATOR", "KERAS_BACKEND",
-    "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+    "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
     "SLURM_NTASKS",
 }
 # fmt: on
-_DEVICE_CHOICE = {"CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "ASCEND_DEVICE_ID", "ACCELERATE_TORCH_DEVICE"}
+_DEVICE_CHOICE = {
+    "CUDA_VISIBLE_DEVICES",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCEND_DEVICE_ID",
+    "ACCELERATE_TORCH_DEVICE",
+}
 OF_THE_RANK = frozenset(
-    {"cpu.affinity", "torch.cuda.current_device", "torch.npu.current_device"} | {f"variable.{name}" for name in RANK | _DEVICE_CHOICE}
+    {"cpu.affinity", "torch.cuda.current_device", "torch.npu.current_device"}
+    | {f"variable.{name}" for name in RANK | _DEVICE_CHOICE}
 )
-"""Keys that may differ between the ranks of one run; between two runs of the same rank they may not."""
+"""Keys that may differ between the ranks of one run; between two runs of the same rank they may
+not.
+"""
 NEVER = frozenset({"MS_NODE_ID"})
 """Ids under an allowed prefix: what differs from process to process by nature is no fact."""
 
-_BY_NATURE = re.compile(r"_(PORTS?|ADDR|ADDRESS|PID|RUN_ID|SOCKET|HOST|HOSTNAME|IP)$|ERROR_FILE|PORT_RANGE")
+_BY_NATURE = re.compile(
+    r"_(PORTS?|ADDR|ADDRESS|PID|RUN_ID|SOCKET|HOST|HOSTNAME|IP)$|ERROR_FILE|PORT_RANGE"
+)
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|KEY|AUTH(?!O)|COOKIE|CERT", re.IGNORECASE)
 
 _SECRET_VALUE = re.compile(
@@ -54,13 +74,32 @@ _SECRET_VALUE = re.compile(
 _NUMBER = re.compile(r"[-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,3})?")
 # fmt: off
 _OF_SESSIONS = (
-    "SSH_", "XDG_", "DBUS_", "GPG_", "TMUX", "TERM", "VTE_", "KITTY_", "WT_", "HIST", "MAKE", "BASH", "VSCODE_", "PYTEST_", "REPROCHECK_",
-    "OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "SLURM_", "PBS_", "LSB_", "TORCHELASTIC_", "KUBERNETES_", "GITHUB_", "CI_", "BUILD_",
+    "SSH_", "XDG_", "DBUS_", "GPG_", "TMUX", "TERM", "VTE_", "KITTY_", "WT_", "HIST", "MAKE",
+    "BASH", "VSCODE_", "PYTEST_", "REPROCHECK_",
+    "OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "SLURM_", "PBS_", "LSB_", "TORCHELASTIC_",
+    "KUBERNETES_", "GITHUB_", "CI_", "BUILD_",
 )
 # fmt: on
-"""Beginnings of names that shells, sessions, launchers and services give to numbers of their own."""
+"""Beginnings of names that shells, sessions, launchers and services give to numbers of their
+own.
+"""
 _OF_PROCESSES = frozenset(
-    {"PORT", "PID", "PPID", "FD", "JOBID", "RANK", "UID", "EUID", "GID", "SHLVL", "LINES", "COLUMNS", "WINDOWID", "ID"}
+    {
+        "PORT",
+        "PID",
+        "PPID",
+        "FD",
+        "JOBID",
+        "RANK",
+        "UID",
+        "EUID",
+        "GID",
+        "SHLVL",
+        "LINES",
+        "COLUMNS",
+        "WINDOWID",
+        "ID",
+    }
 )
 """Parts of the names of numbers that differ from process to process by nature."""
 
@@ -81,7 +120,9 @@ def is_number_of_the_user(name: str, value: str) -> bool:
 
 
 def allowed(name: str, value: str) -> bool:
-    """Whether the variable bears on numbers or randomness, is the same in a second run, and looks like no secret."""
+    """Whether the variable bears on numbers or randomness, is the same in a second run, and looks
+    like no secret.
+    """
     if not listed(name) and not is_number_of_the_user(name, value):
         return False
     if name in NEVER or _BY_NATURE.search(name):
@@ -90,5 +131,7 @@ def allowed(name: str, value: str) -> bool:
 
 
 def shown(name: str, value: str) -> str:
-    """The value without e-mail and network addresses, names of network cards and home folders of other users."""
+    """The value without e-mail and network addresses, names of network cards and home folders of
+    other users.
+    """
     return Redactor().variable(name, value)

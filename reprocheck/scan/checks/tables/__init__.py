@@ -1,4 +1,6 @@
-"""What the rules know of libraries, as data: calls that seed, calls that draw, values that differ in each run."""
+"""What the rules know of libraries, as data: calls that seed, calls that draw, values that differ
+in each run.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ class Draws:
     """A call that draws from a global generator.
 
     when      `call` where it draws itself, `use` where what it makes draws later
-    unless    arguments with which it does not: NAME (given) or NAME=VALUE; `positions` says where NAME stands without keyword
+    unless    arguments with which it does not: NAME (given) or NAME=VALUE; `positions` says where
+              NAME stands without keyword
     only      arguments without which it does not
     constant  keywords of initialisers: nothing is drawn where those that are given are constants
     needed    how many of them must be given for that
@@ -76,7 +79,11 @@ class ByName(Generic[T]):
         """The value of a name; None where there is none."""
         if name not in self._known:
             found = self._exact.get(name)
-            self._known[name] = found if found is not None else next((value for own, value in self._patterns if own.fullmatch(name)), None)
+            self._known[name] = (
+                found
+                if found is not None
+                else next((value for own, value in self._patterns if own.fullmatch(name)), None)
+            )
         return self._known[name]
 
     def __contains__(self, name: str) -> bool:
@@ -88,7 +95,14 @@ def seeds() -> ByName[Seeds]:
     """Calls that seed."""
     rows = _read("seeds")["seed"]
     return ByName(
-        (name, Seeds(streams=tuple(row["streams"]), keyword=row.get("keyword", ""), without=row["without"]))
+        (
+            name,
+            Seeds(
+                streams=tuple(row["streams"]),
+                keyword=row.get("keyword", ""),
+                without=row["without"],
+            ),
+        )
         for row in rows
         for name in row["calls"]
     )
@@ -97,7 +111,9 @@ def seeds() -> ByName[Seeds]:
 @cache
 def last_parts() -> frozenset[str]:
     """The last parts of the names of calls that seed."""
-    return frozenset(name.rpartition(".")[2] for row in _read("seeds")["seed"] for name in row["calls"])
+    return frozenset(
+        name.rpartition(".")[2] for row in _read("seeds")["seed"] for name in row["calls"]
+    )
 
 
 @cache

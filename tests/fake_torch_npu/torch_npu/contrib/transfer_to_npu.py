@@ -30,7 +30,9 @@ def _translated(value: Any) -> Any:
 def _translating(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(_translated, args), **{key: _translated(value) for key, value in kwargs.items()})
+        return function(
+            *map(_translated, args), **{key: _translated(value) for key, value in kwargs.items()}
+        )
 
     return wrapper
 

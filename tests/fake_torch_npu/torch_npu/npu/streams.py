@@ -12,7 +12,9 @@ from torch_npu import fake
 class Event:
     """Done when the device has come to where it was recorded."""
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
         self._due: int | None = None
 
     def record(self, stream: Any = None) -> None:

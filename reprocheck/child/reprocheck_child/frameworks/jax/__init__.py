@@ -1,1 +1,3 @@
-"""JAX: losses at level loss, what a deeper run sees at the boundary of compiled programs, controls."""
+"""JAX: losses at level loss, what a deeper run sees at the boundary of compiled programs,
+controls.
+"""

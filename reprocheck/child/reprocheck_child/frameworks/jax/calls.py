@@ -1,7 +1,9 @@
-"""Calls of functions that `jax.jit` and `jax.pmap` compile: which of their arguments are weights, states and batch, and what they return.
+"""Calls of functions that `jax.jit` and `jax.pmap` compile: which of their arguments are weights,
+states and batch, and what they return.
 
-The function that is compiled is wrapped, so that one look at its tracing says which arguments are differentiated and which results are
-gradients. What a call returns and the next one is given again is carried: weights and states. The rest is the batch.
+The function that is compiled is wrapped, so that one look at its tracing says which arguments are
+differentiated and which results are gradients. What a call returns and the next one is given again
+is carried: weights and states. The rest is the batch.
 """
 
 import functools
@@ -53,10 +55,13 @@ class _Tracing:
     def __init__(self, traced: Traced, evaluation: Optional[Evaluation]) -> None:
         self.traced = traced
         self.evaluation = evaluation
-        """The evaluation that begins if the function turns out to differentiate; None where it has begun."""
+        """The evaluation that begins if the function turns out to differentiate; None where it has
+        begun.
+        """
         self.plan: Optional[Plan] = None
         self.inputs: List[Leaf] = []
-        self.held: List[Tuple[List[Leaf], List[Any], Any]] = []  # weights, gradients and value of each differentiation
+        # weights, gradients and value of each differentiation
+        self.held: List[Tuple[List[Leaf], List[Any], Any]] = []
 
 
 class Compiled:
@@ -120,7 +125,9 @@ class Calls:
         return compiling
 
     def _wrapped(self, function: Any) -> Tuple[Any, Traced]:
-        """The wrapper of a function, the same for the same function: compiled programs are kept by it."""
+        """The wrapper of a function, the same for the same function: compiled programs are kept by
+        it.
+        """
         try:
             known = self.functions.get(function)
         except TypeError:
@@ -146,7 +153,7 @@ class Calls:
 
         return wrapper, traced
 
-    # ------------------------------------------------------------------------------------------------ tracing
+    # -------------------------------------------------------------------------------------- tracing
 
     def _enter(self, tracing: _Tracing, args: Any, kwargs: Any) -> None:
         try:
@@ -156,8 +163,12 @@ class Calls:
         except Exception as error:
             self.watcher.recorder.problem("tracing a function", error)
 
-    def differentiates(self, function: Any, chosen: List[Tuple[int, Any]], gradients: Any, value: Any) -> None:
-        """A differentiation is traced: `chosen` are the numbers of its differentiated arguments, and they."""
+    def differentiates(
+        self, function: Any, chosen: List[Tuple[int, Any]], gradients: Any, value: Any
+    ) -> None:
+        """A differentiation is traced: `chosen` are the numbers of its differentiated arguments,
+        and they.
+        """
         tracing = getattr(self.local, "tracing", None)
         if tracing is None:
             return
@@ -187,7 +198,7 @@ class Calls:
             evaluation, tracing.evaluation = tracing.evaluation, None
             self.watcher.begin(evaluation)
 
-    # ------------------------------------------------------------------------------------------------ calls
+    # ---------------------------------------------------------------------------------------- calls
 
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""
@@ -208,8 +219,12 @@ class Calls:
             self._after(traced, evaluation, leaves, result)
         return result
 
-    def _called(self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any) -> Any:
-        """Call a compiled function while its tracing, if it comes to that, is watched; within another tracing nothing is."""
+    def _called(
+        self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any
+    ) -> Any:
+        """Call a compiled function while its tracing, if it comes to that, is watched; within
+        another tracing nothing is.
+        """
         before = getattr(self.local, "tracing", None)
         if before is not None and before.plan is not None:
             return real(*args, **kwargs)
@@ -221,7 +236,11 @@ class Calls:
 
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
         """The leaves of the arguments by name; None where the call is not to be recorded."""
-        if traced.trains is False or not self.jax._src.core.trace_state_clean() or self.jax.config.jax_disable_jit:
+        if (
+            traced.trains is False
+            or not self.jax._src.core.trace_state_clean()
+            or self.jax.config.jax_disable_jit
+        ):
             return None
         if _LIBRARY in sys._getframe(3).f_code.co_filename.replace(os.sep, "/"):
             self.watcher.library = True
@@ -234,26 +253,39 @@ class Calls:
         return None if any(self.watcher.tracer(leaf) for _, leaf in leaves) else leaves
 
     def _leaves(self, traced: Traced, args: Any, kwargs: Any) -> List[Leaf]:
-        return [(named(self.jax, path, traced.parameters), leaf) for path, leaf in flat(self.jax, (args, kwargs))]
+        return [
+            (named(self.jax, path, traced.parameters), leaf)
+            for path, leaf in flat(self.jax, (args, kwargs))
+        ]
 
-    def _before(self, traced: Traced, leaves: List[Leaf], args: Tuple[Any, ...]) -> Optional[Evaluation]:
+    def _before(
+        self, traced: Traced, leaves: List[Leaf], args: Tuple[Any, ...]
+    ) -> Optional[Evaluation]:
         """Read the arguments, which the call may destroy."""
         try:
             evaluation = Evaluation(traced.name, traced)
             self._look_back(traced, leaves)
             arguments = [self._argument(name, leaf) for name, leaf in leaves]
             counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
-            lines = [line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)]
+            lines = [
+                line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)
+            ]
             for one, line in zip(arguments, lines):
                 one.line = line
-            evaluation.keys = self.watcher.keys.drawn([leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"])
-            numbers, arrays = self.watcher.outside(traced.function, {id(leaf) for _, leaf in leaves})
+            evaluation.keys = self.watcher.keys.drawn(
+                [leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"]
+            )
+            numbers, arrays = self.watcher.outside(
+                traced.function, {id(leaf) for _, leaf in leaves}
+            )
 
             def decide() -> None:
                 arranged(evaluation, arguments, traced.plan(leaves) or Plan())
                 evaluation.hyper += numbers
                 evaluation.batch += [[name, found] for name, found, _ in arrays]
-                evaluation.rows += [rows for _, _, rows in arrays if rows is not None and not evaluation.rows]
+                evaluation.rows += [
+                    rows for _, _, rows in arrays if rows is not None and not evaluation.rows
+                ]
 
             evaluation.decide = decide
             return evaluation
@@ -276,31 +308,55 @@ class Calls:
         plan = traced.last
         if plan is None:
             return
-        known = {id(array): place for place, reference in traced.returned for array in [reference()] if array is not None}
-        plan.carried.update((place, known[id(leaf)]) for place, (_, leaf) in enumerate(leaves) if id(leaf) in known)
+        known = {
+            id(array): place
+            for place, reference in traced.returned
+            for array in [reference()]
+            if array is not None
+        }
+        plan.carried.update(
+            (place, known[id(leaf)]) for place, (_, leaf) in enumerate(leaves) if id(leaf) in known
+        )
         plan.sure = True
 
-    def _after(self, traced: Traced, evaluation: Evaluation, leaves: List[Leaf], result: Any) -> None:
+    def _after(
+        self, traced: Traced, evaluation: Evaluation, leaves: List[Leaf], result: Any
+    ) -> None:
         """Read the results. May end the process."""
         try:
             plan = traced.plan(leaves) or Plan()
             results = [leaf for _, leaf in flat(self.jax, result)]
             found = [self.prints.of(leaf) for leaf in results]
             kept = plan.kept()
-            evaluation.gradients = [(name, found[place]) for place, name in sorted(plan.gradients.items())]
+            evaluation.gradients = [
+                (name, found[place]) for place, name in sorted(plan.gradients.items())
+            ]
             evaluation.results = [
                 ["result %d" % place, found[place]]
                 for place, leaf in enumerate(results)
-                if getattr(leaf, "ndim", 0) and place not in plan.gradients and place not in kept.values()
+                if getattr(leaf, "ndim", 0)
+                and place not in plan.gradients
+                and place not in kept.values()
             ]
-            named_now = [(plan.weights.get(place, leaves[place][0]), place, after) for place, after in kept.items()]
-            evaluation.after = [(name, found[after]) for name, place, after in named_now if "h" in found[after] or "v" in found[after]]
+            named_now = [
+                (plan.weights.get(place, leaves[place][0]), place, after)
+                for place, after in kept.items()
+            ]
+            evaluation.after = [
+                (name, found[after])
+                for name, place, after in named_now
+                if "h" in found[after] or "v" in found[after]
+            ]
             evaluation.known = plan.sure and all(place in plan.carried for place in plan.weights)
             if not plan.gradients:
                 self.watcher.deep.unrecorded(traced.name, GRADIENTS)
             for _, place, after in named_now:
                 self.watcher.keys.follows(leaves[place][1], results[after])
-            traced.returned = [(place, weakref.ref(leaf)) for place, leaf in enumerate(results) if isinstance(leaf, self.jax.Array)]
+            traced.returned = [
+                (place, weakref.ref(leaf))
+                for place, leaf in enumerate(results)
+                if isinstance(leaf, self.jax.Array)
+            ]
             traced.last = plan
         except Exception as error:
             self.watcher.recorder.problem("after a call of a compiled function", error)

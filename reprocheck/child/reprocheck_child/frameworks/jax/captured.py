@@ -1,6 +1,8 @@
-"""What a function of the script takes from outside without being given it: numbers and arrays of its module and of functions around it.
+"""What a function of the script takes from outside without being given it: numbers and arrays of
+its module and of functions around it.
 
-A compiled program holds them as constants. A learning rate or the whole data set often comes in this way.
+A compiled program holds them as constants. A learning rate or the whole data set often comes in
+this way.
 """
 
 import dis
@@ -14,8 +16,12 @@ Found = Tuple[Dict[str, Any], Dict[str, Any]]
 """Numbers and arrays by the names that they have in the script."""
 
 
-def captured(function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]) -> Found:
-    """The numbers and arrays that a function, and functions of the script that it uses, take from outside."""
+def captured(
+    function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
+) -> Found:
+    """The numbers and arrays that a function, and functions of the script that it uses, take from
+    outside.
+    """
     walk = _Walk(is_array, is_users)
     walk.function(function, 0)
     return walk.numbers, walk.arrays
@@ -82,7 +88,11 @@ def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
 
 def _globals(code: types.CodeType) -> List[str]:
     """Names that code reads from its module, functions inside it included."""
-    names = [one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    names = [
+        one.argval
+        for one in dis.get_instructions(code)
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    ]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names += _globals(constant)

@@ -1,6 +1,8 @@
-"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler, orders and layers that drop.
+"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler,
+orders and layers that drop.
 
-A key that the script takes from the clock or the system is what the controls `clock` and `entropy` answer, where it asks.
+A key that the script takes from the clock or the system is what the controls `clock` and `entropy`
+answer, where it asks.
 """
 
 import functools
@@ -16,9 +18,13 @@ from ... import import_hook
 FLAGS = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_autotune_level=0")
 """XLA's flags for the same kernels in every run (openxla.org, XLA flags; jax#13672)."""
 ACCELERATED = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin")
-"""Packages that give JAX a GPU. Without one of them there is nothing that the flags would change."""
+"""Packages that give JAX a GPU. Without one of them there is nothing that the flags would
+change.
+"""
 THREADS = "PJRT_NPROC"
-"""Variable from which XLA takes how many processors the CPU has, and with it the number of its threads (xla/pjrt/utils.cc)."""
+"""Variable from which XLA takes how many processors the CPU has, and with it the number of its
+threads (xla/pjrt/utils.cc).
+"""
 _PROBE_SECONDS = 60
 
 
@@ -32,11 +38,14 @@ def install(jax: Any, active: Any) -> None:
                 active.unavailable(control, "in jax %s: %r" % (jax.__version__, error))
 
 
-# ---------------------------------------------------------------------------------------------------------------- the compiler
+# ------------------------------------------------------------------------------------- the compiler
 
 
 def deterministic(jax: Any, active: Any) -> None:
-    """Flags for the compiler, which reads them when the first device is used. One that it does not know would end the process."""
+    """Flags for the compiler, which reads them when the first device is used.
+
+    One that it does not know would end the process.
+    """
     if not any(find_spec(name) for name in ACCELERATED):
         return
     given = os.environ.get("XLA_FLAGS", "")
@@ -44,14 +53,19 @@ def deterministic(jax: Any, active: Any) -> None:
     if wanted and not known(" ".join([*kept, *wanted])):
         refused = [flag for flag in wanted if not known(" ".join([*kept, flag]))]
         wanted = [flag for flag in wanted if flag not in refused]
-        active.unavailable("deterministic", "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*kept, *refused]))
+        active.unavailable(
+            "deterministic", "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*kept, *refused])
+        )
     if wanted:
         os.environ["XLA_FLAGS"] = " ".join([*kept, *wanted])
         active.touched("deterministic", "XLA_FLAGS", os.environ["XLA_FLAGS"])
 
 
 def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
-    """The flags of the user that stay, and ours to add. One of ours that the user gave another value stands unless the control wins."""
+    """The flags of the user that stay, and ours to add.
+
+    One of ours that the user gave another value stands unless the control wins.
+    """
     kept, wanted = given.split(), []
     for flag in FLAGS:
         name = flag.partition("=")[0]
@@ -69,10 +83,20 @@ def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
 
 def known(flags: str) -> bool:
     """Whether a process of its own survives the flags."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("REPROCHECK_CHILD", "PYTHONPATH")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("REPROCHECK_CHILD", "PYTHONPATH")
+    }
     environment.update(XLA_FLAGS=flags, JAX_PLATFORMS="cpu")
     command = [sys.executable, "-c", "import jax; jax.devices()"]
-    probe = subprocess.run(command, env=environment, timeout=_PROBE_SECONDS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    probe = subprocess.run(
+        command,
+        env=environment,
+        timeout=_PROBE_SECONDS,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     return probe.returncode == 0
 
 
@@ -83,7 +107,9 @@ def no_compile(jax: Any, active: Any) -> None:
 
 
 def single_thread(jax: Any, active: Any) -> None:
-    """One thread for the programs of the CPU, whose number is read when the first device is used."""
+    """One thread for the programs of the CPU, whose number is read when the first device is
+    used.
+    """
     given = os.environ.get(THREADS)
     if given not in (None, "1") and not active.override:
         active.conflict("single-thread", THREADS, given, "1")
@@ -94,11 +120,13 @@ def single_thread(jax: Any, active: Any) -> None:
     active.touched("single-thread", THREADS, "1")
 
 
-# ---------------------------------------------------------------------------------------------------------------- order and dropout
+# -------------------------------------------------------------------------------- order and dropout
 
 
 def data_order(jax: Any, active: Any) -> None:
-    """`jax.random.permutation`, where the script asks for it, leaves the order in which things stand."""
+    """`jax.random.permutation`, where the script asks for it, leaves the order in which things
+    stand.
+    """
     real = jax.random.permutation
 
     @functools.wraps(real)
@@ -135,7 +163,11 @@ def _layers(active: Any, module: Any) -> None:
 
 
 def _attention(active: Any, module: Any) -> None:
-    names: List[str] = [name for name, one in vars(module).items() if inspect.isfunction(one) and one.__module__ == module.__name__]
+    names: List[str] = [
+        name
+        for name, one in vars(module).items()
+        if inspect.isfunction(one) and one.__module__ == module.__name__
+    ]
     for name in names:
         signature = inspect.signature(getattr(module, name))
         if "dropout_rate" in signature.parameters and name.startswith("dot_product_attention"):

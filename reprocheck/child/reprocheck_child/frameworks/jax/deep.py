@@ -1,8 +1,9 @@
-"""Levels `module` and `op` for JAX: what each outermost differentiation was given and returned, and how weights and states went on.
+"""Levels `module` and `op` for JAX: what each outermost differentiation was given and returned, and
+how weights and states went on.
 
-Nothing is added to a compiled program. What is recorded stands at its boundary: arguments before the call, results behind it. An
-evaluation is written down when the next one begins, as only that shows what became of the weights; its loss comes last and closes the
-iteration.
+Nothing is added to a compiled program. What is recorded stands at its boundary: arguments before
+the call, results behind it. An evaluation is written down when the next one begins, as only that
+shows what became of the weights; its loss comes last and closes the iteration.
 """
 
 import os
@@ -19,15 +20,28 @@ from .fingerprint import Fingerprints, flat, named, parameters, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
 from .made import line_of
 
-OPERATORS = "operators are not recorded one by one for JAX: level `op` records what level `module` does"
-LAYERS = "layers inside a function are not recorded one by one: a compiled program is recorded at its boundary, and nothing is added to it"
-SEVERAL = "a compiled call evaluates its value several times: weights and batches are seen before the first time and after the last alone"
-ELSEWHERE = "a value was evaluated in a compiled program whose call was not seen: its loss alone was recorded"
+OPERATORS = (
+    "operators are not recorded one by one for JAX: level `op` records what level `module` does"
+)
+LAYERS = (
+    "layers inside a function are not recorded one by one: a compiled program is recorded at its"
+    " boundary, and nothing is added to it"
+)
+SEVERAL = (
+    "a compiled call evaluates its value several times: weights and batches are seen before the"
+    " first time and after the last alone"
+)
+ELSEWHERE = (
+    "a value was evaluated in a compiled program whose call was not seen: its loss alone was"
+    " recorded"
+)
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox")
 
 
 class Watcher:
-    """Takes evaluations as they begin and end, and writes them in the order in which they are to be read."""
+    """Takes evaluations as they begin and end, and writes them in the order in which they are to be
+    read.
+    """
 
     def __init__(self, jax: Any, recorder: Any) -> None:
         self.jax = jax
@@ -42,7 +56,8 @@ class Watcher:
         self.defaults = Defaults(self.deep, self.say)
         self.lock = threading.RLock()
         self.current: Optional[Evaluation] = None
-        self.waiting: List[Tuple[str, str, Dict[str, Any]]] = []  # facts behind the evaluation that is not written yet
+        # facts behind the evaluation that is not written yet
+        self.waiting: List[Tuple[str, str, Dict[str, Any]]] = []
         self.recorded: Dict[str, None] = {}  # names of weights whose first values were written
         self.writing = False
         self.library = False
@@ -56,7 +71,11 @@ class Watcher:
         from .updates import Updates
 
         self.calls = Calls(self.jax, self)
-        steps = {"keys": self.keys.hook, "generators": self.defaults.hook, "compiled functions": self.calls.hook}
+        steps = {
+            "keys": self.keys.hook,
+            "generators": self.defaults.hook,
+            "compiled functions": self.calls.hook,
+        }
         steps["optax"] = lambda: import_hook.when_imported("optax", Updates(self.jax, self).hook)
         hooks: Dict[str, str] = {}
         for name, step in steps.items():
@@ -75,17 +94,19 @@ class Watcher:
         self.recorded.clear()
         self.prints.forked()
 
-    # ------------------------------------------------------------------------------------------------ facts
+    # ---------------------------------------------------------------------------------------- facts
 
     def say(self, r: str, place: str, **keys: Any) -> None:
-        """Write a fact; behind the evaluation that is under way or not written yet, where there is one."""
+        """Write a fact; behind the evaluation that is under way or not written yet, where there is
+        one.
+        """
         with self.lock:
             if self.current is None:
                 self.deep.seen(r, place, **keys)
             else:
                 self.waiting.append((r, place, keys))
 
-    # ------------------------------------------------------------------------------------------------ evaluations
+    # ---------------------------------------------------------------------------------- evaluations
 
     def begin(self, evaluation: Evaluation) -> None:
         """An evaluation is about to run; the one before it is written. May end the process."""
@@ -105,7 +126,10 @@ class Watcher:
             self.recorder.problem("an evaluation that begins", error)
 
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
-        """It has returned. Waits for its losses, which come from threads of the runtime. May end the process."""
+        """It has returned. Waits for its losses, which come from threads of the runtime.
+
+        May end the process.
+        """
         try:
             self.jax.effects_barrier()
             with self.lock:
@@ -136,7 +160,10 @@ class Watcher:
             self.recorder.problem("a loss of jax", error)
 
     def settle(self, following: Optional[Evaluation]) -> None:
-        """Write the evaluation that is not written yet. `following`: the one that begins, which shows what became of the weights."""
+        """Write the evaluation that is not written yet.
+
+        `following`: the one that begins, which shows what became of the weights.
+        """
         evaluation = self.current
         if evaluation is not None and evaluation.losses:
             self._write(evaluation)
@@ -163,7 +190,10 @@ class Watcher:
             self.recorder.problem("the last evaluation", error)
 
     def _write(self, evaluation: Evaluation) -> None:
-        """Write an evaluation up to its last loss, which waits for what comes behind it. May end the process."""
+        """Write an evaluation up to its last loss, which waits for what comes behind it.
+
+        May end the process.
+        """
         self._head(evaluation)
         self.writing = True
         try:
@@ -187,35 +217,64 @@ class Watcher:
             for name, found in given:
                 if name not in self.recorded:
                     self.recorded[name] = None
-                    self.deep.seen("weights", name, call=False, out=[["", found]], **self._origin(evaluation, name, buffer))
+                    self.deep.seen(
+                        "weights",
+                        name,
+                        call=False,
+                        out=[["", found]],
+                        **self._origin(evaluation, name, buffer),
+                    )
         if evaluation.batch:
-            moved = {key: {**used(evaluation.made).get(key, {}), **evaluation.drawn.get(key, {})} for key in ("g", "g2")}
-            self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **evaluation.samples(), **moved)
+            moved = {
+                key: {**used(evaluation.made).get(key, {}), **evaluation.drawn.get(key, {})}
+                for key in ("g", "g2")
+            }
+            self.deep.seen(
+                "batch",
+                "inputs of " + evaluation.name,
+                out=evaluation.batch,
+                **evaluation.samples(),
+                **moved,
+            )
         if evaluation.keys or evaluation.results:
             self.deep.seen("call", evaluation.name, out=evaluation.results, **evaluation.keys)
 
     def _origin(self, evaluation: Evaluation, name: str, buffer: bool) -> Dict[str, Any]:
-        """Where a weight was made, and the generators that it can be made from: the keys made so far, and what was drawn from."""
+        """Where a weight was made, and the generators that it can be made from: the keys made so
+        far, and what was drawn from.
+        """
         still = dict.fromkeys(evaluation.generators, UNMOVED)
         states = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
         line = evaluation.lines.get(name)
         return {**({"b": True} if buffer else {}), "g": states, **({"l": line} if line else {})}
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
-        """Of each argument of the call under way, the line of the script that made it; "" where that is not known."""
+        """Of each argument of the call under way, the line of the script that made it; "" where
+        that is not known.
+        """
         frame = self.deep.frame(2)
         if frame is None:
             return []
         try:
             file = self.deep._user_file(frame.f_code.co_filename)
-            return ["%s:%d" % (file, line) if line else "" for line in (line_of(frame, value) for value in args)]
+            return [
+                "%s:%d" % (file, line) if line else ""
+                for line in (line_of(frame, value) for value in args)
+            ]
         except Exception as error:
             self.recorder.problem("where weights were made", error)
             return []
 
     def _root(self, evaluation: Evaluation) -> None:
         values, dtype, _ = evaluation.losses[evaluation.said]
-        self.deep.seen("root", "loss", out=[[str(number) if number else "", _leaf(value, dtype)] for number, value in enumerate(values)])
+        self.deep.seen(
+            "root",
+            "loss",
+            out=[
+                [str(number) if number else "", _leaf(value, dtype)]
+                for number, value in enumerate(values)
+            ],
+        )
 
     def _say_loss(self, loss: Loss) -> None:
         values, dtype, changed = loss
@@ -223,17 +282,25 @@ class Watcher:
             (self.recorder.moved if changed else self.recorder.still)()
         self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
-    # ------------------------------------------------------------------------------------------------ evaluations that are not compiled
+    # ------------------------------------------------------------ evaluations that are not compiled
 
-    def eager(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any) -> Optional[Evaluation]:
+    def eager(
+        self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any
+    ) -> Optional[Evaluation]:
         """An outermost differentiation with arrays for arguments is about to run."""
         frame = sys._getframe(2)
-        if not self.jax._src.core.trace_state_clean() or "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/"):
+        if (
+            not self.jax._src.core.trace_state_clean()
+            or "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
+        ):
             return None
         try:
             evaluation = Evaluation(title(function))
             names = parameters(function)
-            chosen = {number % max(len(args), 1) for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))}
+            chosen = {
+                number % max(len(args), 1)
+                for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
+            }
             lines = self.lines(args)
             rest = []
             for path, leaf in flat(self.jax, (args, kwargs)):
@@ -247,18 +314,27 @@ class Watcher:
             numbers, arrays = self.outside(function, {id(leaf) for _, leaf in flat(self.jax, args)})
             evaluation.hyper += numbers
             evaluation.batch += [[name, found] for name, found, _ in arrays]
-            evaluation.rows += [rows for _, _, rows in arrays if rows is not None and not evaluation.rows]
+            evaluation.rows += [
+                rows for _, _, rows in arrays if rows is not None and not evaluation.rows
+            ]
             self.begin(evaluation)
             return evaluation
         except Exception as error:
             self.recorder.problem("before an evaluation", error)
             return None
 
-    def traced(self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any) -> None:
+    def traced(
+        self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any
+    ) -> None:
         """A differentiation was traced into a program."""
         try:
-            numbers = [number % max(len(args), 1) for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))]
-            self.calls.differentiates(function, [(number, args[number]) for number in numbers], gradients, value)
+            numbers = [
+                number % max(len(args), 1)
+                for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
+            ]
+            self.calls.differentiates(
+                function, [(number, args[number]) for number in numbers], gradients, value
+            )
         except Exception as error:
             self.recorder.problem("tracing a differentiation", error)
 
@@ -267,13 +343,15 @@ class Watcher:
         try:
             leaves = [self.prints.of(leaf) for _, leaf in flat(self.jax, gradients)]
             if len(leaves) == len(evaluation.weights):
-                evaluation.gradients = [(name, leaf) for (name, _), leaf in zip(evaluation.weights, leaves)]
+                evaluation.gradients = [
+                    (name, leaf) for (name, _), leaf in zip(evaluation.weights, leaves)
+                ]
             evaluation.results = self.leaves(results)
         except Exception as error:
             self.recorder.problem("after an evaluation", error)
         self.end(evaluation)
 
-    # ------------------------------------------------------------------------------------------------ arguments
+    # ------------------------------------------------------------------------------------ arguments
 
     def take(self, evaluation: Evaluation, given: List[Tuple[str, Any]]) -> None:
         """Arguments that are neither weights nor carried: keys, numbers, and the batch."""
@@ -291,12 +369,27 @@ class Watcher:
             evaluation.keys = self.keys.drawn(keys)
 
     def outside(self, function: Any, known: Set[int]) -> Tuple[List[List[Any]], List[Any]]:
-        """What a function takes from outside: numbers, and arrays with their samples. `known`: ids of its arguments."""
+        """What a function takes from outside: numbers, and arrays with their samples.
+
+        `known`: ids of its arguments.
+        """
         numbers, arrays = captured(function, self.prints.is_array, self._is_users)
-        given = [(name, one) for name, one in arrays.items() if id(one) not in known and not self.tracer(one)]
+        given = [
+            (name, one)
+            for name, one in arrays.items()
+            if id(one) not in known and not self.tracer(one)
+        ]
         return (
-            [[name, self.number(one)] for name, one in numbers.items() if not self.keys.is_key(one, name)],
-            [(name, self.prints.of(one), self.prints.rows(one)) for name, one in given if not self.keys.is_key(one, name)],
+            [
+                [name, self.number(one)]
+                for name, one in numbers.items()
+                if not self.keys.is_key(one, name)
+            ],
+            [
+                (name, self.prints.of(one), self.prints.rows(one))
+                for name, one in given
+                if not self.keys.is_key(one, name)
+            ],
         )
 
     def _is_users(self, code: Any) -> bool:
@@ -306,7 +399,11 @@ class Watcher:
         """A number as a hyper-parameter stands in the trace."""
         if self.tracer(leaf):
             return {"h": "", "d": "traced"}
-        if self.prints.is_array(leaf) and leaf.dtype.kind in "fiub" and not getattr(leaf, "ndim", 0):
+        if (
+            self.prints.is_array(leaf)
+            and leaf.dtype.kind in "fiub"
+            and not getattr(leaf, "ndim", 0)
+        ):
             leaf = self.prints.host(leaf).item()
         found: Dict[str, Any] = self.prints.of(leaf)
         return found
@@ -317,12 +414,20 @@ class Watcher:
 
     def leaves(self, value: Any) -> List[List[Any]]:
         """The leaves of a result with their paths."""
-        return [[shown(self.jax, path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)]
+        return [
+            [shown(self.jax, path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)
+        ]
 
 
 def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
-    """Weights and states after an evaluation, from its results or from the arguments of the next one of the same function."""
-    if evaluation.known or following is None or (evaluation.owner is not None and following.owner is not evaluation.owner):
+    """Weights and states after an evaluation, from its results or from the arguments of the next
+    one of the same function.
+    """
+    if (
+        evaluation.known
+        or following is None
+        or (evaluation.owner is not None and following.owner is not evaluation.owner)
+    ):
         return evaluation.after
     following.decided()
     names = {name for name, _ in evaluation.weights}
@@ -332,4 +437,9 @@ def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
 
 
 def _leaf(value: float, dtype: str) -> Dict[str, Any]:
-    return {"h": float(value).hex(), "d": dtype, "s": [], "v": [value if value - value == 0 else repr(value)]}
+    return {
+        "h": float(value).hex(),
+        "d": dtype,
+        "s": [],
+        "v": [value if value - value == 0 else repr(value)],
+    }

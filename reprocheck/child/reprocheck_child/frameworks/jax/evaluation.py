@@ -1,4 +1,6 @@
-"""One evaluation of a value and its gradient as the deeper levels see it, from its arguments to the loss that closes the iteration."""
+"""One evaluation of a value and its gradient as the deeper levels see it, from its arguments to the
+loss that closes the iteration.
+"""
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -13,7 +15,10 @@ Loss = Tuple[List[float], str, Optional[bool]]
 
 
 class Evaluation:
-    """What is known of one evaluation. A call of a compiled function may hold several, one after the other: see `losses`."""
+    """What is known of one evaluation.
+
+    A call of a compiled function may hold several, one after the other: see `losses`.
+    """
 
     def __init__(self, name: str, owner: Any = None) -> None:
         self.name = name
@@ -29,7 +34,9 @@ class Evaluation:
         self.rows: List[Rows] = []
         """The samples of the arrays of the batch."""
         self.drawn: Dict[str, Dict[str, str]] = {}
-        """Generators of the script's that moved before it, as `g` and `g2`: what the batch was drawn from."""
+        """Generators of the script's that moved before it, as `g` and `g2`: what the batch was
+        drawn from.
+        """
         self.keys: Dict[str, Dict[str, str]] = {}
         """Keys that it is given, likewise."""
         self.generators: Dict[str, str] = {}
@@ -44,7 +51,9 @@ class Evaluation:
         self.known = False
         """Whether these are what the next evaluation is given."""
         self.decide: Optional[Callable[[], None]] = None
-        """Tells batch, states and hyper-parameters apart; called at the latest when the facts are written."""
+        """Tells batch, states and hyper-parameters apart; called at the latest when the facts are
+        written.
+        """
         self.begun = False
         self.ended = False
         self.said = 0

@@ -1,6 +1,8 @@
-"""Fingerprints of JAX arrays, read through host memory: exact hash, sketch, norm, small values; and names of leaves of pytrees.
+"""Fingerprints of JAX arrays, read through host memory: exact hash, sketch, norm, small values; and
+names of leaves of pytrees.
 
-An array of JAX never changes, so each is read once and its fingerprint kept as long as the array lives.
+An array of JAX never changes, so each is read once and its fingerprint kept as long as the array
+lives.
 """
 
 import inspect
@@ -24,7 +26,8 @@ class Fingerprints:
         self.jax = jax
         self.numpy = numpy
         self.deep = deep
-        self.known: Dict[int, Tuple[Any, Fingerprint]] = {}  # id of an array -> (weak reference, fingerprint)
+        # id of an array -> (weak reference, fingerprint)
+        self.known: Dict[int, Tuple[Any, Fingerprint]] = {}
         self._announced = False
 
     def forked(self) -> None:
@@ -35,18 +38,28 @@ class Fingerprints:
         """Name the algorithms, before the first fingerprint."""
         if not self._announced:
             self._announced = True
-            self.deep.recorder.emit({"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME})
+            self.deep.recorder.emit(
+                {"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME}
+            )
 
     def of(self, value: Any) -> Fingerprint:
-        """The fingerprint of an array, a plain value as it is, type of anything else; without a hash where it cannot be read."""
+        """The fingerprint of an array, a plain value as it is, type of anything else; without a
+        hash where it cannot be read.
+        """
         self.announce()
         try:
             if isinstance(value, self.jax.Array):
                 return self._of_array(value)
             return leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
         except Exception as error:
-            self.deep.unrecorded("a value of class " + type(value).__name__, "it could not be read: %r" % error)
-            return {"h": "", "d": str(getattr(value, "dtype", "")), "s": [int(size) for size in getattr(value, "shape", ())]}
+            self.deep.unrecorded(
+                "a value of class " + type(value).__name__, "it could not be read: %r" % error
+            )
+            return {
+                "h": "",
+                "d": str(getattr(value, "dtype", "")),
+                "s": [int(size) for size in getattr(value, "shape", ())],
+            }
 
     def _of_array(self, array: Any) -> Fingerprint:
         reference, found = self.known.get(id(array), (None, {}))
@@ -61,7 +74,10 @@ class Fingerprints:
         dtype = str(array.dtype)
         if not array.is_fully_addressable:
             digests = [self.host(shard.data) for shard in array.addressable_shards]
-            joined = "".join(hashing.digest(self.numpy.ascontiguousarray(one).reshape(-1).view("uint8")) for one in digests)
+            joined = "".join(
+                hashing.digest(self.numpy.ascontiguousarray(one).reshape(-1).view("uint8"))
+                for one in digests
+            )
             return {"h": hashing.digest(joined.encode()), "d": dtype, "s": list(array.shape)}
         host = self.host(array)
         if host.dtype.kind != "V":
@@ -92,7 +108,9 @@ class Fingerprints:
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
     def rows(self, array: Any) -> Optional[Tuple[int, Callable[[int], Any]]]:
-        """The samples of an array as they are told apart, read now: a call may destroy the array."""
+        """The samples of an array as they are told apart, read now: a call may destroy the
+        array.
+        """
         try:
             found = leaves.array_rows(self.host(array))
             if found is None or found[0] > leaves.SAMPLES:
@@ -111,7 +129,9 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
 
 
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
-    """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its name."""
+    """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its
+    name.
+    """
     where = getattr(path[0], "idx", 0) if path else 0
     rest = path[1:]
     if not rest:
@@ -131,7 +151,10 @@ def shown(jax: Any, path: Tuple[Any, ...]) -> str:
 
 
 def parameters(function: Any) -> List[str]:
-    """Names of the positional parameters of a function; those of `*args` are numbered. Empty where they are not known."""
+    """Names of the positional parameters of a function; those of `*args` are numbered.
+
+    Empty where they are not known.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,7 +1,9 @@
-"""Where random numbers come from: keys of `jax.random` as they are made, and the default generators of Python and numpy.
+"""Where random numbers come from: keys of `jax.random` as they are made, and the default generators
+of Python and numpy.
 
-A key has no state to watch. Each line of the script that makes one from a number stands for a generator: its state is what it was made
-from, and keys that are split off or folded keep the name of the line. Draws advance nothing; a computation that is given a key draws.
+A key has no state to watch. Each line of the script that makes one from a number stands for a
+generator: its state is what it was made from, and keys that are split off or folded keep the name
+of the line. Draws advance nothing; a computation that is given a key draws.
 """
 
 import functools
@@ -43,7 +45,9 @@ class Keys:
                 setattr(random, name, self._making(getattr(random, name)))
         for name in ("split", "fold_in", "clone"):
             if hasattr(random, name):
-                setattr(random, name, self._deriving(getattr(random, name), folds=name == "fold_in"))
+                setattr(
+                    random, name, self._deriving(getattr(random, name), folds=name == "fold_in")
+                )
 
     def _making(self, real: Any) -> Any:
         @functools.wraps(real)
@@ -69,17 +73,28 @@ class Keys:
             numbers = b"".join(self._numbers(made))
             self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
             seed = next(iter([*args, *kwargs.values()]), None)
-            self.say("seed", name, call=False, out=[["seed", self._seed(seed)]], **({"l": line} if line else {}))
+            self.say(
+                "seed",
+                name,
+                call=False,
+                out=[["seed", self._seed(seed)]],
+                **({"l": line} if line else {}),
+            )
         except Exception as error:
             self.deep.recorder.problem("a key that was made", error)
 
     def _name(self, line: str) -> str:
-        """The name of a key by its line: the first is `jax`; the first ones that a line makes are told apart."""
+        """The name of a key by its line: the first is `jax`; the first ones that a line makes are
+        told apart.
+        """
         count = self.lines[line] = self.lines.get(line, 0) + 1
         if count == 1 and len(self.lines) == 1:
             return NAME
         where = line or "made elsewhere"
-        return "%s (%s)" % (NAME, where if count == 1 else "%s, number %d" % (where, min(count, _A_LINE)))
+        return "%s (%s)" % (
+            NAME,
+            where if count == 1 else "%s, number %d" % (where, min(count, _A_LINE)),
+        )
 
     def _seed(self, seed: Any) -> Dict[str, Any]:
         if getattr(seed, "ndim", None) == 0 and not isinstance(seed, self.jax.core.Tracer):
@@ -109,7 +124,13 @@ class Keys:
         if isinstance(number, self.jax.core.Tracer):
             return
         line = self.deep.source(2)
-        self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **({"l": line} if line else {}))
+        self.say(
+            "fold",
+            name,
+            call=False,
+            out=[["folded", self._seed(number)]],
+            **({"l": line} if line else {}),
+        )
 
     def origin(self, key: Any) -> Optional[str]:
         """The name of the line that a key comes from; None where that is not known."""
@@ -119,24 +140,39 @@ class Keys:
         return self.origins.get(rows[0]) if rows else None
 
     def follows(self, key: Any, made: Any) -> None:
-        """A compiled program has returned `made` in the place of `key`: it keeps the name, where it is one."""
-        if self.prints.is_array(key) and getattr(key, "ndim", 0) + self.prints.is_key(key) and self.is_key(key):
+        """A compiled program has returned `made` in the place of `key`: it keeps the name, where it
+        is one.
+        """
+        if (
+            self.prints.is_array(key)
+            and getattr(key, "ndim", 0) + self.prints.is_key(key)
+            and self.is_key(key)
+        ):
             name = self.origin(key)
             if name is not None:
                 self._keep(made, name)
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
-        """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are called like one."""
+        """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are
+        called like one.
+        """
         if self.prints.is_key(leaf):
             return True
-        if str(getattr(leaf, "dtype", "")) != "uint32" or not leaf.ndim or leaf.shape[-1] not in (2, 4):
+        if (
+            str(getattr(leaf, "dtype", "")) != "uint32"
+            or not leaf.ndim
+            or leaf.shape[-1] not in (2, 4)
+        ):
             return False
         if self.origin(leaf) is not None:
             return True
         return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
     def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of a computation that is given these keys. One of unknown origin may be of any line."""
+        """`g` and `g2` of a computation that is given these keys.
+
+        One of unknown origin may be of any line.
+        """
         before: Dict[str, str] = {}
         for key in found:
             digest = hashing.digest(b"".join(self._numbers(key)))
@@ -159,7 +195,9 @@ class Keys:
 
 
 class Defaults:
-    """The default generators of Python and numpy: where they stood when last looked at or seeded, and whether they moved since."""
+    """The default generators of Python and numpy: where they stood when last looked at or seeded,
+    and whether they moved since.
+    """
 
     def __init__(self, deep: Any, say: Callable[..., None]) -> None:
         self.deep = deep
@@ -185,29 +223,44 @@ class Defaults:
             returned = real(*args, **kwargs)
             try:
                 self.touched[generator] = None
-                self.before.update((name, state) for name, state in deep_states(self.deep).items() if name == generator)
+                self.before.update(
+                    (name, state)
+                    for name, state in deep_states(self.deep).items()
+                    if name == generator
+                )
                 if says:
                     given = next(iter([*args, *kwargs.values()]), None)
-                    found = leaves.plain(given) or {"h": hashing.digest(repr(given).encode()), "d": leaves.type_name(given)}
-                    self.say("seed", generator, call=False, out=[["seed", found]], l=self.deep.source(1))
+                    found = leaves.plain(given) or {
+                        "h": hashing.digest(repr(given).encode()),
+                        "d": leaves.type_name(given),
+                    }
+                    self.say(
+                        "seed", generator, call=False, out=[["seed", found]], l=self.deep.source(1)
+                    )
             except Exception as error:
                 self.deep.recorder.problem("a seed", error)
             return returned
 
-        for owner in (module, sys.modules.get("numpy.random.mtrand") if generator == "numpy" else None):
+        for owner in (
+            module,
+            sys.modules.get("numpy.random.mtrand") if generator == "numpy" else None,
+        ):
             if owner is not None and getattr(owner, "seed", None) == real:
                 setattr(owner, "seed", seed)  # noqa: B010
 
     def _drawn_by_user(self, generator: str) -> bool:
-        """Whether code of the script can have drawn: packages draw from Python's generator while they are imported."""
+        """Whether code of the script can have drawn: packages draw from Python's generator while
+        they are imported.
+        """
         if generator != "python":
             return True
         random = sys.modules["random"]
         for module in list(sys.modules.values()):
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and self.deep._user_file(file):
-                held = vars(module).values()
-                if any(one is random or getattr(one, "__self__", None) is random._inst for one in list(held)):  # type: ignore[attr-defined]
+                held = list(vars(module).values())
+                shared = random._inst  # type: ignore[attr-defined]
+                if any(one is random or getattr(one, "__self__", None) is shared for one in held):
                     return True
         return False
 
@@ -215,14 +268,24 @@ class Defaults:
         """`g` and `g2` of those that moved since the last look."""
         now = deep_states(self.deep)
         before, self.before = self.before, now
-        names = [name for name, state in now.items() if name in before and before[name] != state and self._drawn_by_user(name)]
+        names = [
+            name
+            for name, state in now.items()
+            if name in before and before[name] != state and self._drawn_by_user(name)
+        ]
         self.touched.update(dict.fromkeys(names))
         digest = hashing.digest
-        return {"g": {name: digest(before[name]) for name in names}, "g2": {name: digest(now[name]) for name in names}}
+        return {
+            "g": {name: digest(before[name]) for name in names},
+            "g2": {name: digest(now[name]) for name in names},
+        }
 
     def states(self) -> Dict[str, str]:
         """Where each stands, as far as the script had to do with it."""
-        return {name: hashing.digest(state) if name in self.touched else UNMOVED for name, state in self.before.items()}
+        return {
+            name: hashing.digest(state) if name in self.touched else UNMOVED
+            for name, state in self.before.items()
+        }
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
@@ -231,5 +294,14 @@ def deep_states(deep: Any) -> Dict[str, bytes]:
 
 
 def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
-    """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that is not the one before."""
-    return {"g": before, "g2": {name: hashing.digest(state.encode()) for name, state in before.items()}} if before else {}
+    """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that
+    is not the one before.
+    """
+    return (
+        {
+            "g": before,
+            "g2": {name: hashing.digest(state.encode()) for name, state in before.items()},
+        }
+        if before
+        else {}
+    )

@@ -1,8 +1,8 @@
 """Loops inside a program: how often one differentiation in them is evaluated for the same weights.
 
-`lax.scan` over microbatches with the weights taken from around it accumulates gradients for one update. Its length is known when it is
-traced, and so is whether the weights come from around it or are carried from round to round. `fori_loop` with fixed bounds and `lax.map`
-are made of it.
+`lax.scan` over microbatches with the weights taken from around it accumulates gradients for one
+update. Its length is known when it is traced, and so is whether the weights come from around it or
+are carried from round to round. `fori_loop` with fixed bounds and `lax.map` are made of it.
 """
 
 import functools
@@ -17,7 +17,9 @@ UNCOUNTED = ("while_loop", "cond", "switch")
 
 
 class _Loop:
-    """A loop that is being traced: its length, None where that is not known, and the traces that stand around it."""
+    """A loop that is being traced: its length, None where that is not known, and the traces that
+    stand around it.
+    """
 
     def __init__(self, length: Optional[int], around: Tuple[Any, ...]) -> None:
         self.length = length
@@ -41,7 +43,9 @@ class Loops:
                     setattr(module, name, wrapped)
 
     def rounds(self, weights: List[Any]) -> int:
-        """How often what is differentiated now is evaluated for these weights, each time the program comes by; 1 where it is not known."""
+        """How often what is differentiated now is evaluated for these weights, each time the
+        program comes by; 1 where it is not known.
+        """
         if not weights or self.jax.config.jax_disable_jit:
             return 1
         count = 1
@@ -75,13 +79,22 @@ class Loops:
         return follow
 
     def _around(self, stack: List[_Loop]) -> Tuple[Any, ...]:
-        """The traces around the loop that begins. JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around."""
+        """The traces around the loop that begins.
+
+        JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around.
+        """
         current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
         outer = stack[-1].around if stack else ()
         return outer if current is None else (*outer, current)
 
     def _length_of_scan(
-        self, f: Any = None, init: Any = None, xs: Any = None, length: Any = None, *args: Any, **kwargs: Any
+        self,
+        f: Any = None,
+        init: Any = None,
+        xs: Any = None,
+        length: Any = None,
+        *args: Any,
+        **kwargs: Any,
     ) -> Optional[int]:
         try:
             leaves = self.jax.tree_util.tree_leaves(xs)

@@ -1,10 +1,13 @@
-"""JAX: the value of every outermost `value_and_grad` (and `grad`, which is built on it), wherever it is evaluated.
+"""JAX: the value of every outermost `value_and_grad` (and `grad`, which is built on it), wherever
+it is evaluated.
 
-JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one iteration, unless a loop of the program
-evaluates the same weights several times (`loops`): their values are those of one iteration. Under `jit`, `scan`, `pmap` and
-`shard_map` the value exists only inside the compiled program, so a callback of JAX's own (`jax.debug.callback`) hands it out; with it goes
-an integer checksum of the arguments that are differentiated, which says whether the weights have changed since the evaluation before.
-The callback adds outputs to the program and changes none of its arithmetic.
+JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one
+iteration, unless a loop of the program evaluates the same weights several times (`loops`): their
+values are those of one iteration. Under `jit`, `scan`, `pmap` and `shard_map` the value exists only
+inside the compiled program, so a callback of JAX's own (`jax.debug.callback`) hands it out; with it
+goes an integer checksum of the arguments that are differentiated, which says whether the weights
+have changed since the evaluation before. The callback adds outputs to the program and changes none
+of its arithmetic.
 """
 
 import functools
@@ -28,7 +31,10 @@ def install(jax: Any, recorder: Any) -> Dict[str, str]:
         adapter.hook()
         hooks["value_and_grad"] = "ok"
     except Exception as error:
-        hooks["value_and_grad"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
+        hooks["value_and_grad"] = "not available in jax %s: %r" % (
+            getattr(jax, "__version__", "?"),
+            error,
+        )
     try:
         adapter.loops.hook()
         hooks["loops"] = "ok"
@@ -61,30 +67,49 @@ class _Adapter:
             watcher = Watcher(self.jax, self.recorder)
             hooks: Dict[str, str] = watcher.hook()
         except Exception as error:
-            return {"deeper levels": "not available in jax %s: %r" % (getattr(self.jax, "__version__", "?"), error)}
+            return {
+                "deeper levels": "not available in jax %s: %r"
+                % (getattr(self.jax, "__version__", "?"), error)
+            }
         self.watcher = watcher
         return hooks
 
     def hook(self) -> None:
-        """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks up."""
+        """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks
+        up.
+        """
         api = sys.modules["jax._src.api"]
         real = api.value_and_grad
         adapter = self
 
         @functools.wraps(real)
-        def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *args: Any, **kwargs: Any) -> Any:
+        def value_and_grad(
+            fun: Callable[..., Any],
+            argnums: Any = 0,
+            has_aux: bool = False,
+            *args: Any,
+            **kwargs: Any,
+        ) -> Any:
             return adapter.wrap(real(fun, argnums, has_aux, *args, **kwargs), fun, argnums, has_aux)
 
         api.value_and_grad = self.jax.value_and_grad = value_and_grad
 
-    def wrap(self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool) -> Callable[..., Any]:
-        """`function`, which also hands out its value where no other differentiation is around it."""
+    def wrap(
+        self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool
+    ) -> Callable[..., Any]:
+        """`function`, which also hands out its value where no other differentiation is around
+        it.
+        """
         inside, hand_out = self.inside, self.hand_out
 
         @functools.wraps(function)
         def outermost(*args: Any, **kwargs: Any) -> Any:
             depth = getattr(inside, "depth", 0)
-            evaluation = self.watcher.eager(differentiated, args, kwargs, argnums) if self.watcher and not depth else None
+            evaluation = (
+                self.watcher.eager(differentiated, args, kwargs, argnums)
+                if self.watcher and not depth
+                else None
+            )
             inside.depth = depth + 1
             try:
                 returned = function(*args, **kwargs)
@@ -118,7 +143,9 @@ class _Adapter:
         """One number a leaf that changes with its bits. Shape (), dtype uint32."""
         if not self.recorder.watching():
             return []
-        leaves = [leaf for leaf in self.jax.tree_util.tree_leaves(weights) if getattr(leaf, "size", 0)]
+        leaves = [
+            leaf for leaf in self.jax.tree_util.tree_leaves(weights) if getattr(leaf, "size", 0)
+        ]
         return [checksum for leaf in leaves for checksum in _checksum(self.jax, leaf)]
 
     def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
@@ -127,7 +154,11 @@ class _Adapter:
             changed = None
             if weights and self.recorder.watching():
                 before, self.weights = self.weights, weights
-                changed = before != weights if before is not None and len(before) == len(weights) else None
+                changed = (
+                    before != weights
+                    if before is not None and len(before) == len(weights)
+                    else None
+                )
             if self.watcher:
                 self.watcher.lost((values, dtype, changed))
                 return
@@ -141,7 +172,12 @@ class _Adapter:
         if not isinstance(value, jax.Array):
             return False
         record = self.recorder.loss
-        jax.debug.callback(_Arrivals(_copies(jax, value), lambda values, dtype, _: record(values, dtype, LOG, 1, "")), value)
+        jax.debug.callback(
+            _Arrivals(
+                _copies(jax, value), lambda values, dtype, _: record(values, dtype, LOG, 1, "")
+            ),
+            value,
+        )
         if not isinstance(value, jax.core.Tracer):
             jax.effects_barrier()
         return True
@@ -156,9 +192,13 @@ class _Adapter:
 
 
 class _Arrivals:
-    """Takes the values of one evaluation as they come from the devices, in whatever order, and passes them on together."""
+    """Takes the values of one evaluation as they come from the devices, in whatever order, and
+    passes them on together.
+    """
 
-    def __init__(self, copies: int, record: Callable[[List[float], str, Tuple[int, ...]], None]) -> None:
+    def __init__(
+        self, copies: int, record: Callable[[List[float], str, Tuple[int, ...]], None]
+    ) -> None:
         self.copies = copies
         self.record = record
         self.values: List[float] = []
@@ -167,13 +207,17 @@ class _Arrivals:
 
     def __call__(self, value: Any, *weights: Any) -> None:
         with self.lock:
-            self.values.append(whole_or_float(value if getattr(value, "size", 1) == 1 else value.sum()))
+            self.values.append(
+                whole_or_float(value if getattr(value, "size", 1) == 1 else value.sum())
+            )
             self.weights.append(tuple(int(each) for each in weights))
             if len(self.values) < self.copies:
                 return
             values, self.values = sorted(self.values), []
             checksums, self.weights = sorted(self.weights), []
-        self.record(values, str(value.dtype), tuple(number for each in checksums for number in each))
+        self.record(
+            values, str(value.dtype), tuple(number for each in checksums for number in each)
+        )
 
 
 def _chosen(args: Tuple[Any, ...], argnums: Any) -> List[Any]:
@@ -183,7 +227,9 @@ def _chosen(args: Tuple[Any, ...], argnums: Any) -> List[Any]:
 
 
 def _copies(jax: Any, value: Any) -> int:
-    """How often the program hands out this value in one evaluation: once a device of the mapped axes, once an element of a `vmap`."""
+    """How often the program hands out this value in one evaluation: once a device of the mapped
+    axes, once an element of a `vmap`.
+    """
     count = 1
     for size in dict(jax._src.core.get_axis_env().axis_sizes).values():
         count *= int(size)
@@ -191,21 +237,28 @@ def _copies(jax: Any, value: Any) -> int:
     while isinstance(value, tracer):
         if value.batch_dim is not None and type(value.batch_dim) is int:
             named = getattr(value, "_trace", None)
-            if getattr(getattr(named, "axis_data", None), "name", None) in (None, jax._src.core.no_axis_name):
+            if getattr(getattr(named, "axis_data", None), "name", None) in (
+                None,
+                jax._src.core.no_axis_name,
+            ):
                 count *= int(value.val.shape[value.batch_dim])
         value = value.val
     return count
 
 
 def _checksum(jax: Any, leaf: Any) -> List[Any]:
-    """A position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no bits to look at."""
+    """A position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no bits
+    to look at.
+    """
     lax, numpy = jax.lax, jax.numpy
     try:
         leaf = numpy.asarray(leaf)
         if numpy.issubdtype(leaf.dtype, numpy.complexfloating):
             leaf = numpy.stack([leaf.real, leaf.imag])
         size = leaf.dtype.itemsize
-        bits = lax.bitcast_convert_type(leaf, {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint32"}[size])
+        bits = lax.bitcast_convert_type(
+            leaf, {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint32"}[size]
+        )
     except Exception:
         return []
     flat = bits.reshape(-1).astype("uint32")
@@ -214,7 +267,9 @@ def _checksum(jax: Any, leaf: Any) -> List[Any]:
 
 
 def _barrier_at_exit(jax: Any) -> None:
-    """Wait for callbacks under way before the interpreter ends, as long as the recorder still writes."""
+    """Wait for callbacks under way before the interpreter ends, as long as the recorder still
+    writes.
+    """
     import atexit
 
     def wait() -> None:

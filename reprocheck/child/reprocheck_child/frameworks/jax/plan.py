@@ -1,4 +1,6 @@
-"""Which leaves of the arguments of a compiled function are weights, states, keys and batch, and where they stand in its results."""
+"""Which leaves of the arguments of a compiled function are weights, states, keys and batch, and
+where they stand in its results.
+"""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -10,7 +12,10 @@ _HYPER = "hyperparams["
 
 
 class Plan:
-    """What the tracing of a function for arguments of one form has shown. Places are those of leaves of arguments and results."""
+    """What the tracing of a function for arguments of one form has shown.
+
+    Places are those of leaves of arguments and results.
+    """
 
     def __init__(self) -> None:
         self.weights: Dict[int, str] = {}
@@ -29,9 +34,13 @@ class Plan:
 
 
 class Argument:
-    """A leaf of the arguments of a call: `kind` is `key`, `array`, `number` or "" for what is none of them."""
+    """A leaf of the arguments of a call: `kind` is `key`, `array`, `number` or "" for what is none
+    of them.
+    """
 
-    def __init__(self, name: str, kind: str, found: Fingerprint, rows: Optional[Rows] = None) -> None:
+    def __init__(
+        self, name: str, kind: str, found: Fingerprint, rows: Optional[Rows] = None
+    ) -> None:
         self.name, self.kind, self.found, self.rows = name, kind, found, rows
         self.line = ""
 
@@ -58,10 +67,16 @@ def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) 
             evaluation.rows += [one.rows] if one.rows is not None else []
 
 
-def found_in(plan: Plan, inputs: List[Leaf], results: List[Any], held: List[Tuple[List[Leaf], List[Any], Any]]) -> None:
+def found_in(
+    plan: Plan,
+    inputs: List[Leaf],
+    results: List[Any],
+    held: List[Tuple[List[Leaf], List[Any], Any]],
+) -> None:
     """Places of weights, gradients and values of the differentiations that were traced.
 
-    A weight is the very argument; where the differentiation stands inside another program (`scan`, `shard_map`), arguments of its form.
+    A weight is the very argument; where the differentiation stands inside another program (`scan`,
+    `shard_map`), arguments of its form.
     """
     places = {id(leaf): place for place, (_, leaf) in reversed(list(enumerate(inputs)))}
     out = {id(leaf): place for place, leaf in reversed(list(enumerate(results)))}
@@ -70,14 +85,22 @@ def found_in(plan: Plan, inputs: List[Leaf], results: List[Any], held: List[Tupl
         if None in found:
             start = _run([leaf for _, leaf in inputs], [leaf for _, leaf in weights])
             found = [] if start is None else list(range(start, start + len(weights)))
-        plan.weights.update((place, name) for place, (name, _) in zip(found, weights) if place is not None)
+        plan.weights.update(
+            (place, name) for place, (name, _) in zip(found, weights) if place is not None
+        )
         if len(weights) == len(gradients):
-            plan.gradients.update((out[id(leaf)], name) for (name, _), leaf in zip(weights, gradients) if id(leaf) in out)
+            plan.gradients.update(
+                (out[id(leaf)], name)
+                for (name, _), leaf in zip(weights, gradients)
+                if id(leaf) in out
+            )
         plan.losses += [out[id(value)]] if id(value) in out else []
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
-    """Places in the arguments and in the results that have the same form, argument by argument; scalars alone prove nothing."""
+    """Places in the arguments and in the results that have the same form, argument by argument;
+    scalars alone prove nothing.
+    """
     taken = {*plan.gradients, *plan.losses}
     free = [None if place in taken else leaf for place, leaf in enumerate(results)]
     groups: Dict[str, List[int]] = {}
@@ -97,8 +120,19 @@ def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]
 def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> Optional[int]:
     """Where leaves of the forms of `wanted` first follow each other."""
     forms, those = [_form(leaf) for leaf in leaves], [_form(leaf) for leaf in wanted]
-    return next((start for start in range(len(forms) - len(those) + 1) if forms[start : start + len(those)] == those), None)
+    return next(
+        (
+            start
+            for start in range(len(forms) - len(those) + 1)
+            if forms[start : start + len(those)] == those
+        ),
+        None,
+    )
 
 
 def _form(leaf: Any) -> Any:
-    return None if leaf is None else (getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", type(leaf).__name__)))
+    return (
+        None
+        if leaf is None
+        else (getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", type(leaf).__name__)))
+    )

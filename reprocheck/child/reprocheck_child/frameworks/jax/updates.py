@@ -1,4 +1,6 @@
-"""Optax: the numbers that optimizers are built with, and what they do outside of compiled programs."""
+"""Optax: the numbers that optimizers are built with, and what they do outside of compiled
+programs.
+"""
 
 import functools
 import inspect
@@ -25,7 +27,11 @@ class Updates:
             kind = optax.GradientTransformation
             for name, real in list(vars(optax).items()):
                 module = str(getattr(real, "__module__", ""))
-                if inspect.isfunction(real) and module.startswith("optax.") and module.split(".")[-1].lstrip("_") in MODULES:
+                if (
+                    inspect.isfunction(real)
+                    and module.startswith("optax.")
+                    and module.split(".")[-1].lstrip("_") in MODULES
+                ):
                     setattr(optax, name, self._building(real, name, kind))
         except Exception as error:
             self.watcher.deep.unrecorded("optax", repr(error))
@@ -52,17 +58,29 @@ class Updates:
             numbers: List[List[Any]] = []
             for argument, value in given.items():
                 parts = value.items() if isinstance(value, dict) else [(argument, value)]
-                numbers += [[str(part), self.watcher.number(one)] for part, one in parts if self._is_number(one)]
+                numbers += [
+                    [str(part), self.watcher.number(one)]
+                    for part, one in parts
+                    if self._is_number(one)
+                ]
             if numbers:
                 count = self.counts[name] = self.counts.get(name, -1) + 1
-                self.watcher.say("hyper", "optax.%s[%d]" % (name, count), call=False, out=numbers, l=self.watcher.deep.source(2))
+                self.watcher.say(
+                    "hyper",
+                    "optax.%s[%d]" % (name, count),
+                    call=False,
+                    out=numbers,
+                    l=self.watcher.deep.source(2),
+                )
         except Exception as error:
             self.watcher.recorder.problem("an optimizer of optax", error)
 
     def _is_number(self, value: Any) -> bool:
         if self.watcher.tracer(value):
             return False
-        return isinstance(value, (int, float)) or (self.watcher.prints.is_array(value) and not getattr(value, "ndim", 0))
+        return isinstance(value, (int, float)) or (
+            self.watcher.prints.is_array(value) and not getattr(value, "ndim", 0)
+        )
 
     def _updating(self, real: Any, name: str) -> Any:
         @functools.wraps(real)
@@ -84,7 +102,9 @@ class Updates:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
     def _before(self, updates: Any, state: Any, name: str) -> None:
-        """The gradients that the optimizer is given, under the names of the weights, and the hyper-parameters that it carries."""
+        """The gradients that the optimizer is given, under the names of the weights, and the
+        hyper-parameters that it carries.
+        """
         try:
             leaves, carried = flat(self.jax, updates), flat(self.jax, state)
             if not self._concrete([*leaves, *carried]):
@@ -93,7 +113,11 @@ class Updates:
             weights = [weight for weight, _ in evaluation.weights] if evaluation is not None else []
             if len(weights) != len(leaves):
                 weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
-            hyper = [[_last(path), self.watcher.number(leaf)] for path, leaf in carried if "hyperparams" in self.jax.tree_util.keystr(path)]
+            hyper = [
+                [_last(path), self.watcher.number(leaf)]
+                for path, leaf in carried
+                if "hyperparams" in self.jax.tree_util.keystr(path)
+            ]
             if hyper:
                 self.watcher.say("hyper", "optax." + name, out=hyper)
             for weight, (_, leaf) in reversed(list(zip(weights, leaves))):

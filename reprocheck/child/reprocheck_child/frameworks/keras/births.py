@@ -1,4 +1,6 @@
-"""Where variables and seed generators of Keras are made, and what they take from Python's `random`: the seed of whatever has none."""
+"""Where variables and seed generators of Keras are made, and what they take from Python's `random`:
+the seed of whatever has none.
+"""
 
 import functools
 import sys
@@ -8,11 +10,15 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 from ... import leaves
 
 NAME = "keras"
-"""What Python's `random` is called where Keras takes seeds from it: `keras.utils.set_random_seed` is what repairs that."""
+"""What Python's `random` is called where Keras takes seeds from it: `keras.utils.set_random_seed`
+is what repairs that.
+"""
 
 
 class Drawn(NamedTuple):
-    """A draw: the states of generators before it, the line of the script that led to it, and how many seeds were set before it."""
+    """A draw: the states of generators before it, the line of the script that led to it, and how
+    many seeds were set before it.
+    """
 
     states: Dict[str, str]
     line: str
@@ -29,7 +35,9 @@ class Births:
         self.drawn: Optional[Drawn] = None
         self.initializers: Dict[int, Tuple[Any, Drawn]] = {}
         self.generators: Dict[int, Tuple[Any, Optional[Tuple[Any, str]], str]] = {}
-        """Id of a seed generator -> it, the seed that decides about it with its line where there is one, the line that made it."""
+        """Id of a seed generator -> it, the seed that decides about it with its line where there is
+        one, the line that made it.
+        """
         seeds.others["python"] = NAME
 
     def hook_default_seed(self) -> None:
@@ -42,7 +50,9 @@ class Births:
         def make_default_seed() -> Any:
             try:
                 state = self.deep.generators["python"]()
-                self.drawn = Drawn({NAME: self.deep.hash_bytes(state)}, self.deep.source(1), self.deep.seeds)
+                self.drawn = Drawn(
+                    {NAME: self.deep.hash_bytes(state)}, self.deep.source(1), self.deep.seeds
+                )
             except Exception as error:
                 self.deep.recorder.problem("a seed of keras", error)
             return real()
@@ -76,7 +86,9 @@ class Births:
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
     def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:
-        """The seed that the script has given it, directly or through Python's `random`, with its line; and the line that made it."""
+        """The seed that the script has given it, directly or through Python's `random`, with its
+        line; and the line that made it.
+        """
         reference, seed, line = self.generators.get(id(generator), (None, None, ""))
         return (seed, line) if reference is not None and reference() is generator else (None, "")
 
@@ -120,10 +132,17 @@ class Births:
         return {name: state for name, state in self.deep.states().items() if ":" not in name}
 
     def _variable(self, variable: Any, initializer: Any, before: Dict[str, bytes]) -> None:
-        """Say what a variable was drawn from. An initializer takes its seed when it is made: a layer may make its weights much later."""
+        """Say what a variable was drawn from.
+
+        An initializer takes its seed when it is made: a layer may make its weights much later.
+        """
         reference, drawn = self.initializers.get(id(initializer), (None, None))
         if reference is None or reference() is not initializer or drawn is None:
             now = self._states()
-            moved = {name: self.deep.hash_bytes(state) for name, state in before.items() if now.get(name, state) != state}
+            moved = {
+                name: self.deep.hash_bytes(state)
+                for name, state in before.items()
+                if now.get(name, state) != state
+            }
             drawn = Drawn(moved, self.deep.source(2), self.deep.seeds)
         self.facts.born(variable, drawn.line, drawn.states, drawn.seeds)

@@ -1,6 +1,8 @@
-"""Controls for Keras 3 on any backend: put in place right after its own import, before the script's next line.
+"""Controls for Keras 3 on any backend: put in place right after its own import, before the script's
+next line.
 
-Seeds of layers come from Python's `random`, which the control `seed` has seeded by then; the backend's own generators are the backend's.
+Seeds of layers come from Python's `random`, which the control `seed` has seeded by then; the
+backend's own generators are the backend's.
 """
 
 import functools
@@ -8,7 +10,14 @@ import inspect
 import sys
 from typing import Any, Callable
 
-DROPOUT = ("Dropout", "AlphaDropout", "GaussianDropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D")
+DROPOUT = (
+    "Dropout",
+    "AlphaDropout",
+    "GaussianDropout",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+)
 """Layers that drop (Keras 3.15, keras.layers, regularization layers)."""
 
 
@@ -80,17 +89,24 @@ def _without_rate(kind: Any, name: str, active: Any) -> None:
             active.touched("dropout-off", "keras.layers." + name, layer.rate)
             layer.rate = 0
 
-    __init__.__signature__ = inspect.signature(real)  # type: ignore[attr-defined]  # Keras reads the names of the arguments
+    # Keras reads the names of the arguments
+    __init__.__signature__ = inspect.signature(real)  # type: ignore[attr-defined]
     kind.__init__ = __init__
 
 
 def augment_off(keras: Any, active: Any) -> None:
-    """Random layers of `keras.layers` (`RandomFlip`, `RandomCrop`, `MixUp`…) hand their input on, resized where they resize."""
+    """Random layers of `keras.layers` (`RandomFlip`, `RandomCrop`, `MixUp`…) hand their input on,
+    resized where they resize.
+    """
     from keras.src.layers.preprocessing.image_preprocessing import base_image_preprocessing_layer
 
     base = base_image_preprocessing_layer.BaseImagePreprocessingLayer
     for name, kind in vars(keras.layers).items():
-        if isinstance(kind, type) and issubclass(kind, base) and (name.startswith("Rand") or name in ("MixUp", "CutMix", "AugMix")):
+        if (
+            isinstance(kind, type)
+            and issubclass(kind, base)
+            and (name.startswith("Rand") or name in ("MixUp", "CutMix", "AugMix"))
+        ):
             _identity(kind, name, active)
 
 
@@ -108,7 +124,11 @@ def _identity(kind: Any, name: str, active: Any) -> None:
 def _trainers(keras: Any) -> Any:
     """The trainer classes of the backend in use that define `fit`."""
     module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return [kind for kind in vars(module).values() if isinstance(kind, type) and "fit" in vars(kind)] if module else []
+    return (
+        [kind for kind in vars(module).values() if isinstance(kind, type) and "fit" in vars(kind)]
+        if module
+        else []
+    )
 
 
 ACTS = (

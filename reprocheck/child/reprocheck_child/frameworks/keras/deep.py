@@ -1,7 +1,9 @@
-"""Levels `module` and `op` for Keras 3: weights, seed generators, batches, layers where they run eagerly, gradients and updates.
+"""Levels `module` and `op` for Keras 3: weights, seed generators, batches, layers where they run
+eagerly, gradients and updates.
 
-On TensorFlow a compiled step hands out what lies in memory anyway, see `frameworks.tensorflow.deep`. What XLA or JAX compiles is looked at
-from outside, between batches. On PyTorch layers, batches and gradients are seen by the adapter of PyTorch.
+On TensorFlow a compiled step hands out what lies in memory anyway, see
+`frameworks.tensorflow.deep`. What XLA or JAX compiles is looked at from outside, between batches.
+On PyTorch layers, batches and gradients are seen by the adapter of PyTorch.
 """
 
 import functools
@@ -16,7 +18,10 @@ from .births import Births
 from .layers import Layers
 from .updates import Updates
 
-JAX = "its steps are compiled: what layers take and return and the gradients are hidden; batches, draws, losses, updates are not"
+JAX = (
+    "its steps are compiled: what layers take and return and the gradients are hidden; batches,"
+    " draws, losses, updates are not"
+)
 
 
 class Private:
@@ -99,7 +104,7 @@ class Watcher:
 
         kind.fit = fit
 
-    # ------------------------------------------------------------------------------------------------ batches
+    # -------------------------------------------------------------------------------------- batches
 
     def hook_batches(self) -> None:
         """See what the trainer of JAX is given."""
@@ -136,7 +141,9 @@ class Watcher:
             self.facts.begin(model.weights)
             if given is not None:
                 self._batch("train_on_batch", [one for one in given if one is not None])
-            outside = self.backend == "jax" or (self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile))
+            outside = self.backend == "jax" or (
+                self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile)
+            )
             if outside:
                 self.deep.unrecorded(type(model).__name__, JAX)
                 self._draws_follow(model)
@@ -158,7 +165,7 @@ class Watcher:
         except Exception as error:
             self.recorder.problem("a batch of keras ends", error)
 
-    # ------------------------------------------------------------------------------------------------ seed generators
+    # ------------------------------------------------------------------------------ seed generators
 
     def register(self, layer: Any, path: str = "") -> None:
         """Watch the seed generators of a layer and of the layers in it."""
@@ -169,7 +176,10 @@ class Watcher:
                     self._watched[id(generator)] = generator
                     self._register(generator, place, type(one).__name__)
             if len(todo) < 10_000:
-                todo += [(inner, place + "." + inner.name if place else inner.name) for inner in getattr(one, "_layers", ())]
+                todo += [
+                    (inner, place + "." + inner.name if place else inner.name)
+                    for inner in getattr(one, "_layers", ())
+                ]
 
     def _register(self, generator: Any, place: str, kind: str) -> None:
         base = name = "keras:" + (place or kind)
@@ -182,10 +192,18 @@ class Watcher:
         self.deep.generators[name] = lambda: self.state(private)
         self.known[name] = self.state(private)
         if seed is not None:
-            self.deep.seen("seed", name, call=False, out=[["seed", seed[0]]], **({"l": seed[1]} if seed[1] else {}))
+            self.deep.seen(
+                "seed",
+                name,
+                call=False,
+                out=[["seed", seed[0]]],
+                **({"l": seed[1]} if seed[1] else {}),
+            )
 
     def state(self, private: Private) -> bytes:
-        """The state of a seed generator; that seen last where it cannot be read now, as while its program runs."""
+        """The state of a seed generator; that seen last where it cannot be read now, as while its
+        program runs.
+        """
         try:
             value = private.handle_of()
             if concrete(value) and value is not None:
@@ -203,8 +221,14 @@ class Watcher:
         return nullcontext()
 
     def _draws_follow(self, model: Any) -> None:
-        """What draws in a program that is about to run is known when it has returned; its line stands here, before the loss."""
-        inside = {id(generator) for layer in model._flatten_layers() for generator in getattr(layer, "_seed_generators", ())}
+        """What draws in a program that is about to run is known when it has returned; its line
+        stands here, before the loss.
+        """
+        inside = {
+            id(generator)
+            for layer in model._flatten_layers()
+            for generator in getattr(layer, "_seed_generators", ())
+        }
         for name, private in self.private.items():
             if id(private.reference()) in inside:
                 self._draw_follows(name, private, self.state(private))
@@ -215,7 +239,9 @@ class Watcher:
         def ready() -> None:
             now, digest = self.state(private), self.deep.hash_bytes
             self.known[name] = now
-            found.append({"g": {name: digest(before)}, "g2": {name: digest(now)}} if now != before else {})
+            found.append(
+                {"g": {name: digest(before)}, "g2": {name: digest(now)}} if now != before else {}
+            )
 
         def read(wait: bool) -> Optional[Dict[str, Any]]:
             if wait and not found:
@@ -225,7 +251,7 @@ class Watcher:
         self._drawing.append(ready)
         self.deep.seen_later("call", private.place, read)
 
-    # ------------------------------------------------------------------------------------------------ what is concrete
+    # ----------------------------------------------------------------------------- what is concrete
 
     @staticmethod
     def concrete(values: Any) -> bool:

@@ -1,4 +1,6 @@
-"""Calls of layers and losses of Keras where they run eagerly; in a function that is being traced only which layer it is."""
+"""Calls of layers and losses of Keras where they run eagerly; in a function that is being traced
+only which layer it is.
+"""
 
 import functools
 import threading
@@ -49,7 +51,9 @@ class Layers:
         Layer.__call__ = __call__
 
     def hook_building(self) -> None:
-        """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves them out."""
+        """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves
+        them out.
+        """
         from keras.src.backend import KerasTensor
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
         from keras.src.layers.layer import Layer
@@ -58,7 +62,9 @@ class Layers:
 
         @functools.wraps(real)
         def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            symbolic = in_symbolic_scope() or any(isinstance(one, KerasTensor) for one in flat([args, named]))
+            symbolic = in_symbolic_scope() or any(
+                isinstance(one, KerasTensor) for one in flat([args, named])
+            )
             stack.building += symbolic
             try:
                 return real(layer, *args, **named)
@@ -70,10 +76,16 @@ class Layers:
         self.deep.named = self._named
 
     def _named(self, holder: Any, attribute: str) -> str:
-        """The name of a layer, or of a weight in the `ParameterDict` that each layer of the PyTorch backend keeps: its path."""
+        """The name of a layer, or of a weight in the `ParameterDict` that each layer of the PyTorch
+        backend keeps: its path.
+        """
         if not attribute:
             return str(holder.name) if isinstance(holder, self.watcher.keras.Layer) else ""
-        return str(self.facts.dotted(attribute)) if type(holder).__name__ == "ParameterDict" and "/" in attribute else ""
+        return (
+            str(self.facts.dotted(attribute))
+            if type(holder).__name__ == "ParameterDict" and "/" in attribute
+            else ""
+        )
 
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
         """States of generators before the call; None where nothing of it is recorded."""
@@ -92,11 +104,17 @@ class Layers:
             return None
 
     def _path(self, layer: Any) -> str:
-        """Names from the outermost layer inwards; a model that is called by the script has the name of a root."""
+        """Names from the outermost layer inwards; a model that is called by the script has the name
+        of a root.
+        """
         calls = self.stack.calls
         if calls:
             return calls[-1][0] + "." + layer.name if calls[-1][0] else str(layer.name)
-        return str(self.facts.root(layer.name) if isinstance(layer, self.watcher.keras.Model) else layer.name)
+        return str(
+            self.facts.root(layer.name)
+            if isinstance(layer, self.watcher.keras.Model)
+            else layer.name
+        )
 
     def _eager(self, args: Any, named: Any) -> bool:
         graphs = self.watcher.graphs
@@ -118,7 +136,13 @@ class Layers:
             moved = self.deep.moved(before)
             self._keep(moved)
             prints = self.facts.prints
-            self.deep.seen("call", path, k=kind, **{"in": prints.arguments(args, named), "out": prints.leaves(out)}, **moved)
+            self.deep.seen(
+                "call",
+                path,
+                k=kind,
+                **{"in": prints.arguments(args, named), "out": prints.leaves(out)},
+                **moved,
+            )
         except Exception as error:
             self.deep.recorder.problem("after a layer", error)
 
@@ -128,7 +152,7 @@ class Layers:
             if name in self.watcher.private:
                 self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
 
-    # ------------------------------------------------------------------------------------------------ losses
+    # --------------------------------------------------------------------------------------- losses
 
     def hook_losses(self) -> None:
         """See each loss that is taken, the outermost alone."""

@@ -1,7 +1,8 @@
 """Keras 3 on TensorFlow, JAX and PyTorch: what a batch is.
 
-The losses are seen by the backend's own adapter, where differentiation starts. Keras says when a batch of `fit` or `train_on_batch` has
-ended, which is the iteration, and when an optimizer is applied by hand. `steps_per_execution` is set to 1, or batches would end unseen.
+The losses are seen by the backend's own adapter, where differentiation starts. Keras says when a
+batch of `fit` or `train_on_batch` has ended, which is the iteration, and when an optimizer is
+applied by hand. `steps_per_execution` is set to 1, or batches would end unseen.
 """
 
 import functools
@@ -18,7 +19,9 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported keras."""
     adapter = _Adapter(keras, recorder)
     hooks: Dict[str, str] = {}
-    steps = {name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")}
+    steps = {
+        name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")
+    }
     if recorder.level != "loss":
         from .deep import Watcher
 
@@ -30,7 +33,10 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
             step()
             hooks[name] = "ok"
         except Exception as error:
-            hooks[name] = "not available in keras %s: %r" % (getattr(keras, "__version__", "?"), error)
+            hooks[name] = "not available in keras %s: %r" % (
+                getattr(keras, "__version__", "?"),
+                error,
+            )
     return hooks
 
 
@@ -43,7 +49,7 @@ class _Adapter:
         self.deep: Any = None
         """What records the deeper levels, at those levels."""
 
-    # ------------------------------------------------------------------------------------------------ batches
+    # -------------------------------------------------------------------------------------- batches
 
     def hook_trainer(self) -> None:
         """One step an execution; `train_on_batch` is a batch."""
@@ -116,7 +122,10 @@ class _Adapter:
         """Make each batch an execution of its own."""
         try:
             if getattr(model, "steps_per_execution", 1) != 1:
-                self.recorder.note("steps-per-execution", "`steps_per_execution` was set to 1, so that each batch has a loss of its own.")
+                self.recorder.note(
+                    "steps-per-execution",
+                    "`steps_per_execution` was set to 1, so that each batch has a loss of its own.",
+                )
                 model.steps_per_execution = 1
         except Exception as error:
             self.recorder.problem("setting steps_per_execution", error)
@@ -147,7 +156,7 @@ class _Adapter:
         optimizer = getattr(model, "optimizer", None)
         return self.of_optimizer(optimizer if optimizer is not None else model)
 
-    # ------------------------------------------------------------------------------------------------ optimizers
+    # ----------------------------------------------------------------------------------- optimizers
 
     def hook_optimizers(self) -> None:
         """Optimizers that are built, applied by hand, and that scale the loss."""
@@ -190,14 +199,18 @@ class _Adapter:
         owner.apply = apply
 
     def applied(self, optimizer: Any) -> None:
-        """An optimizer was applied outside of a trainer's batch: eagerly, or in a function that is being traced. May end the process."""
+        """An optimizer was applied outside of a trainer's batch: eagerly, or in a function that is
+        being traced. May end the process.
+        """
         try:
             index = self.of_optimizer(optimizer)
             backend = self.keras.backend.backend()
             if backend == "tensorflow":
                 from ..tensorflow import losses as tensorflow
 
-                tensorflow.of(sys.modules["tensorflow"], self.recorder).applied(index, optimizer.iterations)
+                tensorflow.of(sys.modules["tensorflow"], self.recorder).applied(
+                    index, optimizer.iterations
+                )
             elif backend == "torch":
                 self.recorder.update(index, None)
         except Exception as error:
@@ -240,4 +253,12 @@ def _given(grads: Any, trainable_variables: Any = None) -> Any:
 def _trainers(keras: Any) -> List[Any]:
     """The trainer classes of the backend in use that define `train_on_batch`."""
     module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return [kind for kind in vars(module).values() if isinstance(kind, type) and "train_on_batch" in vars(kind)] if module else []
+    return (
+        [
+            kind
+            for kind in vars(module).values()
+            if isinstance(kind, type) and "train_on_batch" in vars(kind)
+        ]
+        if module
+        else []
+    )

@@ -1,16 +1,22 @@
-"""Updates by optimizers of Keras: hyper-parameters before, gradients as they come in, weights and states after."""
+"""Updates by optimizers of Keras: hyper-parameters before, gradients as they come in, weights and
+states after.
+"""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
 from ..tensorflow.fingerprint import array
 
-SCHEDULE = "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
+SCHEDULE = (
+    "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
+)
 Named = List[Tuple[str, Any]]
 
 
 class Updates:
-    """Describes updates. Eagerly, out of a function that TensorFlow compiles, or between the batches of a trainer."""
+    """Describes updates. Eagerly, out of a function that TensorFlow compiles, or between the
+    batches of a trainer.
+    """
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -22,7 +28,7 @@ class Updates:
         self._described = False  # an update was described since the batch began
         self._hyper: Optional[Named] = None
 
-    # ------------------------------------------------------------------------------------------------ one update
+    # ----------------------------------------------------------------------------------- one update
 
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
         """An optimizer is about to be applied."""
@@ -32,7 +38,11 @@ class Updates:
             weights = list(weights) if weights is not None else list(optimizer._trainable_variables)
             if len(gradients) != len(weights):
                 return
-            given = [(weight, gradient) for weight, gradient in zip(weights, gradients) if gradient is not None]
+            given = [
+                (weight, gradient)
+                for weight, gradient in zip(weights, gradients)
+                if gradient is not None
+            ]
             graphs = self.watcher.graphs
             if graphs is not None:
                 graphs.begin(weights)
@@ -45,11 +55,18 @@ class Updates:
             if self.watcher.concrete(gradients):
                 self._way = "eager"
                 self.facts.begin(weights)
-                self.say(optimizer, [self.facts.name(weight) for weight, _ in given], [one for _, one in given], self.hyper(optimizer))
+                self.say(
+                    optimizer,
+                    [self.facts.name(weight) for weight, _ in given],
+                    [one for _, one in given],
+                    self.hyper(optimizer),
+                )
         except Exception as error:
             self.deep.recorder.problem("before an update", error)
 
-    def say(self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named) -> None:
+    def say(
+        self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
+    ) -> None:
         """Generators, hyper-parameters and gradients just before an update."""
         index = self.index_of(optimizer)
         self.deep.seen("rng", "before update", g=self.deep.rng())
@@ -59,7 +76,10 @@ class Updates:
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
         """Hyper-parameters just before an update."""
         index = self.index_of(optimizer)
-        found = [[name, leaves.plain(_number(value)) or self.facts.prints.of(value)] for name, value in hyper]
+        found = [
+            [name, leaves.plain(_number(value)) or self.facts.prints.of(value)]
+            for name, value in hyper
+        ]
         self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
 
     def after(self, optimizer: Any) -> None:
@@ -77,7 +97,13 @@ class Updates:
         """Weights and states as `dense.kernel`, `dense.kernel:momentum`."""
         weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
         keys = [
-            ((getattr(weight, "path", None) or str(weight.name).replace(":", "_")).replace("/", "_") + "_", name)
+            (
+                (getattr(weight, "path", None) or str(weight.name).replace(":", "_")).replace(
+                    "/", "_"
+                )
+                + "_",
+                name,
+            )
             for name, weight in weights
         ]
         keys.sort(key=lambda pair: -len(pair[0]))
@@ -85,19 +111,30 @@ class Updates:
         for state in optimizer.variables:
             if state.name in ("iteration", "learning_rate"):
                 continue
-            owner = next(((prefix, name) for prefix, name in keys if state.name.startswith(prefix)), None)
+            owner = next(
+                ((prefix, name) for prefix, name in keys if state.name.startswith(prefix)), None
+            )
             if owner is not None:
                 found.append((owner[1] + ":" + state.name[len(owner[0]) :], state))
         return found
 
-    # ------------------------------------------------------------------------------------------------ inside TensorFlow's functions
+    # ---------------------------------------------------------------- inside TensorFlow's functions
 
-    def _before_in_graph(self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]) -> None:
+    def _before_in_graph(
+        self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]
+    ) -> None:
         tf = graphs.tensorflow
-        dense = [(self.facts.name(weight), gradient) for weight, gradient in given if isinstance(gradient, tf.Tensor)]
+        dense = [
+            (self.facts.name(weight), gradient)
+            for weight, gradient in given
+            if isinstance(gradient, tf.Tensor)
+        ]
         for weight, gradient in given:
             if not isinstance(gradient, tf.Tensor):
-                self.deep.unrecorded(self.facts.name(weight), "its gradient is sparse: not recorded in a compiled function")
+                self.deep.unrecorded(
+                    self.facts.name(weight),
+                    "its gradient is sparse: not recorded in a compiled function",
+                )
         names = [name for name, _ in dense]
         rate = self._rate(optimizer)
         read = optimizer.iterations if _is_schedule(rate) else rate
@@ -107,7 +144,9 @@ class Updates:
         def arrived(*values: Any) -> None:
             hyper = list(others)
             if inputs:
-                hyper.insert(0, ("learning_rate", rate(values[0]) if _is_schedule(rate) else values[0]))
+                hyper.insert(
+                    0, ("learning_rate", rate(values[0]) if _is_schedule(rate) else values[0])
+                )
             self.say(optimizer, names, values[len(inputs) :], hyper)
 
         graphs.stream(arrived, [*inputs, *[gradient for _, gradient in dense]])
@@ -121,7 +160,7 @@ class Updates:
 
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
 
-    # ------------------------------------------------------------------------------------------------ between batches
+    # ------------------------------------------------------------------------------ between batches
 
     def begin(self, optimizer: Any, outside: bool) -> None:
         """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
@@ -138,7 +177,7 @@ class Updates:
         self.say_hyper(optimizer, self._hyper)
         self.facts.updated(self.states(optimizer), index)
 
-    # ------------------------------------------------------------------------------------------------ hyper-parameters
+    # ----------------------------------------------------------------------------- hyper-parameters
 
     def hyper(self, optimizer: Any) -> Named:
         """The hyper-parameters that hold now."""
@@ -163,7 +202,9 @@ class Updates:
         return [
             (name, value)
             for name, value in held.items()
-            if not name.startswith("_") and isinstance(value, (bool, int, float)) and name != "built"
+            if not name.startswith("_")
+            and isinstance(value, (bool, int, float))
+            and name != "built"
         ]
 
 
@@ -175,7 +216,9 @@ def _number(value: Any) -> Any:
 
 def _prefix(weight: Any) -> str:
     """How the names of the states of a weight begin."""
-    return (getattr(weight, "path", "") or str(weight.name).replace(":", "_")).replace("/", "_") + "_"
+    return (getattr(weight, "path", "") or str(weight.name).replace(":", "_")).replace(
+        "/", "_"
+    ) + "_"
 
 
 def _is_schedule(rate: Any) -> bool:

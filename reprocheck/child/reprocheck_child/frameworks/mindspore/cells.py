@@ -1,17 +1,28 @@
-"""Calls of cells: what went in and came out of each, under the path by which its parent knows it, and the gradients of what came out."""
+"""Calls of cells: what went in and came out of each, under the path by which its parent knows it,
+and the gradients of what came out.
+"""
 
 import functools
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-LIBRARY_WRAPPERS = ("mindspore.nn.wrap", "mindspore.train", "mindspore.parallel", "mindspore.amp", "mindspore.boost", "mindspore.rewrite")
+LIBRARY_WRAPPERS = (
+    "mindspore.nn.wrap",
+    "mindspore.train",
+    "mindspore.parallel",
+    "mindspore.amp",
+    "mindspore.boost",
+    "mindspore.rewrite",
+)
 
 COMPILED_INPUT = "the gradient of its output is not recorded: a compiled function takes it"
 
 
 class Around(threading.local):
-    """What this thread is inside of: `cells` that are recorded, and `hidden` calls whose cells are not."""
+    """What this thread is inside of: `cells` that are recorded, and `hidden` calls whose cells are
+    not.
+    """
 
     cells = 0
     hidden = 0
@@ -20,8 +31,9 @@ class Around(threading.local):
 class Paths:
     """The path of each cell below the outermost cell of the user's: that of its parameters' names.
 
-    Library cells that wrap a network for training (`TrainOneStepCell`, `WithLossCell`) give it no name. The first network with parameters
-    has the path ""; other outermost cells (losses, a second network) are named by their class.
+    Library cells that wrap a network for training (`TrainOneStepCell`, `WithLossCell`) give it no
+    name. The first network with parameters has the path ""; other outermost cells (losses, a second
+    network) are named by their class.
     """
 
     def __init__(self, optimizers: Tuple[type, ...]) -> None:
@@ -31,7 +43,9 @@ class Paths:
         self._labels: Dict[str, int] = {}
 
     def of(self, cell: Any) -> Optional[str]:
-        """The path of a cell; None for one that is not recorded: a train cell, an optimizer, a wrapper of the library."""
+        """The path of a cell; None for one that is not recorded: a train cell, an optimizer, a
+        wrapper of the library.
+        """
         if cell not in self.known:
             top = self._top(cell)
             self._name(top, None)
@@ -41,7 +55,12 @@ class Paths:
 
     def _top(self, cell: Any) -> Any:
         """The outermost cell that holds `cell`."""
-        parents = {id(child): parent for parent in self.cells for child in parent._cells.values() if child is not None}
+        parents = {
+            id(child): parent
+            for parent in self.cells
+            for child in parent._cells.values()
+            if child is not None
+        }
         seen = {id(cell)}
         while True:
             parent = parents.get(id(cell))
@@ -51,7 +70,10 @@ class Paths:
             cell = parent
 
     def _name(self, cell: Any, path: Optional[str]) -> bool:
-        """Name `cell` and what it holds; returns whether an optimizer is in it. `path` None: nothing outside it has a name."""
+        """Name `cell` and what it holds; returns whether an optimizer is in it.
+
+        `path` None: nothing outside it has a name.
+        """
         if isinstance(cell, self.optimizers):
             self.known[cell] = None
             return True
@@ -63,15 +85,25 @@ class Paths:
         trains = False
         for name, child in cell._cells.items():
             if child is not None and not (wrapper and name == "grad_reducer"):
-                below = path if wrapper and name in ("network", "_backbone", "backbone") else _join(path, name, wrapper)
+                below = (
+                    path
+                    if wrapper and name in ("network", "_backbone", "backbone")
+                    else _join(path, name, wrapper)
+                )
                 trains = self._name(child, below) or trains
         if trains:
             self.known[cell] = None
         return trains
 
     def _label(self, cell: Any) -> str:
-        """ "" for the first network; the class for others, numbered from the second of a class on."""
-        name = "" if "" not in self._labels and any(True for _ in cell.get_parameters()) else type(cell).__name__
+        """ "" for the first network; the class for others, numbered from the second of a class
+        on.
+        """
+        name = (
+            ""
+            if "" not in self._labels and any(True for _ in cell.get_parameters())
+            else type(cell).__name__
+        )
         number = self._labels[name] = self._labels.get(name, 0) + 1
         return name if number == 1 else "%s[%d]" % (name, number - 1)
 
@@ -85,7 +117,9 @@ def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
 class Cells:
     """Watches `nn.Cell.__call__`."""
 
-    def __init__(self, recording: Any, deep: Any, prints: Any, given: Any, first: Callable[[Any], None]) -> None:
+    def __init__(
+        self, recording: Any, deep: Any, prints: Any, given: Any, first: Callable[[Any], None]
+    ) -> None:
         self.recording = recording
         self.deep = deep
         self.prints = prints
@@ -96,7 +130,8 @@ class Cells:
         self.schedules: Tuple[type, ...] = ()
         self.scheduled: Callable[[Any, Any], None] = lambda cell, out: None
         self.private_generators = True
-        self.handles: Dict[int, List[Tuple[Any, str, Any]]] = {}  # id of an output -> (weak reference, path, handle of the hook on it)
+        # id of an output -> (weak reference, path, handle of the hook on it)
+        self.handles: Dict[int, List[Tuple[Any, str, Any]]] = {}
 
     def hook(self) -> None:
         """See cells being built and called."""
@@ -163,17 +198,26 @@ class Cells:
     def _after(self, cell: Any, path: str, inputs: Any, out: Any, states: Dict[str, bytes]) -> None:
         try:
             moved = self.deep.moved(states) if self.private_generators else {}
-            self.deep.seen("call", path, k=type(cell).__name__, out=self.prints.leaves(out), **{"in": inputs}, **moved)
+            self.deep.seen(
+                "call",
+                path,
+                k=type(cell).__name__,
+                out=self.prints.leaves(out),
+                **{"in": inputs},
+                **moved,
+            )
             self._watch_gradient(path, out)
             if not self.around.cells:
                 self.given.returned(out)
         except Exception as error:
             self.recording.recorder.problem("after a cell", error)
 
-    # ------------------------------------------------------------------------------------------------ gradients of outputs
+    # ------------------------------------------------------------------------- gradients of outputs
 
     def _watch_gradient(self, path: str, out: Any) -> None:
-        """Where a gradient is being taken, see that of each output when the backward pass reaches it."""
+        """Where a gradient is being taken, see that of each output when the backward pass reaches
+        it.
+        """
         from mindspore.common.api import _pynative_executor
 
         if not _pynative_executor.requires_grad():
@@ -196,7 +240,9 @@ class Cells:
         return gradient_of_output
 
     def hook_executor(self) -> None:
-        """Take the hooks off a tensor that is given to a compiled function: the compiler would parse them."""
+        """Take the hooks off a tensor that is given to a compiled function: the compiler would
+        parse them.
+        """
         from .steps import _executor
 
         executor = _executor()

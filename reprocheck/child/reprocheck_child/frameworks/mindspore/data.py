@@ -1,4 +1,6 @@
-"""What comes into a training from outside: batches of datasets, seeds, states of generators, loaded checkpoints."""
+"""What comes into a training from outside: batches of datasets, seeds, states of generators, loaded
+checkpoints.
+"""
 
 import functools
 import sys
@@ -9,7 +11,10 @@ from ... import leaves
 from .open import replace
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
-THREADS = "Python functions of the pipeline run in its own threads: what they draw from default generators shows in its batches alone"
+THREADS = (
+    "Python functions of the pipeline run in its own threads: what they draw from default"
+    " generators shows in its batches alone"
+)
 DATASETS = "mindspore.dataset"
 """The generator that pipelines take their seeds from."""
 PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
@@ -53,9 +58,11 @@ class Batches:
         Iterator.__next__ = __next__
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the generator of datasets.
+        """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the
+        generator of datasets.
 
-        That generator is a number which no draw changes. What stands for its state after a draw is another hash of it.
+        That generator is a number which no draw changes. What stands for its state after a draw is
+        another hash of it.
         """
         if iterator in self.begun:
             return {}
@@ -65,7 +72,9 @@ class Batches:
         return {"g": {DATASETS: digest(state)}, "g2": {DATASETS: digest(state + b" drawn")}}
 
     def _place(self, iterator: Any) -> str:
-        """The class of the dataset and a number: datasets of a class are counted in the order in which they are first used."""
+        """The class of the dataset and a number: datasets of a class are counted in the order in
+        which they are first used.
+        """
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
         place = self.places.get(dataset)
         if place is None:
@@ -80,7 +89,9 @@ class Batches:
 
 
 class Given:
-    """Batches of a plain loop: what the outermost network, or a compiled step, is given where no dataset hands out batches."""
+    """Batches of a plain loop: what the outermost network, or a compiled step, is given where no
+    dataset hands out batches.
+    """
 
     KEPT = 64
 
@@ -88,12 +99,15 @@ class Given:
         self.recorder = recorder
         self.deep = deep
         self.prints = prints
-        self.made: Dict[int, Any] = {}  # id of a tensor that a cell has returned -> a weak reference to it
+        # id of a tensor that a cell has returned -> a weak reference to it
+        self.made: Dict[int, Any] = {}
 
     def to(self, name: str, values: Tuple[Any, ...]) -> None:
         """The arguments of what trains. Those that another cell has made are no batch."""
         try:
-            tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
+            tensors = (
+                [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
+            )
             if tensors and not any(self._made(tensor) for tensor in tensors):
                 _seen(self.deep, self.prints, "inputs of " + name, values, {})
         except Exception as error:
@@ -103,17 +117,29 @@ class Given:
         """What an outermost cell has returned."""
         if len(self.made) >= self.KEPT:
             self.made.clear()
-        self.made.update((id(tensor), weakref.ref(tensor)) for _, tensor in self.prints.tensors(out))
+        self.made.update(
+            (id(tensor), weakref.ref(tensor)) for _, tensor in self.prints.tensors(out)
+        )
 
     def _made(self, tensor: Any) -> bool:
         reference = self.made.get(id(tensor))
         return reference is not None and reference() is tensor
 
 
-def _seen(deep: Any, prints: Any, place: str, batch: Any, states: Dict[str, Dict[str, str]]) -> None:
-    """Write a batch, whole and by sample, with the states of the generators that it is drawn from."""
+def _seen(
+    deep: Any, prints: Any, place: str, batch: Any, states: Dict[str, Dict[str, str]]
+) -> None:
+    """Write a batch, whole and by sample, with the states of the generators that it is drawn
+    from.
+    """
     samples = prints.samples(batch)
-    deep.seen("batch", place, out=prints.leaves(batch), **({} if samples is None else {"n": samples}), **states)
+    deep.seen(
+        "batch",
+        place,
+        out=prints.leaves(batch),
+        **({} if samples is None else {"n": samples}),
+        **states,
+    )
 
 
 def _runs_python(dataset: Any) -> bool:
@@ -126,7 +152,9 @@ def _runs_python(dataset: Any) -> bool:
         operations = operations if isinstance(operations, (list, tuple)) else [operations]
         if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
             return True
-        if any(callable(one) and not type(one).__module__.startswith("mindspore") for one in operations):
+        if any(
+            callable(one) and not type(one).__module__.startswith("mindspore") for one in operations
+        ):
             return True
         todo.extend(getattr(node, "children", None) or ())
     return False
@@ -145,7 +173,9 @@ class Seeds:
     def hook(self) -> None:
         """Add the generators of MindSpore, and see seeds being set."""
         seeds = sys.modules["mindspore.common.seed"]
-        self.deep.generators["mindspore"] = lambda: repr((seeds._GLOBAL_SEED, sorted(seeds._KERNEL_SEED.items(), key=repr))).encode()
+        self.deep.generators["mindspore"] = lambda: repr(
+            (seeds._GLOBAL_SEED, sorted(seeds._KERNEL_SEED.items(), key=repr))
+        ).encode()
         config = self.mindspore.dataset.config
         self.deep.generators[DATASETS] = lambda: str(config.get_seed()).encode()
         replace(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
@@ -198,7 +228,9 @@ class Seeds:
             try:
                 value = next(iter((*args, *named.values())), None)
                 keys: Dict[str, Any] = {"sys": True} if value is None else {}
-                keys["out"] = [["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]]
+                keys["out"] = [
+                    ["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]
+                ]
                 self.deep.seen("seed", generator, call=False, l=self.deep.source(1), **keys)
             except Exception as error:
                 self.recorder.problem("a seed", error)
@@ -208,14 +240,17 @@ class Seeds:
 
 
 class Births:
-    """Where each parameter was made, and the state of the generator that its values were drawn from."""
+    """Where each parameter was made, and the state of the generator that its values were drawn
+    from.
+    """
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any, seeds: Seeds) -> None:
         self.mindspore = mindspore
         self.recorder = recorder
         self.deep = deep
         self.seeds = seeds
-        self.known: Dict[int, Tuple[Any, Dict[str, Any]]] = {}  # id -> (weak reference, keys of the fact)
+        # id -> (weak reference, keys of the fact)
+        self.known: Dict[int, Tuple[Any, Dict[str, Any]]] = {}
 
     def hook(self) -> None:
         """See parameters being made."""
@@ -229,7 +264,11 @@ class Births:
                 drawn, self.seeds.drawn = self.seeds.drawn, {}
                 states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
                 line = self.deep.source(1)
-                made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": self.deep.seeds}
+                made = {
+                    **({"l": line} if line else {}),
+                    **({"g": states} if states else {}),
+                    "sn": self.deep.seeds,
+                }
                 self.known[id(parameter)] = (weakref.ref(parameter), made)
             except Exception as error:
                 self.recorder.problem("a new parameter", error)
@@ -253,7 +292,11 @@ def hook_loading(recorder: Any, deep: Any) -> None:
         answer = real(net, *args, **named)
         try:
             missing, unexpected = (", ".join(map(str, names))[:200] for names in answer)
-            deep.seen("load", type(net).__name__, **{"in": [["missing", {"v": missing}], ["unexpected", {"v": unexpected}]]})
+            deep.seen(
+                "load",
+                type(net).__name__,
+                **{"in": [["missing", {"v": missing}], ["unexpected", {"v": unexpected}]]},
+            )
         except Exception as error:
             recorder.problem("a loaded checkpoint", error)
         return answer

@@ -1,7 +1,9 @@
-"""Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients, hyper-parameters and weights.
+"""Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients,
+hyper-parameters and weights.
 
-The hooks stand below those of level `loss`: an update is described before it is counted, as counting may end the process. Where a graph
-had to stay compiled (see `open`), what can be seen from outside is recorded: batches, losses, weights after each update.
+The hooks stand below those of level `loss`: an update is described before it is counted, as
+counting may end the process. Where a graph had to stay compiled (see `open`), what can be seen from
+outside is recorded: batches, losses, weights after each update.
 """
 
 import functools
@@ -17,14 +19,21 @@ from .fingerprint import Fingerprints
 from .open import Opening
 
 OPERATORS = "operators are not recorded one by one for MindSpore: cells are"
-HIDDEN = "runs as a compiled graph: cells, gradients and optimizer states inside are hidden, weights and losses are not"
-SCHEDULE = "the value that %s gives is recorded only where the optimizer calls it outside compiled code"
+HIDDEN = (
+    "runs as a compiled graph: cells, gradients and optimizer states inside are hidden, weights and"
+    " losses are not"
+)
+SCHEDULE = (
+    "the value that %s gives is recorded only where the optimizer calls it outside compiled code"
+)
 HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
 SKIPPED = ("params", "kwargs")
 
 
 def around(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
-    """The hooks of level `loss`, by name and in the order in which to run them, among those of the deeper levels."""
+    """The hooks of level `loss`, by name and in the order in which to run them, among those of the
+    deeper levels.
+    """
     watcher = recording.deep = Watcher(recording)
     if recording.recorder.level == "op":
         watcher.deep.unrecorded("operators", OPERATORS)
@@ -46,14 +55,18 @@ def around(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Ca
 
 
 class Watcher:
-    """What the deep hooks share, and the path of an iteration: first forward, root, gradients, update."""
+    """What the deep hooks share, and the path of an iteration: first forward, root, gradients,
+    update.
+    """
 
     def __init__(self, recording: Any) -> None:
         mindspore, recorder = recording.mindspore, recording.recorder
         self.recording = recording
         self.recorder = recorder
         self.deep = deeper.of(recorder)
-        self.deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(mindspore.__file__)), ""))
+        self.deep.foreign.append(
+            os.path.join(os.path.dirname(os.path.abspath(mindspore.__file__)), "")
+        )
         self.prints = Fingerprints(mindspore, self.deep)
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
@@ -62,8 +75,10 @@ class Watcher:
         self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
         self.batches = Batches(recorder, self.deep, self.prints, self._shared_generators)
         self.scalers: List[Any] = []
-        self._weights: Dict[int, Any] = {}  # parameters whose first values were recorded; keeps them, so that ids stay theirs
-        self._left: Dict[int, Any] = {}  # id of a parameter -> what an update left of it, until it is looked at again
+        # parameters whose first values were recorded; keeps them, so that ids stay theirs
+        self._weights: Dict[int, Any] = {}
+        # id of a parameter -> what an update left of it, until it is looked at again
+        self._left: Dict[int, Any] = {}
         self._begun = False
         self._taking = 0  # depth of gradient functions under way
         self._out: Tuple[Any, Any] = (None, None)  # function and output of the forward half
@@ -76,7 +91,7 @@ class Watcher:
     def _shared_generators(self) -> None:
         self.cells.private_generators = False
 
-    # ------------------------------------------------------------------------------------------------ before the first iteration
+    # ------------------------------------------------------------------- before the first iteration
 
     def first_call(self, cell: Any) -> None:
         """An outermost cell is about to be called."""
@@ -85,7 +100,9 @@ class Watcher:
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
-        """Record the first values of new parameters, and those written to since their update; at the very first, states of generators."""
+        """Record the first values of new parameters, and those written to since their update; at
+        the very first, states of generators.
+        """
         parameters = list(parameters)
         for parameter in parameters:
             left = self._left.pop(id(parameter), None)
@@ -97,7 +114,9 @@ class Watcher:
             keys = self.births.of(parameter)
             if not parameter.requires_grad:
                 keys["b"] = True
-            self.deep.seen("weights", parameter.name, call=False, out=[["", self.prints.of(parameter)]], **keys)
+            self.deep.seen(
+                "weights", parameter.name, call=False, out=[["", self.prints.of(parameter)]], **keys
+            )
         if not self._begun:
             self._begun = True
             self.deep.seen("rng", "first forward", g=self.deep.rng())
@@ -120,12 +139,18 @@ class Watcher:
 
     def _of_network(self, cell: Any) -> List[Any]:
         """The parameters of a cell without those that its optimizers keep for themselves."""
-        optimizers = [inner for _, inner in cell.cells_and_names() if isinstance(inner, self.recording.optimizers)]
+        optimizers = [
+            inner
+            for _, inner in cell.cells_and_names()
+            if isinstance(inner, self.recording.optimizers)
+        ]
         updated = {id(parameter) for optimizer in optimizers for parameter in optimizer.parameters}
-        kept = {id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()} - updated
+        kept = {
+            id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()
+        } - updated
         return [parameter for parameter in cell.get_parameters() if id(parameter) not in kept]
 
-    # ------------------------------------------------------------------------------------------------ gradients in PyNative mode
+    # ------------------------------------------------------------------- gradients in PyNative mode
 
     def hook_gradients(self) -> None:
         """See both halves of `value_and_grad`, `grad`, `GradOperation`."""
@@ -157,7 +182,9 @@ class Watcher:
 
     def _backward(self, real: Any) -> Any:
         @functools.wraps(real)
-        def run_backward(function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any) -> Any:
+        def run_backward(
+            function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
+        ) -> Any:
             known, out = self._out
             outermost = not self._taking
             if outermost and known is function:
@@ -184,20 +211,31 @@ class Watcher:
             self.recorder.problem("a root", error)
 
     def _gradients(self, weights: Any, gradients: Any) -> None:
-        """The last parameter first: nearer to the order of the backward pass, which hands out all at once."""
+        """The last parameter first: nearer to the order of the backward pass, which hands out all
+        at once.
+        """
         try:
             parameters = list(weights) if isinstance(weights, (list, tuple)) else [weights]
-            for found in (gradients, gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None):
+            for found in (
+                gradients,
+                gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None,
+            ):
                 found = list(found) if isinstance(found, (list, tuple)) else [found]
-                if [getattr(one, "shape", None) for one in found] == [one.shape for one in parameters]:
+                if [getattr(one, "shape", None) for one in found] == [
+                    one.shape for one in parameters
+                ]:
                     for parameter, gradient in reversed(list(zip(parameters, found))):
-                        self.deep.seen("gradient", parameter.name, out=[["", self.prints.of(gradient)]])
+                        self.deep.seen(
+                            "gradient", parameter.name, out=[["", self.prints.of(gradient)]]
+                        )
                     return
-            self.deep.unrecorded("gradients", "gradients of another form than the parameters' are not recorded")
+            self.deep.unrecorded(
+                "gradients", "gradients of another form than the parameters' are not recorded"
+            )
         except Exception as error:
             self.recorder.problem("gradients", error)
 
-    # ------------------------------------------------------------------------------------------------ updates
+    # -------------------------------------------------------------------------------------- updates
 
     def hook_updates(self) -> None:
         """See each call of an optimizer, inside other cells too."""
@@ -251,7 +289,9 @@ class Watcher:
             self.recorder.problem("after an update", error)
 
     def _states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is left out."""
+        """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is
+        left out.
+        """
         found = [(parameter.name, parameter) for parameter in optimizer.parameters]
         names = {name for name, _ in found}
         for name, state in optimizer.parameters_and_names():
@@ -267,7 +307,9 @@ class Watcher:
         for optimizer in optimizers:
             if self.recording.index_of(optimizer) not in seen:
                 self.deep.unrecorded(self._name(optimizer), HIDDEN)
-                self._say_hyper(optimizer, self._hyper.pop(id(optimizer), None) or self.hyper(optimizer))
+                self._say_hyper(
+                    optimizer, self._hyper.pop(id(optimizer), None) or self.hyper(optimizer)
+                )
                 self._after_update(optimizer)
                 self._updated.clear()
 
@@ -286,13 +328,16 @@ class Watcher:
             for tensor in tensors:
                 self.deep.seen("root", "loss", out=[["", self.prints.of(tensor)]])
 
-    # ------------------------------------------------------------------------------------------------ hyper-parameters
+    # ----------------------------------------------------------------------------- hyper-parameters
 
     def hyper(self, optimizer: Any) -> List[List[Any]]:
         """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
         groups = getattr(optimizer, "param_groups", None)
         if groups is not None:  # mindspore.experimental.optim, mindspore.mint.optim
-            given = [{name: value for name, value in group.items() if name not in SKIPPED} for group in groups]
+            given = [
+                {name: value for name, value in group.items() if name not in SKIPPED}
+                for group in groups
+            ]
         else:
             given = [self._of_class(optimizer)]
         found = []
@@ -308,16 +353,24 @@ class Watcher:
 
     def _of_class(self, optimizer: Any) -> Dict[str, Any]:
         """Those of `nn.Optimizer`: what it was built with, and in its place what holds now."""
-        given = {name: value for name, value in (getattr(optimizer, "init_args", None) or {}).items() if name not in SKIPPED}
+        given = {
+            name: value
+            for name, value in (getattr(optimizer, "init_args", None) or {}).items()
+            if name not in SKIPPED
+        }
         given.update((name, getattr(optimizer, name)) for name in HYPER if hasattr(optimizer, name))
         return given
 
     def _number(self, name: str, value: Any, step: Any = None) -> List[List[Any]]:
-        if isinstance(value, (list, tuple)) or (hasattr(value, "construct") and hasattr(value, "__iter__")):
+        if isinstance(value, (list, tuple)) or (
+            hasattr(value, "construct") and hasattr(value, "__iter__")
+        ):
             found: List[List[Any]] = []
             for number, item in enumerate(value):  # one for each parameter: told where it changes
                 found_here = self._number("%s[%d]" % (name, number), item, step)
-                if not found or [leaf for _, leaf in found_here] != [leaf for _, leaf in found[-len(found_here) :]]:
+                if not found or [leaf for _, leaf in found_here] != [
+                    leaf for _, leaf in found[-len(found_here) :]
+                ]:
                     found += found_here
             return found
         if hasattr(value, "construct"):
@@ -326,7 +379,16 @@ class Watcher:
                 return []
         if hasattr(value, "asnumpy"):
             array = value.asnumpy()
-            return [[name, self._plain(array.reshape(-1)[0].item()) if array.size == 1 else self.prints.of(value)]]
+            return [
+                [
+                    name,
+                    (
+                        self._plain(array.reshape(-1)[0].item())
+                        if array.size == 1
+                        else self.prints.of(value)
+                    ),
+                ]
+            ]
         return [[name, self._plain(value)]]
 
     @staticmethod
@@ -334,8 +396,14 @@ class Watcher:
         return leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
-        """What a schedule gives at a step; None for one of the script's own: its value is seen when the optimizer calls it."""
-        if step is None or self.opening.graph() or not type(schedule).__module__.startswith("mindspore."):
+        """What a schedule gives at a step; None for one of the script's own: its value is seen when
+        the optimizer calls it.
+        """
+        if (
+            step is None
+            or self.opening.graph()
+            or not type(schedule).__module__.startswith("mindspore.")
+        ):
             self.deep.unrecorded(name, SCHEDULE % type(schedule).__name__)
             return None
         around = self.cells.around
@@ -349,13 +417,17 @@ class Watcher:
         optimizer = self._stepping
         if optimizer is not None and hasattr(out, "asnumpy"):
             try:
-                name = "weight_decay" if schedule is getattr(optimizer, "weight_decay", None) else "lr"
+                name = (
+                    "weight_decay" if schedule is getattr(optimizer, "weight_decay", None) else "lr"
+                )
                 self._say_hyper(optimizer, self._number(name, out))
             except Exception as error:
                 self.recorder.problem("a learning rate", error)
 
     def _say_hyper(self, optimizer: Any, values: List[List[Any]]) -> None:
-        self.deep.seen("hyper", self._name(optimizer), o=self.recording.index_of(optimizer), out=values)
+        self.deep.seen(
+            "hyper", self._name(optimizer), o=self.recording.index_of(optimizer), out=values
+        )
 
     def _name(self, optimizer: Any) -> str:
         return "%s[%d]" % (type(optimizer).__name__, self.recording.index_of(optimizer))

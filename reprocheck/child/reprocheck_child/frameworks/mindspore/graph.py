@@ -1,7 +1,9 @@
-"""What a compiled step holds: the optimizers and gradients that a function or cell reaches, found by its names, without calling it.
+"""What a compiled step holds: the optimizers and gradients that a function or cell reaches, found
+by its names, without calling it.
 
-A graph hides its insides; only what goes in and comes out is seen from Python. Whether an execution is a training step (and not an
-evaluation, or the loss scaler's arithmetic) is answered by following the names in the code to the objects that they stand for.
+A graph hides its insides; only what goes in and comes out is seen from Python. Whether an execution
+is a training step (and not an evaluation, or the loss scaler's arithmetic) is answered by following
+the names in the code to the objects that they stand for.
 """
 
 import functools
@@ -16,7 +18,9 @@ Step = Tuple[Any, FrozenSet[str]]
 
 
 class Contents:
-    """optimizers: those reached, in order; gradient: a gradient is taken; scalers: loss scalers whose `scale` is called."""
+    """optimizers: those reached, in order; gradient: a gradient is taken; scalers: loss scalers
+    whose `scale` is called.
+    """
 
     def __init__(self) -> None:
         self.optimizers: List[Any] = []
@@ -30,7 +34,13 @@ class Reader:
     LIMIT = 3000
     ITEMS = 256
 
-    def __init__(self, cell: Any, optimizers: Tuple[type, ...], gradients: Tuple[type, ...], scalers: Tuple[type, ...]) -> None:
+    def __init__(
+        self,
+        cell: Any,
+        optimizers: Tuple[type, ...],
+        gradients: Tuple[type, ...],
+        scalers: Tuple[type, ...],
+    ) -> None:
         self.cell = cell
         self.optimizers = optimizers
         self.gradients = gradients
@@ -58,7 +68,9 @@ class Reader:
         if isinstance(thing, self.optimizers):
             if not any(thing is other for other in found.optimizers):
                 found.optimizers.append(thing)
-        elif isinstance(thing, self.gradients) or (isinstance(thing, type) and issubclass(thing, self.gradients)):
+        elif isinstance(thing, self.gradients) or (
+            isinstance(thing, type) and issubclass(thing, self.gradients)
+        ):
             found.gradient = True
         elif isinstance(thing, self.scalers):
             if "scale" in names:
@@ -68,7 +80,9 @@ class Reader:
         elif isinstance(thing, types.FunctionType):
             yield from self._names_of(thing, None, found)
         elif isinstance(thing, functools.partial):
-            yield from ((item, names) for item in (thing.func, *thing.args, *thing.keywords.values()))
+            yield from (
+                (item, names) for item in (thing.func, *thing.args, *thing.keywords.values())
+            )
         elif isinstance(thing, (list, tuple)):
             yield from ((item, names) for item in thing[: self.ITEMS])
         elif isinstance(thing, dict):
@@ -84,7 +98,9 @@ class Reader:
             yield from attributes(thing, names)
 
     def _names_of(self, function: Any, owner: Any, found: Contents) -> Iterator[Step]:
-        """What the names in a function's code stand for: its closure, the globals it uses, attributes of its owner."""
+        """What the names in a function's code stand for: its closure, the globals it uses,
+        attributes of its owner.
+        """
         function = getattr(function, "__func__", function)
         for inner in (function, getattr(function, "__wrapped__", None)):
             code = getattr(inner, "__code__", None)
@@ -102,13 +118,17 @@ class Reader:
             for default in inner.__defaults__ or ():
                 yield default, names
             if not library:
-                yield from ((inner.__globals__[name], names) for name in names if name in inner.__globals__)
+                yield from (
+                    (inner.__globals__[name], names) for name in names if name in inner.__globals__
+                )
             if owner is not None:
                 yield from attributes(owner, names)
 
     def _of_module(self, module: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
         if _is_library(module.__name__):
-            found.gradient = found.gradient or any(name in GRADIENTS and hasattr(module, name) for name in names)
+            found.gradient = found.gradient or any(
+                name in GRADIENTS and hasattr(module, name) for name in names
+            )
         else:
             yield from ((vars(module)[name], names) for name in names if name in vars(module))
 
@@ -123,7 +143,9 @@ def code_names(code: Any) -> Set[str]:
 
 
 def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
-    """Those of `names` that `owner` has: instance attributes, sub-cells and methods, without running a property."""
+    """Those of `names` that `owner` has: instance attributes, sub-cells and methods, without
+    running a property.
+    """
     own: Dict[str, Any] = getattr(owner, "__dict__", {})
     cells = own.get("_cells") or {}
     for name in names:
@@ -150,4 +172,14 @@ def closure(function: Any) -> Dict[str, Any]:
 
 
 def _is_library(module: str) -> bool:
-    return module.split(".", 1)[0] in ("mindspore", "numpy", "builtins", "functools", "types", "typing", "collections", "os", "sys")
+    return module.split(".", 1)[0] in (
+        "mindspore",
+        "numpy",
+        "builtins",
+        "functools",
+        "types",
+        "typing",
+        "collections",
+        "os",
+        "sys",
+    )

@@ -1,8 +1,10 @@
-"""MindSpore: `Model`, train cells, gradients taken by hand and compiled steps, in graph and PyNative mode.
+"""MindSpore: `Model`, train cells, gradients taken by hand and compiled steps, in graph and
+PyNative mode.
 
-Patched are the executors that Python calls, never an object that the graph compiler parses: it would compile the wrapper, and the
-numbers would change. Four places see every training: a callback in `Model._train`, the call of an optimizer, the gradient functions of
-PyNative mode, and the execution of a compiled cell or function (the last two in `steps`).
+Patched are the executors that Python calls, never an object that the graph compiler parses: it
+would compile the wrapper, and the numbers would change. Four places see every training: a callback
+in `Model._train`, the call of an optimizer, the gradient functions of PyNative mode, and the
+execution of a compiled cell or function (the last two in `steps`).
 """
 
 import functools
@@ -15,7 +17,10 @@ from .steps import Compiled, Gradients, say_captures
 NAME = "mindspore"
 MINIMUM = (2, 3)
 
-SINKING = "Data sinking was asked for and is off: a sunk epoch gives one loss, not one for each iteration."
+SINKING = (
+    "Data sinking was asked for and is off: a sunk epoch gives one loss, not one for each"
+    " iteration."
+)
 
 
 def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
@@ -48,7 +53,7 @@ def _attempt(hook: Callable[[], None], mindspore: Any) -> str:
         return "not available in mindspore %s: %r" % (getattr(mindspore, "__version__", "?"), error)
 
 
-# -------------------------------------------------------------------------------------------------------- Model.train, Model.fit
+# --------------------------------------------------------------------------- Model.train, Model.fit
 
 
 def hook_model(recording: Recording) -> None:
@@ -59,7 +64,13 @@ def hook_model(recording: Recording) -> None:
 
     @functools.wraps(real)
     def _train(
-        self: Any, epoch: Any, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = True, *args: Any, **named: Any
+        self: Any,
+        epoch: Any,
+        train_dataset: Any,
+        callbacks: Any = None,
+        dataset_sink_mode: bool = True,
+        *args: Any,
+        **named: Any,
     ) -> Any:
         try:
             if dataset_sink_mode:
@@ -100,7 +111,9 @@ def _callback_class(recording: Recording) -> type:
 
         def on_train_step_end(self, run_context: Any) -> None:
             try:
-                _step_of_model(recording, run_context.original_args(), self.optimizers or [], self.before)
+                _step_of_model(
+                    recording, run_context.original_args(), self.optimizers or [], self.before
+                )
             except Exception as error:
                 recorder.problem("Model, after a step", error)
 
@@ -110,17 +123,29 @@ def _callback_class(recording: Recording) -> type:
 def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
     """The optimizers in a Model's train network."""
     cells = [cell for _, cell in parameters.train_network.cells_and_names()]
-    found = [cell for cell in (*cells, parameters.optimizer) if isinstance(cell, recording.optimizers)]
+    found = [
+        cell for cell in (*cells, parameters.optimizer) if isinstance(cell, recording.optimizers)
+    ]
     return list({id(optimizer): optimizer for optimizer in found}.values())
 
 
-def _step_of_model(recording: Recording, parameters: Any, optimizers: List[Any], before: Before) -> None:
-    """A step of a Model has ended: `net_outputs` is the loss, or (loss, overflow, scale). May end the process."""
+def _step_of_model(
+    recording: Recording, parameters: Any, optimizers: List[Any], before: Before
+) -> None:
+    """A step of a Model has ended: `net_outputs` is the loss, or (loss, overflow, scale).
+
+    May end the process.
+    """
     outputs = parameters.net_outputs
     recording.lost(recording.values.first(outputs), BACKWARD)
     manager = parameters.get("loss_scale_mananger")  # their spelling
     scaled = manager is not None and manager.get_drop_overflow_update()
-    if scaled and isinstance(outputs, (tuple, list)) and len(outputs) > 1 and bool(outputs[1].asnumpy().all()):
+    if (
+        scaled
+        and isinstance(outputs, (tuple, list))
+        and len(outputs) > 1
+        and bool(outputs[1].asnumpy().all())
+    ):
         recording.recorder.skip()
     elif optimizers:
         recording.stepped(optimizers, before)
@@ -128,11 +153,13 @@ def _step_of_model(recording: Recording, parameters: Any, optimizers: List[Any],
         recording.stepped_without_optimizer()
 
 
-# -------------------------------------------------------------------------------------------------------------------- optimizers
+# --------------------------------------------------------------------------------------- optimizers
 
 
 def hook_optimizers(recording: Recording) -> None:
-    """See the birth of each optimizer and its calls from Python; one inside a graph or a Model is seen with its step."""
+    """See the birth of each optimizer and its calls from Python; one inside a graph or a Model is
+    seen with its step.
+    """
     for kind in recording.optimizers:
         _hook_optimizer(recording, kind)
 

@@ -1,8 +1,10 @@
-"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator by operator instead (PyNative mode).
+"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator
+by operator instead (PyNative mode).
 
-Done where it is asked for, before anything is compiled: graph mode is never entered, and a function that the script gives to `jit` comes
-back as it is. Functions that the library compiles for itself stay compiled. A training that is split over devices by the graph compiler
-(semi-automatic and automatic parallel mode) has no other way to run: it stays a graph, and what it hides is said.
+Done where it is asked for, before anything is compiled: graph mode is never entered, and a function
+that the script gives to `jit` comes back as it is. Functions that the library compiles for itself
+stay compiled. A training that is split over devices by the graph compiler (semi-automatic and
+automatic parallel mode) has no other way to run: it stays a graph, and what it hides is said.
 """
 
 import functools
@@ -10,8 +12,9 @@ import sys
 from typing import Any, Callable, List
 
 OPENED = (
-    "Graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this level, so that cells and"
-    " gradients can be seen; compiled, the same operators may be fused or ordered otherwise and round otherwise."
+    "Graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this"
+    " level, so that cells and gradients can be seen; compiled, the same operators may be fused or"
+    " ordered otherwise and round otherwise."
 )
 KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside the graph are hidden"
 SPLIT = ("semi_auto_parallel", "auto_parallel")
@@ -112,11 +115,15 @@ class Opening:
 
 
 def replace(real: Any, new: Any) -> List[str]:
-    """Put `new` in the place of a function of MindSpore in every module of it that has imported it; returns their names."""
+    """Put `new` in the place of a function of MindSpore in every module of it that has imported it;
+    returns their names.
+    """
     found = []
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "mindspore":
-            for attribute in [key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real]:
+            for attribute in [
+                key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
+            ]:
                 setattr(module, attribute, new)
                 found.append(name)
     return found

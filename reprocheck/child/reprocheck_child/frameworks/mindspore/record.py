@@ -1,4 +1,6 @@
-"""From a MindSpore tensor or optimizer to the recorder's events: losses read where they lie, weights looked at around an update."""
+"""From a MindSpore tensor or optimizer to the recorder's events: losses read where they lie,
+weights looked at around an update.
+"""
 
 import os
 import threading
@@ -9,7 +11,9 @@ from ...shared.iterations import LOG
 from .values import Values, changed, checksums
 
 Before = List[Optional[List[int]]]
-"""For each optimizer of a step the checksums of its weights before it, None where they could not be read; empty where not looked at."""
+"""For each optimizer of a step the checksums of its weights before it, None where they could not be
+read; empty where not looked at.
+"""
 
 
 class Inside(threading.local):
@@ -38,7 +42,9 @@ class Recording:
         self._on_cpu: Optional[bool] = None
 
     def lost(self, tensors: List[Any], kind: str, scale: float = 1.0) -> None:
-        """Record the roots of one backward pass: read now where they lie in host memory, else one iteration later. May end the process."""
+        """Record the roots of one backward pass: read now where they lie in host memory, else one
+        iteration later. May end the process.
+        """
         if not tensors:
             return
         if self.deep is not None:
@@ -49,12 +55,16 @@ class Recording:
         if self._on_cpu is None:
             self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
         if self._on_cpu:
-            self.recorder.loss([values.read(tensor, scale) for tensor in tensors], dtypes, kind, numel)
+            self.recorder.loss(
+                [values.read(tensor, scale) for tensor in tensors], dtypes, kind, numel
+            )
         else:
             self.recorder.later(len(tensors), values.later(tensors, dtypes, scale), kind, numel)
 
     def index_of(self, optimizer: Any) -> int:
-        """The recorder's index of an optimizer; a new one where its birth was not seen (a deep copy)."""
+        """The recorder's index of an optimizer; a new one where its birth was not seen (a deep
+        copy).
+        """
         index = self.index.get(optimizer)
         if index is None:
             self.built = True
@@ -80,7 +90,10 @@ class Recording:
                 self.deep.stepped(optimizers)
             for place, optimizer in enumerate(optimizers):
                 look = place < len(before) and self.recorder.watching()
-                self.recorder.update(self.index_of(optimizer), changed(optimizer.parameters, before[place]) if look else None)
+                self.recorder.update(
+                    self.index_of(optimizer),
+                    changed(optimizer.parameters, before[place]) if look else None,
+                )
         except Exception as error:
             self.recorder.problem("an optimizer's step", error)
 
@@ -91,20 +104,30 @@ class Recording:
         self.recorder.update(self._model, None)
 
     def look_by_hand(self, weights: Any) -> None:
-        """Where no optimizer was built: say whether the weights changed since the gradient before."""
+        """Where no optimizer was built: say whether the weights changed since the gradient
+        before.
+        """
         if weights is None or self.built or not self.recorder.watching():
             return
-        before, self._by_hand = self._by_hand, checksums(weights if isinstance(weights, (list, tuple)) else [weights])
+        before, self._by_hand = (
+            self._by_hand,
+            checksums(weights if isinstance(weights, (list, tuple)) else [weights]),
+        )
         if before is not None and self._by_hand is not None and len(before) == len(self._by_hand):
             (self.recorder.moved if before != self._by_hand else self.recorder.still)()
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
-        """(rank, number of ranks) once communication is initialised; else what the launcher says."""
+        """(rank, number of ranks) once communication is initialised; else what the launcher
+        says.
+        """
         from mindspore.communication import management
 
         if management.GlobalComm.INITED:
             return management.get_rank(), management.get_group_size()
-        rank, size = os.environ.get("RANK_ID", ""), os.environ.get("RANK_SIZE") or os.environ.get("MS_WORKER_NUM", "")
+        rank, size = (
+            os.environ.get("RANK_ID", ""),
+            os.environ.get("RANK_SIZE") or os.environ.get("MS_WORKER_NUM", ""),
+        )
         if rank.isdigit() and size.isdigit() and int(size) > 1:
             return int(rank), int(size)
         return None
@@ -124,7 +147,9 @@ class Recording:
 
 
 def _experimental(mindspore: Any) -> Tuple[Any, ...]:
-    """The other base class of optimizers, of `mindspore.experimental.optim` and `mindspore.mint.optim`, where this version has it."""
+    """The other base class of optimizers, of `mindspore.experimental.optim` and
+    `mindspore.mint.optim`, where this version has it.
+    """
     try:
         return (mindspore.experimental.optim.Optimizer,)
     except AttributeError:

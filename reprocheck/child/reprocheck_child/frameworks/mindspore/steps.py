@@ -12,12 +12,17 @@ from ...shared.iterations import BACKWARD, GRAD
 from . import graph
 from .record import Before, Recording
 
-HIDDEN = "the compiled %s takes a gradient and returns no loss: its losses are not recorded; `reprocheck.log_loss` can say them"
+HIDDEN = (
+    "the compiled %s takes a gradient and returns no loss: its losses are not recorded;"
+    " `reprocheck.log_loss` can say them"
+)
 CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside may not be recorded"
 
 
 class Gradients:
-    """`value_and_grad`, `grad`, `GradOperation`, `vjp` in PyNative mode: forward half, then backward half."""
+    """`value_and_grad`, `grad`, `GradOperation`, `vjp` in PyNative mode: forward half, then
+    backward half.
+    """
 
     NAMES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
     USED_IN = ("mindspore.ops.composite.base", "mindspore.ops.function.grad.grad_func")
@@ -27,7 +32,9 @@ class Gradients:
         self.forward: Tuple[Any, Any] = (None, None)
 
     def hook(self) -> None:
-        """Put wrappers in the place of both halves, wherever they are imported; raises AttributeError where a half is missing."""
+        """Put wrappers in the place of both halves, wherever they are imported; raises
+        AttributeError where a half is missing.
+        """
         from mindspore.ops.composite import base
 
         forward, backward = (getattr(base, name) for name in self.NAMES)
@@ -58,7 +65,9 @@ class Gradients:
         inside = self.recording.inside
 
         @functools.wraps(real)
-        def run_backward(function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any) -> Any:
+        def run_backward(
+            function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
+        ) -> Any:
             if not inside.depth and self.forward[0] is function:
                 out, self.forward = self.forward[1], (None, None)
                 record_gradient(self.recording, out, weights, has_aux)
@@ -71,16 +80,22 @@ class Gradients:
         return run_backward
 
 
-def record_gradient(recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()) -> None:
-    """A gradient is taken of `out`, of its first item alone where the function has auxiliary outputs. May end the process.
+def record_gradient(
+    recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()
+) -> None:
+    """A gradient is taken of `out`, of its first item alone where the function has auxiliary
+    outputs. May end the process.
 
-    `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss before scaling was remembered.
+    `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss
+    before scaling was remembered.
     """
     try:
         if has_aux and isinstance(out, (tuple, list)):
             out = out[0]
         recording.look_by_hand(weights)
-        roots = [recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)]
+        roots = [
+            recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)
+        ]
         scale = _number(scalers[0].scale_value) if scalers else 1.0
         recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
     except Exception as error:
@@ -88,7 +103,9 @@ def record_gradient(recording: Recording, out: Any, weights: Any, has_aux: bool,
 
 
 class Compiled:
-    """The outermost executions of compiled cells (graph mode) and of functions compiled by `jit`."""
+    """The outermost executions of compiled cells (graph mode) and of functions compiled by
+    `jit`.
+    """
 
     def __init__(self, recording: Recording) -> None:
         from mindspore import amp, nn
@@ -97,8 +114,12 @@ class Compiled:
         self.recording = recording
         self.one_step = nn.TrainOneStepCell
         self.scale_map = getattr(getattr(amp, "_grad_scale_map", None), "__wrapped__", None)
-        self.reader = graph.Reader(nn.Cell, recording.optimizers, (base.GradOperation.__mro__[1],), (amp.LossScaler,))
-        self.known: weakref.WeakKeyDictionary[Any, Dict[str, graph.Contents]] = weakref.WeakKeyDictionary()
+        self.reader = graph.Reader(
+            nn.Cell, recording.optimizers, (base.GradOperation.__mro__[1],), (amp.LossScaler,)
+        )
+        self.known: weakref.WeakKeyDictionary[Any, Dict[str, graph.Contents]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def hook_cells(self) -> None:
         """Cells in graph mode."""
@@ -110,14 +131,24 @@ class Compiled:
         def compile_and_run(cell: Any, *args: Any, **named: Any) -> Any:
             if inside.depth:
                 return real(cell, *args, **named)
-            return execute(lambda: real(cell, *args, **named), type(cell).construct, cell, (*args, *named.values()))
+            return execute(
+                lambda: real(cell, *args, **named),
+                type(cell).construct,
+                cell,
+                (*args, *named.values()),
+            )
 
         nn.Cell.compile_and_run = compile_and_run
 
     def hook_functions(self) -> None:
         """Functions compiled by `jit`, the gradient functions of graph mode among them."""
         executor = _executor()
-        real, execute, inside, scale_map = executor.__call__, self.execute, self.recording.inside, self.scale_map
+        real, execute, inside, scale_map = (
+            executor.__call__,
+            self.execute,
+            self.recording.inside,
+            self.scale_map,
+        )
         remember = self.recording.values.remember_unscaled
 
         @functools.wraps(real)
@@ -128,17 +159,29 @@ class Compiled:
                 return out
             if inside.depth:
                 return real(execution, *args, **named)
-            return execute(lambda: real(execution, *args, **named), execution.fn, execution.obj, (*args, *named.values()))
+            return execute(
+                lambda: real(execution, *args, **named),
+                execution.fn,
+                execution.obj,
+                (*args, *named.values()),
+            )
 
         executor.__call__ = __call__
 
-    def execute(self, run: Callable[[], Any], function: Any, owner: Any, given: Tuple[Any, ...]) -> Any:
-        """Run a compiled cell or function on what it is given, and record it if it trains. May end the process."""
+    def execute(
+        self, run: Callable[[], Any], function: Any, owner: Any, given: Tuple[Any, ...]
+    ) -> Any:
+        """Run a compiled cell or function on what it is given, and record it if it trains.
+
+        May end the process.
+        """
         recording = self.recording
         contents = self.contents(function, owner)
         before = recording.look(contents.optimizers)
         if recording.deep is not None and (contents.optimizers or contents.gradient):
-            recording.deep.given.to(getattr(function, "__name__", "") if owner is None else type(owner).__name__, given)
+            recording.deep.given.to(
+                getattr(function, "__name__", "") if owner is None else type(owner).__name__, given
+            )
         recording.inside.depth += 1
         try:
             out = run()
@@ -166,14 +209,22 @@ class Compiled:
                 known[name] = graph.Contents()
         return known[name]
 
-    def record(self, out: Any, function: Any, owner: Any, contents: graph.Contents, before: Before) -> None:
+    def record(
+        self, out: Any, function: Any, owner: Any, contents: graph.Contents, before: Before
+    ) -> None:
         """A compiled step has run and returned `out`. May end the process."""
         recorder, values = self.recording.recorder, self.recording.values
         name = getattr(function, "__name__", "")
         inner = graph.closure(function) if name == "after_grad" else {}
         if "grad_" in inner:  # a gradient function of graph mode
             if getattr(inner["grad_"], "get_value", False):
-                record_gradient(self.recording, out[0], inner.get("weights"), inner["grad_"].has_aux, contents.scalers)
+                record_gradient(
+                    self.recording,
+                    out[0],
+                    inner.get("weights"),
+                    inner["grad_"].has_aux,
+                    contents.scalers,
+                )
             else:
                 recorder.caveat("mindspore-hidden-loss", HIDDEN % "gradient function")
             return
@@ -183,14 +234,21 @@ class Compiled:
             self.recording.lost(losses, BACKWARD)
         else:
             recorder.caveat("mindspore-hidden-loss", HIDDEN % ("function " + name))
-        if one_step and isinstance(out, (tuple, list)) and len(out) == 3 and bool(out[1].asnumpy().all()):
+        if (
+            one_step
+            and isinstance(out, (tuple, list))
+            and len(out) == 3
+            and bool(out[1].asnumpy().all())
+        ):
             recorder.skip()  # (loss, overflow, scale) of TrainOneStepWithLossScaleCell
         elif contents.optimizers:
             self.recording.stepped(contents.optimizers, before)
 
 
 def say_captures(recorder: Any) -> None:
-    """Say so where a function is compiled by tracing or from bytecode; raises AttributeError where this version cannot."""
+    """Say so where a function is compiled by tracing or from bytecode; raises AttributeError where
+    this version cannot.
+    """
     from mindspore.graph import api
 
     def saying(real: Any, mode: str) -> Any:
@@ -206,7 +264,9 @@ def say_captures(recorder: Any) -> None:
 
 
 def _executor() -> Any:
-    """The class that executes functions compiled by `jit`; raises ImportError where no known name exists."""
+    """The class that executes functions compiled by `jit`; raises ImportError where no known name
+    exists.
+    """
     from importlib import import_module
 
     for module in ("mindspore.graph.api", "mindspore.common.api"):

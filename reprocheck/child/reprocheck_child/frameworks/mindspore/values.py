@@ -1,4 +1,6 @@
-"""Losses and weights of MindSpore as host values: every bit of a loss in its own dtype, checksums of weights around an update."""
+"""Losses and weights of MindSpore as host values: every bit of a loss in its own dtype, checksums
+of weights around an update.
+"""
 
 import math
 import zlib
@@ -18,7 +20,8 @@ class Values:
 
     def __init__(self, mindspore: Any) -> None:
         self.tensor = mindspore.Tensor
-        self.unscaled: Dict[int, Tuple[Any, Any]] = {}  # id of the scaled tensor -> (it, the loss before scaling)
+        # id of the scaled tensor -> (it, the loss before scaling)
+        self.unscaled: Dict[int, Tuple[Any, Any]] = {}
         self._names: Dict[Any, str] = {}
 
     def dtype(self, tensor: Any) -> str:
@@ -29,7 +32,9 @@ class Values:
         return name
 
     def tensors(self, output: Any, depth: int = 4) -> List[Any]:
-        """The floating-point tensors in an output (a tensor, or nested tuples, lists and dictionaries), in order."""
+        """The floating-point tensors in an output (a tensor, or nested tuples, lists and
+        dictionaries), in order.
+        """
         if isinstance(output, self.tensor):
             return [output] if "float" in self.dtype(output) else []
         if depth and isinstance(output, dict):
@@ -39,16 +44,22 @@ class Values:
         return []
 
     def first(self, output: Any) -> List[Any]:
-        """The first floating-point tensor of an output as a list of one; empty where there is none."""
+        """The first floating-point tensor of an output as a list of one; empty where there is
+        none.
+        """
         return self.tensors(output)[:1]
 
     def scalar_first(self, output: Any) -> List[Any]:
-        """As `first`, but a tensor of one element before any other: a step function may return predictions and loss in any order."""
+        """As `first`, but a tensor of one element before any other: a step function may return
+        predictions and loss in any order.
+        """
         tensors = self.tensors(output)
         return ([tensor for tensor in tensors if tensor.size == 1] or tensors)[:1]
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Called with what a loss scaler was given and what it returned: a tensor, or tuples of tensors."""
+        """Called with what a loss scaler was given and what it returned: a tensor, or tuples of
+        tensors.
+        """
         for one, other in zip(self.tensors(outputs), self.tensors(scaled)):
             while len(self.unscaled) >= self.KEPT:
                 del self.unscaled[next(iter(self.unscaled))]
@@ -62,12 +73,17 @@ class Values:
         return unscaled if scaled is tensor else tensor
 
     def read(self, tensor: Any, scale: float = 1.0) -> float:
-        """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of its elements."""
-        value = whole_or_float(tensor.item()) if tensor.size == 1 else total(tensor.asnumpy())  # `item` costs a thirtieth of `asnumpy`
+        """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of
+        its elements.
+        """
+        # `item` costs a thirtieth of `asnumpy`
+        value = whole_or_float(tensor.item()) if tensor.size == 1 else total(tensor.asnumpy())
         return value if scale == 1.0 else value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
-        """A reading that looks at device tensors when it is called; raises RuntimeError if one was changed in place by then."""
+        """A reading that looks at device tensors when it is called; raises RuntimeError if one was
+        changed in place by then.
+        """
         kept = [(tensor, getattr(tensor, "_version", None)) for tensor in tensors]
 
         def read(wait: bool) -> Tuple[List[float], Any]:
@@ -80,8 +96,14 @@ class Values:
 
 
 def total(array: Any) -> float:
-    """The sum of a numpy array's elements in float64, rounded once; infinities and NaN as IEEE 754 adds them."""
-    numbers = [float(number) for number in array.reshape(-1)] if array.dtype.kind == "V" else array.reshape(-1).astype("float64").tolist()
+    """The sum of a numpy array's elements in float64, rounded once; infinities and NaN as IEEE 754
+    adds them.
+    """
+    numbers = (
+        [float(number) for number in array.reshape(-1)]
+        if array.dtype.kind == "V"
+        else array.reshape(-1).astype("float64").tolist()
+    )
     try:
         return _fsum(numbers)
     except (OverflowError, ValueError):  # inf - inf, or a partial sum out of range
@@ -89,7 +111,9 @@ def total(array: Any) -> float:
 
 
 def checksums(parameters: Any) -> Optional[List[int]]:
-    """CRC-32 of the bytes of each parameter; None where one has no data yet (it is filled when the graph is compiled)."""
+    """CRC-32 of the bytes of each parameter; None where one has no data yet (it is filled when the
+    graph is compiled).
+    """
     found = []
     for parameter in parameters:
         if getattr(parameter, "has_init", False):
@@ -99,7 +123,10 @@ def checksums(parameters: Any) -> Optional[List[int]]:
 
 
 def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
-    """Whether any parameter's checksum is not the one it had; None where that is not known. Stops at the first."""
+    """Whether any parameter's checksum is not the one it had; None where that is not known.
+
+    Stops at the first.
+    """
     if before is None:
         return None
     parameters = list(parameters)

@@ -1,4 +1,6 @@
-"""Controls for TensorFlow: put in place right after its own import, before the script's next line."""
+"""Controls for TensorFlow: put in place right after its own import, before the script's next
+line.
+"""
 
 import functools
 from typing import Any, Callable
@@ -13,7 +15,9 @@ def install(tensorflow: Any, active: Any) -> None:
             try:
                 act(tensorflow, active)
             except Exception as error:
-                active.unavailable(control, "in tensorflow %s: %r" % (tensorflow.__version__, error))
+                active.unavailable(
+                    control, "in tensorflow %s: %r" % (tensorflow.__version__, error)
+                )
 
 
 def seed(tensorflow: Any, active: Any) -> None:
@@ -43,13 +47,17 @@ def generators(control: str) -> Callable[[Any, Any], None]:
 
 
 def deterministic(tensorflow: Any, active: Any) -> None:
-    """Operators with a deterministic kernel use it, those without raise; random operators must be seeded then."""
+    """Operators with a deterministic kernel use it, those without raise; random operators must be
+    seeded then.
+    """
     tensorflow.config.experimental.enable_op_determinism()
     active.touched("deterministic", "tf.config.experimental.enable_op_determinism", True)
 
 
 def single_thread(tensorflow: Any, active: Any) -> None:
-    """One thread inside an operator and between operators; a later call of the script is a conflict, or overridden."""
+    """One thread inside an operator and between operators; a later call of the script is a
+    conflict, or overridden.
+    """
     threading = tensorflow.config.threading
     for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
         real = getattr(threading, name)
@@ -82,7 +90,8 @@ def _in_turn(kind: Any, name: str, active: Any) -> None:
 
     @functools.wraps(real)
     def in_turn(dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        place = {"map": 1, "interleave": 3}[name]  # of num_parallel_calls among the arguments behind self
+        # of num_parallel_calls among the arguments behind self
+        place = {"map": 1, "interleave": 3}[name]
         if len(args) > place or kwargs.get("num_parallel_calls") is not None:
             active.touched("single-worker", "tf.data.Dataset." + name)
             args = args[:place]
@@ -108,7 +117,9 @@ def data_order(tensorflow: Any, active: Any) -> None:
 def dropout_off(tensorflow: Any, active: Any) -> None:
     """`tf.nn.dropout` and its relatives hand their input on."""
     places = [(tensorflow.nn, "dropout")]
-    places += [(tensorflow.nn.experimental, name) for name in ("stateless_dropout", "general_dropout")]
+    places += [
+        (tensorflow.nn.experimental, name) for name in ("stateless_dropout", "general_dropout")
+    ]
     for module, name in places:
         real = getattr(module, name, None)
         if real is not None:

@@ -1,8 +1,10 @@
-"""Levels `module` and `op` for TensorFlow: batches of `tf.data`, first values of variables, what tapes differentiate, seeds, draws.
+"""Levels `module` and `op` for TensorFlow: batches of `tf.data`, first values of variables, what
+tapes differentiate, seeds, draws.
 
-Eager values are read where they are made. In a function that is being traced `tf.py_function` hands out what lies there in memory anyway
-(batches, losses, variables), so that the graph computes what it computes unrecorded; gradients on their way to an optimizer of Keras are
-handed out too. In programs compiled by XLA nothing is added: weights are read when the outermost function returns.
+Eager values are read where they are made. In a function that is being traced `tf.py_function` hands
+out what lies there in memory anyway (batches, losses, variables), so that the graph computes what
+it computes unrecorded; gradients on their way to an optimizer of Keras are handed out too. In
+programs compiled by XLA nothing is added: weights are read when the outermost function returns.
 """
 
 import functools
@@ -15,17 +17,31 @@ from .fingerprint import concrete
 from .order import Order
 from .seeds import Global, Seeds
 
-OPERATORS = "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run eagerly"
-HIDDEN = "runs as a compiled function: what its layers take and return is hidden; batches, draws, losses and weights are not"
-BY_HAND = "gradients inside a compiled function are recorded only where an optimizer of Keras takes them"
-XLA = "compiled by XLA: gradients inside are hidden, as whatever is handed out could change how the program rounds"
+OPERATORS = (
+    "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run"
+    " eagerly"
+)
+HIDDEN = (
+    "runs as a compiled function: what its layers take and return is hidden; batches, draws, losses"
+    " and weights are not"
+)
+BY_HAND = (
+    "gradients inside a compiled function are recorded only where an optimizer of Keras takes them"
+)
+XLA = (
+    "compiled by XLA: gradients inside are hidden, as whatever is handed out could change how the"
+    " program rounds"
+)
 
 Draw = Tuple[str, str, str]
 """Place and class of what draws inside a function that was traced, and the line of the script."""
 
 
 class Watcher:
-    """What the hooks of level `loss` tell the deeper levels. Nothing here raises, but what the hooks are installed by."""
+    """What the hooks of level `loss` tell the deeper levels.
+
+    Nothing here raises, but what the hooks are installed by.
+    """
 
     def __init__(self, tensorflow: Any, recorder: Any, in_xla: Callable[[], bool]) -> None:
         self.tensorflow = tensorflow
@@ -43,16 +59,21 @@ class Watcher:
         """Whether a batch of a trainer is under way; set by the adapter of Keras."""
         self.order = Order(tensorflow, self.deep)
         self.private: Dict[str, Any] = {}
-        """Name of a generator -> its state, place and class of its layer; filled by the adapter of Keras."""
+        """Name of a generator -> its state, place and class of its layer; filled by the adapter of
+        Keras.
+        """
         self.known: Dict[str, bytes] = {}
         self._draws: List[Draw] = []
         self._places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._counts: Dict[str, int] = {}
         self._by_hand: Dict[int, str] = {}  # id of a weight -> hash when it was differentiated last
-        self._at_birth: Dict[str, bytes] = {}  # states of the generators when a variable was made last
-        self._untaken = False  # a function was traced that takes gradients, and gives them to no optimizer
+        # states of the generators when a variable was made last
+        self._at_birth: Dict[str, bytes] = {}
+        # a function was traced that takes gradients, and gives them to no optimizer
+        self._untaken = False
         self._rooted = False  # a compiled function has handed out a loss since the last update
-        self._held: List[Callable[[], None]] = []  # what a compiled function has handed out ahead of its loss
+        # what a compiled function has handed out ahead of its loss
+        self._held: List[Callable[[], None]] = []
         self._lock = threading.RLock()
         if recorder.level == "op":
             self.deep.unrecorded("operators", OPERATORS)
@@ -66,7 +87,7 @@ class Watcher:
             "batches": self.hook_batches,
         }
 
-    # ------------------------------------------------------------------------------------------------ variables
+    # ------------------------------------------------------------------------------------ variables
 
     def hook_variables(self) -> None:
         """See variables being made."""
@@ -87,23 +108,31 @@ class Watcher:
         kind.__init__ = __init__
 
     def _drawn_from(self) -> Dict[str, str]:
-        """The generators that a new variable's values may be drawn from: those that moved since the variable before, else all."""
+        """The generators that a new variable's values may be drawn from: those that moved since the
+        variable before, else all.
+        """
         taken = self.generator.taken()
         states = {name: state for name, state in self.deep.states().items() if ":" not in name}
         moved = {name: state for name, state in states.items() if self._at_birth.get(name) != state}
         self._at_birth = states
-        return taken or {name: self.deep.hash_bytes(state) for name, state in (moved or states).items()}
+        return taken or {
+            name: self.deep.hash_bytes(state) for name, state in (moved or states).items()
+        }
 
     def begin(self, variables: Sequence[Any]) -> None:
-        """Record the first values of what is differentiated or updated; in a function that is traced, before it runs."""
+        """Record the first values of what is differentiated or updated; in a function that is
+        traced, before it runs.
+        """
         frame = self.deep.frame(1)
         try:
             with self.tensorflow.init_scope():
                 self.facts.begin([one for one in variables if hasattr(one, "assign")], frame)
         except Exception as error:
-            self.deep.unrecorded("initial weights", "they could not be read before the first update: %r" % error)
+            self.deep.unrecorded(
+                "initial weights", "they could not be read before the first update: %r" % error
+            )
 
-    # ------------------------------------------------------------------------------------------------ batches
+    # -------------------------------------------------------------------------------------- batches
 
     def hook_batches(self) -> None:
         """See what iterators of `tf.data` hand out."""
@@ -138,22 +167,33 @@ class Watcher:
         return place
 
     def _batch(self, place: str, batch: Any) -> Any:
-        """Record a batch; in a function that is being traced, let what uses it wait until it was."""
+        """Record a batch; in a function that is being traced, let what uses it wait until it
+        was.
+        """
         tf = self.tensorflow
         if tf.executing_eagerly():
             self._handed_out(place, batch)
             return batch
         flat = tf.nest.flatten(batch)
         there = [number for number, one in enumerate(flat) if one is not None]
-        if self.in_xla() or not there or not all(isinstance(flat[number], tf.Tensor) for number in there):
+        if (
+            self.in_xla()
+            or not there
+            or not all(isinstance(flat[number], tf.Tensor) for number in there)
+        ):
             return batch
 
         def arrived(*values: Any) -> None:
             found = dict(zip(there, values))
-            self._handed_out(place, tf.nest.pack_sequence_as(batch, [found.get(number) for number in range(len(flat))]))
+            self._handed_out(
+                place,
+                tf.nest.pack_sequence_as(batch, [found.get(number) for number in range(len(flat))]),
+            )
 
         with tf.control_dependencies([self._hand_out(arrived, [flat[number] for number in there])]):
-            return tf.nest.map_structure(lambda one: None if one is None else tf.identity(one), batch)
+            return tf.nest.map_structure(
+                lambda one: None if one is None else tf.identity(one), batch
+            )
 
     def _handed_out(self, place: str, batch: Any) -> None:
         if place == "fit":
@@ -161,19 +201,30 @@ class Watcher:
         self.facts.batch(place, batch)
 
     def called(self, function: Any, args: Any, named: Any) -> None:
-        """A `tf.function` of the script's is called from outside of all others: what it is given is a batch where no loader made one."""
+        """A `tf.function` of the script's is called from outside of all others: what it is given is
+        a batch where no loader made one.
+        """
         try:
             python = getattr(function, "python_function", None)
             code = getattr(python, "__code__", None)
-            if self.deep.loaders or code is None or not self.tensorflow.executing_eagerly() or not self.deep._user_file(code.co_filename):
+            if (
+                self.deep.loaders
+                or code is None
+                or not self.tensorflow.executing_eagerly()
+                or not self.deep._user_file(code.co_filename)
+            ):
                 return
-            given = [one for one in (*args, *named.values()) if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")]
+            given = [
+                one
+                for one in (*args, *named.values())
+                if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")
+            ]
             if given:
                 self.facts.batch("inputs of " + python.__name__, given)
         except Exception as error:
             self.recorder.problem("the inputs of a function", error)
 
-    # ------------------------------------------------------------------------------------------------ draws inside graphs
+    # -------------------------------------------------------------------------- draws inside graphs
 
     def _traced(self) -> None:
         """An operator that draws from the global generator is being traced."""
@@ -191,14 +242,25 @@ class Watcher:
         """The private generators and their states, as inputs of what hands them out."""
         held = [(name, state.handle_of()) for name, state in list(self.private.items())]
         found = [(name, state) for name, state in held if state is not None]
-        return [name for name, _ in found], [self.tensorflow.convert_to_tensor(state) for _, state in found]
+        return [name for name, _ in found], [
+            self.tensorflow.convert_to_tensor(state) for _, state in found
+        ]
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
-        """A function has run: who drew from the global generator, and from the private ones as far as these have moved."""
+        """A function has run: who drew from the global generator, and from the private ones as far
+        as these have moved.
+        """
         for place, kind, line in draws:
             before = self.generator.state()
             self.generator.draws += 1
-            self._call(place, kind, "tensorflow", before, self.generator.state(), **({"l": line} if line else {}))
+            self._call(
+                place,
+                kind,
+                "tensorflow",
+                before,
+                self.generator.state(),
+                **({"l": line} if line else {}),
+            )
         for name, state in zip(names, states):
             now, before = state.tobytes(), self.known.get(name)
             self.known[name] = now
@@ -206,11 +268,20 @@ class Watcher:
                 private = self.private[name]
                 self._call(private.place, private.kind, name, before, now, **private.made)
 
-    def _call(self, place: str, kind: str, generator: str, before: bytes, after: bytes, **made: Any) -> None:
+    def _call(
+        self, place: str, kind: str, generator: str, before: bytes, after: bytes, **made: Any
+    ) -> None:
         digest = self.deep.hash_bytes
-        self.deep.seen("call", place, k=kind, g={generator: digest(before)}, g2={generator: digest(after)}, **made)
+        self.deep.seen(
+            "call",
+            place,
+            k=kind,
+            g={generator: digest(before)},
+            g2={generator: digest(after)},
+            **made,
+        )
 
-    # ------------------------------------------------------------------------------------------------ losses and gradients
+    # ------------------------------------------------------------------------- losses and gradients
 
     def before_gradient(self, sources: Sequence[Any], outermost: bool) -> None:
         """A tape is about to be asked for gradients of `sources`."""
@@ -225,21 +296,27 @@ class Watcher:
             self.recorder.problem("before gradients", error)
 
     def _moved_by_hand(self, sources: Sequence[Any]) -> None:
-        """Weights that changed since they were differentiated, without an optimizer that was seen to do it."""
+        """Weights that changed since they were differentiated, without an optimizer that was seen
+        to do it.
+        """
         for weight in sources:
             known = self._by_hand.get(id(weight))
             if known is not None and (now := self.facts.prints.of(weight))["h"] != known:
                 self.deep.seen("update", self.facts.name(weight), out=[["", now]])
         self._by_hand.clear()
 
-    def after_gradient(self, sources: Sequence[Any], gradients: Sequence[Any], outermost: bool) -> None:
+    def after_gradient(
+        self, sources: Sequence[Any], gradients: Sequence[Any], outermost: bool
+    ) -> None:
         """A tape has given gradients."""
         try:
             if self.tensorflow.executing_eagerly():
                 weights = [one for one in sources if hasattr(one, "assign")]
                 if len(weights) == len(sources) == len(gradients) and outermost:
                     self.facts.gradients("gradient", weights, gradients)
-                    self._by_hand = {id(weight): self.facts.prints.of(weight)["h"] for weight in weights}
+                    self._by_hand = {
+                        id(weight): self.facts.prints.of(weight)["h"] for weight in weights
+                    }
             elif self.in_xla():
                 self.deep.unrecorded("tf.function", XLA)
             else:
@@ -252,11 +329,16 @@ class Watcher:
         self._by_hand.clear()
         self._untaken = False
 
-    # ------------------------------------------------------------------------------------------------ out of graphs
+    # -------------------------------------------------------------------------------- out of graphs
 
     def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
-        """Let each execution of the function that is being traced hand values out, as numpy arrays, behind its loss."""
-        self._hand_out(lambda *found: self.behind_loss(lambda: arrived(*[one.numpy() for one in found])), values)
+        """Let each execution of the function that is being traced hand values out, as numpy arrays,
+        behind its loss.
+        """
+        self._hand_out(
+            lambda *found: self.behind_loss(lambda: arrived(*[one.numpy() for one in found])),
+            values,
+        )
 
     def _hand_out(self, arrived: Callable[..., None], values: Sequence[Any]) -> Any:
         def each(*found: Any) -> None:
@@ -268,7 +350,9 @@ class Watcher:
         return self.tensorflow.py_function(each, list(values), [])
 
     def behind_loss(self, fact: Callable[[], None]) -> None:
-        """Write a fact now or, where branches of the graph run ahead of what hands out the loss, once that has arrived."""
+        """Write a fact now or, where branches of the graph run ahead of what hands out the loss,
+        once that has arrived.
+        """
         with self._lock:
             if self._rooted:
                 fact()

@@ -1,4 +1,6 @@
-"""What the deeper levels of TensorFlow and of Keras share: names of weights, where they were made, and the facts around an update."""
+"""What the deeper levels of TensorFlow and of Keras share: names of weights, where they were made,
+and the facts around an update.
+"""
 
 import os
 import sys
@@ -12,7 +14,9 @@ from .fingerprint import Prints, array, concrete
 
 _facts: List["Facts"] = []
 
-UNMADE = "its first value is not recorded: it is made and updated within one call of a compiled function"
+UNMADE = (
+    "its first value is not recorded: it is made and updated within one call of a compiled function"
+)
 LIMIT = 200_000
 """Variables of which is known where they were made."""
 Birth = Tuple[Any, Dict[str, Any]]
@@ -26,19 +30,26 @@ def of(recorder: Any) -> "Facts":
 
 
 class Facts:
-    """Writes facts on weights, losses, gradients and updates. Weights are variables of TensorFlow or of Keras."""
+    """Writes facts on weights, losses, gradients and updates.
+
+    Weights are variables of TensorFlow or of Keras.
+    """
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.deep = deeper.of(recorder)
         self.prints = Prints(self.deep)
-        self.names: Dict[int, Tuple[Any, str]] = {}  # key of a weight -> (it, its name); keeps it, so that keys stay theirs
+        # key of a weight -> (it, its name); keeps it, so that keys stay theirs
+        self.names: Dict[int, Tuple[Any, str]] = {}
         self.taken: Dict[str, int] = {}
         self.births: Dict[int, Birth] = {}
-        self.roots: Dict[str, str] = {}  # name of a model that is called by the script -> what its parts' paths begin with
+        # name of a model that is called by the script -> what its parts' paths begin with
+        self.roots: Dict[str, str] = {}
         self.begun = False
-        self.unmade: Set[str] = set()  # names of weights that had no value yet when they were looked at, and have not been updated
-        self.left: Dict[str, str] = {}  # name of a weight -> the hash of what an update left, until it is looked at again
+        # names of weights that had no value yet when they were looked at, and have not been updated
+        self.unmade: Set[str] = set()
+        # name of a weight -> the hash of what an update left, until it is looked at again
+        self.left: Dict[str, str] = {}
         for name in ("tensorflow", "keras"):
             self.foreign(name)
         self.deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
@@ -50,22 +61,32 @@ class Facts:
         if folder and folder not in self.deep.foreign:
             self.deep.foreign.append(folder)
 
-    # ------------------------------------------------------------------------------------------------ weights
+    # -------------------------------------------------------------------------------------- weights
 
     def born(self, weight: Any, line: str, states: Dict[str, str], seeds: int) -> None:
-        """A weight was made: the line of the script, the states that its values were drawn from, and how many seeds were set before."""
+        """A weight was made: the line of the script, the states that its values were drawn from,
+        and how many seeds were set before.
+        """
         if len(self.births) < LIMIT or id(weight) in self.births:
-            made = {**({"l": line} if line else {}), **({"g": states} if states else {}), "sn": seeds}
+            made = {
+                **({"l": line} if line else {}),
+                **({"g": states} if states else {}),
+                "sn": seeds,
+            }
             self.births[id(weight)] = (weakref.ref(weight), made)
 
     def root(self, name: str) -> str:
-        """What the paths in a model begin with: the first that is called needs nothing, others their names."""
+        """What the paths in a model begin with: the first that is called needs nothing, others
+        their names.
+        """
         if name not in self.roots:
             self.roots[name] = name if self.roots else ""
         return self.roots[name]
 
     def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
-        """Record the first values of new weights, and those written to since their update; at the very first, states of generators."""
+        """Record the first values of new weights, and those written to since their update; at the
+        very first, states of generators.
+        """
         for weight in weights:
             _, known = self.names.get(key(weight), (None, ""))
             if known and known not in self.unmade:
@@ -87,9 +108,15 @@ class Facts:
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
 
     def _written(self, weight: Any, name: str) -> None:
-        """Something else than an optimizer may have changed a weight since its update: once after each of them."""
+        """Something else than an optimizer may have changed a weight since its update: once after
+        each of them.
+        """
         left = self.left.pop(name, None)
-        if left is not None and concrete(weight) and (now := self.prints.of(weight)).get("h") != left:
+        if (
+            left is not None
+            and concrete(weight)
+            and (now := self.prints.of(weight)).get("h") != left
+        ):
             self.deep.seen("written", name, out=[["", now]])
 
     def _birth(self, weight: Any) -> Dict[str, Any]:
@@ -100,14 +127,18 @@ class Facts:
         return {}
 
     def name(self, weight: Any, frame: Any = None) -> str:
-        """The name of a weight: that of Keras, the one that it was given, or the variable that holds it in the script."""
+        """The name of a weight: that of Keras, the one that it was given, or the variable that
+        holds it in the script.
+        """
         known = self.names.get(key(weight))
         if known is not None:
             return known[1]
         if hasattr(weight, "path"):
             wanted = self.dotted(weight.path)
         else:
-            wanted = _own_name(weight) or variable_of(frame or self.deep.frame(1), weight) or "variable"
+            wanted = (
+                _own_name(weight) or variable_of(frame or self.deep.frame(1), weight) or "variable"
+            )
         number = self.taken[wanted] = self.taken.get(wanted, 0) + 1
         name = wanted if number == 1 else "%s (%d)" % (wanted, number)
         self.names[key(weight)] = (weight, name)
@@ -120,19 +151,32 @@ class Facts:
             path = self.roots[first] + "/" + rest if self.roots[first] else rest
         return path.replace("/", ".")
 
-    # ------------------------------------------------------------------------------------------------ around an update
+    # ----------------------------------------------------------------------------- around an update
 
     def differentiated(self, losses: Sequence[Any]) -> None:
         """What is differentiated, as numpy values."""
         for loss in losses:
             self.deep.seen("root", "loss", out=[["", self.prints.of(loss)]])
 
-    def gradients(self, kind: str, weights: Sequence[Any], gradients: Sequence[Any], index: Optional[int] = None) -> None:
-        """Gradients of weights, the last first: nearer to the order of the backward pass, which hands out all at once."""
+    def gradients(
+        self,
+        kind: str,
+        weights: Sequence[Any],
+        gradients: Sequence[Any],
+        index: Optional[int] = None,
+    ) -> None:
+        """Gradients of weights, the last first: nearer to the order of the backward pass, which
+        hands out all at once.
+        """
         keys = {} if index is None else {"o": index}
         for weight, gradient in reversed(list(zip(weights, gradients))):
             if gradient is not None:
-                self.deep.seen(kind, weight if isinstance(weight, str) else self.name(weight), out=[["", self.prints.of(gradient)]], **keys)
+                self.deep.seen(
+                    kind,
+                    weight if isinstance(weight, str) else self.name(weight),
+                    out=[["", self.prints.of(gradient)]],
+                    **keys,
+                )
 
     def updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
         """Weights and states of an optimizer after an update."""
@@ -159,9 +203,13 @@ class Facts:
 
 
 def has_value(weight: Any) -> bool:
-    """Whether a weight can be read. A variable of TensorFlow that is made while a function is traced is empty until the function runs.
+    """Whether a weight can be read.
 
-    Where the function makes variables, TensorFlow fills them after the first tracing and traces again before anything runs.
+    A variable of TensorFlow that is made while a function is traced is empty until the function
+    runs.
+
+    Where the function makes variables, TensorFlow fills them after the first tracing and traces
+    again before anything runs.
     """
     shape = getattr(getattr(weight, "_value", weight), "shape", None)
     fits = getattr(shape, "is_compatible_with", None)  # shapes of other frameworks are tuples
@@ -174,7 +222,9 @@ def has_value(weight: Any) -> bool:
 
 
 def key(weight: Any) -> int:
-    """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as either."""
+    """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as
+    either.
+    """
     inner = getattr(weight, "_value", None)
     return id(inner) if inner is not None and hasattr(inner, "assign") else id(weight)
 

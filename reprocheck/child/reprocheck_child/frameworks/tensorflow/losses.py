@@ -1,8 +1,10 @@
-"""TensorFlow 2: the target of every outermost `GradientTape.gradient`, eager, under `tf.function` and in programs compiled by XLA.
+"""TensorFlow 2: the target of every outermost `GradientTape.gradient`, eager, under `tf.function`
+and in programs compiled by XLA.
 
-Eager values are read as they are. In a traced function a `tf.py_function` hands each execution's value out, loops inside the function
-included; XLA admits none, so there the value is put into a variable that is read when the outermost function returns: of several steps
-inside one compiled call only the last loss is seen.
+Eager values are read as they are. In a traced function a `tf.py_function` hands each execution's
+value out, loops inside the function included; XLA admits none, so there the value is put into a
+variable that is read when the outermost function returns: of several steps inside one compiled call
+only the last loss is seen.
 """
 
 import functools
@@ -29,7 +31,10 @@ def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
             step()
             hooks[name] = "ok"
         except Exception as error:
-            hooks[name] = "not available in tensorflow %s: %r" % (getattr(tensorflow, "__version__", "?"), error)
+            hooks[name] = "not available in tensorflow %s: %r" % (
+                getattr(tensorflow, "__version__", "?"),
+                error,
+            )
     recorder.readers["tensorflow"] = adapter.log
     return hooks
 
@@ -45,7 +50,9 @@ def of(tensorflow: Any, recorder: Any) -> "Adapter":
 
 
 class Adapter:
-    """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer of Keras works."""
+    """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer
+    of Keras works.
+    """
 
     def __init__(self, tensorflow: Any, recorder: Any) -> None:
         self.tensorflow = tensorflow
@@ -61,7 +68,7 @@ class Adapter:
 
             self.deep = Watcher(tensorflow, recorder, self.in_xla)
 
-    # ------------------------------------------------------------------------------------------------ hooks
+    # ---------------------------------------------------------------------------------------- hooks
 
     def hook_tape(self) -> None:
         """Wrap `GradientTape.gradient`."""
@@ -88,10 +95,17 @@ class Adapter:
         backprop.GradientTape.gradient = gradient
 
     def hook_functions(self) -> None:
-        """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the outermost one has returned."""
+        """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the
+        outermost one has returned.
+        """
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
-        real, calls, returned, adapter = polymorphic_function.Function.__call__, self.calls, self.returned, self
+        real, calls, returned, adapter = (
+            polymorphic_function.Function.__call__,
+            self.calls,
+            self.returned,
+            self,
+        )
 
         @functools.wraps(real)
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -111,7 +125,7 @@ class Adapter:
 
         polymorphic_function.Function.__call__ = __call__
 
-    # ------------------------------------------------------------------------------------------------ losses
+    # --------------------------------------------------------------------------------------- losses
 
     def seen(self, target: Any, sources: Any, kind: str) -> None:
         """A gradient of `target` is about to be computed, or traced."""
@@ -121,7 +135,11 @@ class Adapter:
             self.deep.before_gradient(tf.nest.flatten(sources), kind == BACKWARD)
         weights = tf.nest.flatten(sources) if kind == BACKWARD and self.recorder.watching() else []
         if tf.executing_eagerly():
-            self.record(kind, [loss.numpy() for loss in losses], [int(each) for each in self.checksums(weights)])
+            self.record(
+                kind,
+                [loss.numpy() for loss in losses],
+                [int(each) for each in self.checksums(weights)],
+            )
             return
         if self.in_xla():
             sink = _Sink(tf, kind, losses, self.checksums(weights))
@@ -140,7 +158,11 @@ class Adapter:
         def arrived(*values: Any) -> None:
             if self.deep is not None:
                 self.deep.drew(draws, names, [value.numpy() for value in values[end:]])
-            self.record(kind, [value.numpy() for value in values[:count]], [int(value) for value in values[count:end]])
+            self.record(
+                kind,
+                [value.numpy() for value in values[:count]],
+                [int(value) for value in values[count:end]],
+            )
             if self.deep is not None:
                 self.deep.rooted()
 
@@ -167,9 +189,12 @@ class Adapter:
             self.recorder.loss([whole_or_float(loss) for loss in losses], dtype, kind, 1, "")
 
     def applied(self, index: int, iterations: Any) -> None:
-        """An optimizer of Keras was applied, or is being traced: an update each time. May end the process.
+        """An optimizer of Keras was applied, or is being traced: an update each time.
 
-        `iterations` is the optimizer's counter, which the update has moved on: what reads it runs after the update.
+        May end the process.
+
+        `iterations` is the optimizer's counter, which the update has moved on: what reads it runs
+        after the update.
         """
         tf = self.tensorflow
         if tf.executing_eagerly():
@@ -190,10 +215,14 @@ class Adapter:
         """Whether the function that is being traced, or one around it, is compiled by XLA."""
         util = sys.modules.get("tensorflow.python.ops.control_flow_util")
         graph = self.tensorflow.compat.v1.get_default_graph()
-        return any(self.calls.compiled) or bool(util is not None and util.GraphOrParentsInXlaContext(graph))
+        return any(self.calls.compiled) or bool(
+            util is not None and util.GraphOrParentsInXlaContext(graph)
+        )
 
     def scalar(self, target: Any) -> Any:
-        """The loss that a target stands for: before scaling, summed where it is no scalar (as the tape does)."""
+        """The loss that a target stands for: before scaling, summed where it is no scalar (as the
+        tape does).
+        """
         tf = self.tensorflow
         kept = self.unscaled.pop(id(target), None)
         loss = tf.convert_to_tensor(target if kept is None or kept[0]() is not target else kept[1])
@@ -204,7 +233,9 @@ class Adapter:
         return [checksum for weight in weights for checksum in self.checksum(weight)]
 
     def checksum(self, weight: Any) -> List[Any]:
-        """A position-weighted sum of the bits, modulo 2**64; nothing for what has none to look at."""
+        """A position-weighted sum of the bits, modulo 2**64; nothing for what has none to look
+        at.
+        """
         tf = self.tensorflow
         try:
             value = tf.reshape(tf.convert_to_tensor(weight), [-1])
@@ -229,7 +260,9 @@ class Adapter:
 
 
 class _Calls(threading.local):
-    """The `tf.function` objects that this thread is inside of, and the sinks that its compiled programs fill."""
+    """The `tf.function` objects that this thread is inside of, and the sinks that its compiled
+    programs fill.
+    """
 
     def __init__(self) -> None:
         self.compiled: List[bool] = []
@@ -237,20 +270,29 @@ class _Calls(threading.local):
 
 
 class _Sink:
-    """Variables that a compiled program fills with its losses. Values: losses, then checksums; `filled` counts the executions."""
+    """Variables that a compiled program fills with its losses.
+
+    Values: losses, then checksums; `filled` counts the executions.
+    """
 
     def __init__(self, tensorflow: Any, kind: str, losses: List[Any], checksums: List[Any]) -> None:
         self.kind = kind
         self.count = len(losses)
         self.draws: List[Any] = []  # what was found to draw while it was traced
         values = [*losses, *checksums]
-        from tensorflow.python.ops import resource_variable_ops  # the public class is refused while tracing
+        # the public class is refused while tracing
+        from tensorflow.python.ops import resource_variable_ops
 
         with tensorflow.init_scope():
             self.variables = [
-                resource_variable_ops.ResourceVariable(tensorflow.zeros((), value.dtype), trainable=False) for value in values
+                resource_variable_ops.ResourceVariable(
+                    tensorflow.zeros((), value.dtype), trainable=False
+                )
+                for value in values
             ]
-            self.filled = resource_variable_ops.ResourceVariable(tensorflow.zeros((), tensorflow.int64), trainable=False)
+            self.filled = resource_variable_ops.ResourceVariable(
+                tensorflow.zeros((), tensorflow.int64), trainable=False
+            )
         for variable, value in zip(self.variables, values):
             variable.assign(value)
         self.filled.assign_add(1)

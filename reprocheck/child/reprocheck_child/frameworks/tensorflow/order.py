@@ -1,4 +1,6 @@
-"""The order in which `fit` takes the samples of arrays: the indices that Keras shuffles, for a whole epoch at once."""
+"""The order in which `fit` takes the samples of arrays: the indices that Keras shuffles, for a
+whole epoch at once.
+"""
 
 import functools
 import threading
@@ -9,7 +11,9 @@ LIMIT = 100_000
 
 
 class Order:
-    """Hands the shuffled indices out of the pipeline that Keras makes of arrays, and says them with the first batch of their epoch."""
+    """Hands the shuffled indices out of the pipeline that Keras makes of arrays, and says them with
+    the first batch of their epoch.
+    """
 
     def __init__(self, tensorflow: Any, deep: Any) -> None:
         self.tensorflow = tensorflow

@@ -1,7 +1,8 @@
 """Where a script seeds generators, and where TensorFlow's global generator stands.
 
-Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed themselves from the system and show no state:
-a number that no two processes share stands for it then.
+Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed
+themselves from the system and show no state: a number that no two processes share stands for it
+then.
 """
 
 import functools
@@ -20,13 +21,17 @@ class Seeds:
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep
-        self.last: Dict[str, Tuple[Any, str]] = {}  # generator -> (fingerprint of the seed that the script set last, its line)
+        # generator -> (fingerprint of the seed that the script set last, its line)
+        self.last: Dict[str, Tuple[Any, str]] = {}
         self.others: Dict[str, str] = {}
         """Generator -> what else takes its seeds from it."""
-        self.left: Dict[str, bytes] = {}  # generator -> the state in which the last seed left it, at first that in which it was found
+        # generator -> the state in which the last seed left it, at first that in which it was found
+        self.left: Dict[str, bytes] = {}
 
     def hook(self) -> None:
-        """Watch `seed` of the modules random and numpy.random, where no other adapter has done so."""
+        """Watch `seed` of the modules random and numpy.random, where no other adapter has done
+        so.
+        """
         for generator, name in (("python", "random"), ("numpy", "numpy.random")):
             module = sys.modules.get(name)
             seed = getattr(module, "seed", None)
@@ -53,7 +58,10 @@ class Seeds:
                 setattr(owner, name, seed)
 
     def _said(self, generator: str, value: Any, before: bytes, silent: bool) -> None:
-        leaf, line = leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}, self.deep.source(2)
+        leaf, line = (
+            leaves.plain(value) or {"h": "", "d": leaves.type_name(value)},
+            self.deep.source(2),
+        )
         self.last[generator] = (leaf, line)
         keys: Dict[str, Any] = {"l": line} if line else {}
         if value is None:
@@ -70,7 +78,11 @@ class Seeds:
 
     def _state(self, generator: str) -> bytes:
         try:
-            return bytes(self.deep.generators[generator]()) if generator in self.deep.generators else b""
+            return (
+                bytes(self.deep.generators[generator]())
+                if generator in self.deep.generators
+                else b""
+            )
         except Exception:
             return b""
 

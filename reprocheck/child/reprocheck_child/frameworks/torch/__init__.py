@@ -1,1 +1,3 @@
-"""PyTorch, and every backend that plugs into it: losses at level loss, the deeper levels, controls."""
+"""PyTorch, and every backend that plugs into it: losses at level loss, the deeper levels,
+controls.
+"""

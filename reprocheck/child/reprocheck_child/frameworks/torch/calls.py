@@ -1,4 +1,6 @@
-"""One operator call as a fact: its tensors by the names of its schema, the line and the module, and in the backward pass the node."""
+"""One operator call as a fact: its tensors by the names of its schema, the line and the module, and
+in the backward pass the node.
+"""
 
 import os
 import sys
@@ -13,11 +15,20 @@ _SILENT = ("profiler", "prim", "c10d_functional_wait")
 _UNINITIALISED = ("empty", "new_empty", "_empty", "resize_")
 _VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh")
 _OVERWRITING = (
-    "copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "exponential_", "log_normal_", "geometric_", "cauchy_", "set_", "resize_",
+    "copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "exponential_", "log_normal_",
+    "geometric_", "cauchy_", "set_", "resize_",
 )  # fmt: skip
 _ROUNDED = ("ProdBackward", "CumprodBackward")
-"""Nodes whose gradient is computed by another formula while a dispatch mode is there: found by comparing 75 functions bit by bit."""
-_SCRATCH = {"_embedding_bag": 1, "_embedding_bag_forward_only": 1, "mkldnn_rnn_layer": 3, "_cudnn_rnn": 3, "miopen_rnn": 3}
+"""Nodes whose gradient is computed by another formula while a dispatch mode is there: found by
+comparing 75 functions bit by bit.
+"""
+_SCRATCH = {
+    "_embedding_bag": 1,
+    "_embedding_bag_forward_only": 1,
+    "mkldnn_rnn_layer": 3,
+    "_cudnn_rnn": 3,
+    "miopen_rnn": 3,
+}
 """Operators whose later outputs are scratch memory: how many of the first ones are results."""
 
 
@@ -68,9 +79,11 @@ class Calls:
         if len(self.origins) > _ORIGINS:
             self.origins.clear()
 
-    # ------------------------------------------------------------------------------------------------ before and after
+    # ----------------------------------------------------------------------------- before and after
 
-    def before(self, function: Any, types: Any, args: Any, kwargs: Any, inside: str) -> Optional[Call]:
+    def before(
+        self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
+    ) -> Optional[Call]:
         """What is known before an operator runs; None where it is not to be recorded."""
         schema = self.schemas.get(function)
         if schema is None:
@@ -85,7 +98,9 @@ class Calls:
         if not call.recorded:
             return call if call.node is None else None
         if self.count >= LIMIT:
-            self.deep.unrecorded("operators", "more than %d calls: the later ones are not recorded" % LIMIT)
+            self.deep.unrecorded(
+                "operators", "more than %d calls: the later ones are not recorded" % LIMIT
+            )
             return None
         self.count += 1
         self._inputs(call, schema, args, kwargs)
@@ -94,7 +109,9 @@ class Calls:
         return call
 
     def after(self, call: Call, output: Any) -> None:
-        """The operator has returned: write the fact, and remember which node of the graph it is behind."""
+        """The operator has returned: write the fact, and remember which node of the graph it is
+        behind.
+        """
         module = self.deep.module_path()
         number = self.number() - 1
         if number >= self.first:
@@ -108,7 +125,10 @@ class Calls:
         if call.node is not None:
             keys["bw"], keys["node"] = True, call.node.name()
             if keys["node"].startswith(_ROUNDED):
-                self.deep.recorder.note("gradient-of-products", "Recording each operator changes how the gradient of a product is rounded.")
+                self.deep.recorder.note(
+                    "gradient-of-products",
+                    "Recording each operator changes how the gradient of a product is rounded.",
+                )
             origin = self.origins.get(call.node._sequence_nr())
             if origin is not None:
                 module, call.line = module or origin.module, call.line or origin.line
@@ -119,7 +139,9 @@ class Calls:
         self.deep.seen("op", schema.name, **keys)
 
     def backward(self, name: str, number: int, function: Any, given: Any, returned: Any) -> None:
-        """The backward of an `autograd.Function` of the script has run, given the gradients of its outputs."""
+        """The backward of an `autograd.Function` of the script has run, given the gradients of its
+        outputs.
+        """
         keys: Dict[str, Any] = {"bw": True, "node": name, "k": "autograd.Function"}
         code = getattr(function.backward, "__code__", None)
         file = "" if code is None else self.deep._user_file(code.co_filename)
@@ -128,20 +150,32 @@ class Calls:
             keys["l"] = "%s:%d" % (file, code.co_firstlineno)
         if origin is not None and origin.module:
             keys["m"] = origin.module
-        self.deep.seen("op", name, **{"in": self.prints.leaves(given), "out": self.prints.leaves(returned)}, **keys)
+        self.deep.seen(
+            "op",
+            name,
+            **{"in": self.prints.leaves(given), "out": self.prints.leaves(returned)},
+            **keys,
+        )
 
     def _wanted(self, node: Any, inside: str) -> bool:
-        """In the backward pass, only what belongs to the module: nodes of its operators, and functions of the script."""
+        """In the backward pass, only what belongs to the module: nodes of its operators, and
+        functions of the script.
+        """
         if node is None or not inside:
             return True
         if node._sequence_nr() in self.origins or isinstance(node, self.function_node):
             return True
-        return bool((self.deep.module_path() + ".").startswith(inside + "."))  # a checkpoint runs the forward again
+        # a checkpoint runs the forward again
+        return bool((self.deep.module_path() + ".").startswith(inside + "."))
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --------------------------------------------------------------------------------------- values
 
     def _inputs(self, call: Call, schema: "_Schema", args: Any, kwargs: Any) -> None:
-        given = dict(zip(schema.names, args)) if len(schema.names) >= len(args) else dict(enumerate(args))
+        given = (
+            dict(zip(schema.names, args))
+            if len(schema.names) >= len(args)
+            else dict(enumerate(args))
+        )
         given.update(kwargs)
         call.mutated = [given[name] for name in schema.written if name in given]
         for name in schema.overwritten:
@@ -151,8 +185,15 @@ class Calls:
                 del given[name]
                 if value is not self.torch.default_generator:
                     call.keys["private"] = self.deep.hash_bytes(value.get_state().numpy().tobytes())
-            elif callable(value) or isinstance(value, (self.torch.dtype, self.torch.device, self.torch.layout, self.torch.memory_format)):
-                given[name] = str(value)[:100] if not callable(value) else getattr(value, "__name__", type(value).__name__)
+            elif callable(value) or isinstance(
+                value,
+                (self.torch.dtype, self.torch.device, self.torch.layout, self.torch.memory_format),
+            ):
+                given[name] = (
+                    str(value)[:100]
+                    if not callable(value)
+                    else getattr(value, "__name__", type(value).__name__)
+                )
         call.keys["in"] = self.prints.leaves(given)
 
     def _outputs(self, call: Call, schema: "_Schema", output: Any) -> List[Any]:
@@ -162,13 +203,24 @@ class Calls:
             output = output[: schema.scratch]
         if schema.uninitialised and isinstance(output, self.torch.Tensor):
             call.keys["uninitialised"] = True
-            return [["", {"h": "", "d": str(output.dtype).replace("torch.", ""), "s": list(output.shape)}]]
+            return [
+                [
+                    "",
+                    {
+                        "h": "",
+                        "d": str(output.dtype).replace("torch.", ""),
+                        "s": list(output.shape),
+                    },
+                ]
+            ]
         return list(self.prints.leaves(output))
 
-    # ------------------------------------------------------------------------------------------------ lines
+    # ---------------------------------------------------------------------------------------- lines
 
     def _line(self) -> Optional[str]:
-        """The script's line that an operator runs for, "" where there is none; None where the recorder itself called it."""
+        """The script's line that an operator runs for, "" where there is none; None where the
+        recorder itself called it.
+        """
         frame = sys._getframe(4)
         owners = self.owners
         while frame is not None:
@@ -186,12 +238,17 @@ class Calls:
         return ""
 
     def _owner(self, code: Any) -> str:
-        """Whose code it is. The recorder's wrappers close over the function that they wrap, and let the look through."""
+        """Whose code it is. The recorder's wrappers close over the function that they wrap, and let
+        the look through.
+        """
         file = code.co_filename
         if os.path.abspath(file).startswith(_OWN):
             if code.co_name == "run_backward":
                 return "engine"
-            wraps = any(name.startswith("real") or name in ("run", "scale", "step") for name in code.co_freevars)
+            wraps = any(
+                name.startswith("real") or name in ("run", "scale", "step")
+                for name in code.co_freevars
+            )
             return "wrapper" if wraps or code.co_name == "__torch_dispatch__" else "own"
         return "user" if self.deep._user_file(file) else "other"
 
@@ -209,8 +266,16 @@ class _Schema:
         self.name = str(function) if name else "%s.%s" % (type(function).__name__, function)
         self.silent = space in _SILENT
         self.names = [argument.name for argument in arguments]
-        self.written = [argument.name for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write]
-        self.overwritten = [name for name in self.written if (aten and base in _OVERWRITING) or _is_out(schema, name)]
+        self.written = [
+            argument.name
+            for argument in arguments
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        self.overwritten = [
+            name
+            for name in self.written
+            if (aten and base in _OVERWRITING) or _is_out(schema, name)
+        ]
         self.view = _is_view(schema) or (aten and base in _VIEWS)
         self.random = schema is None or not aten or (tag is not None and tag in function.tags)
         self.scratch = _SCRATCH.get(base, 0) if aten else 0
@@ -218,7 +283,9 @@ class _Schema:
 
 
 def _is_view(schema: Any) -> bool:
-    """Whether an operator returns its first input in another shape: no number is made, and who reads it says what is there."""
+    """Whether an operator returns its first input in another shape: no number is made, and who
+    reads it says what is there.
+    """
     aliases = [value.alias_info for value in schema.returns] if schema is not None else []
     return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
 

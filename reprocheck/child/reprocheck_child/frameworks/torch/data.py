@@ -1,6 +1,8 @@
-"""What a `DataLoader` hands out: batches with their samples' indices and workers, and the order of samples of each epoch.
+"""What a `DataLoader` hands out: batches with their samples' indices and workers, and the order of
+samples of each epoch.
 
-The iterator of a loader is watched, not the loader: `_BaseDataLoaderIter` is the base of every iterator, also of trainers' own loaders.
+The iterator of a loader is watched, not the loader: `_BaseDataLoaderIter` is the base of every
+iterator, also of trainers' own loaders.
 """
 
 import functools
@@ -48,7 +50,8 @@ class Loaders:
         self.count = 0
         self.places: Dict[int, Tuple[Any, str]] = {}
         self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
-        self.held: Dict[int, Tuple[Any, Dict[str, str]]] = {}  # id of a loader -> (a reference, what its data set holds)
+        # id of a loader -> (a reference, what its data set holds)
+        self.held: Dict[int, Tuple[Any, Dict[str, str]]] = {}
 
     def watch(self) -> None:
         """Wrap the making of loaders, and what their iterators do."""
@@ -64,7 +67,13 @@ class Loaders:
         if several is not None:
             self._wrap(several, "_process_data", self.from_worker, None)
 
-    def _wrap(self, owner: Any, name: str, before: Optional[Callable[..., None]], after: Optional[Callable[..., None]]) -> None:
+    def _wrap(
+        self,
+        owner: Any,
+        name: str,
+        before: Optional[Callable[..., None]],
+        after: Optional[Callable[..., None]],
+    ) -> None:
         real, record = getattr(owner, name), self._record
 
         @functools.wraps(real)
@@ -87,7 +96,7 @@ class Loaders:
         except Exception as error:
             self.deep.recorder.problem("watching a loader", error)
 
-    # ------------------------------------------------------------------------------------------------ names
+    # ---------------------------------------------------------------------------------------- names
 
     def built(self, returned: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
         """A loader was made: its number is its place among all."""
@@ -107,7 +116,9 @@ class Loaders:
             known.pop(identity, None)
 
     def place(self, loader: Any) -> str:
-        """`DataLoader[0]`, with the name of the variable that held the loader when it was first walked through."""
+        """`DataLoader[0]`, with the name of the variable that held the loader when it was first
+        walked through.
+        """
         known = self.places.get(id(loader))
         if known is None or known[0]() is not loader:
             name = "%s[%d]" % (type(loader).__name__, self._number(loader))
@@ -116,9 +127,11 @@ class Loaders:
             self.places[id(loader)] = known
         return known[1]
 
-    # ------------------------------------------------------------------------------------------------ epochs
+    # --------------------------------------------------------------------------------------- epochs
 
-    def before_epoch(self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any) -> None:
+    def before_epoch(
+        self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
         """An iterator is made, or begins again."""
         if loader is None:
             return
@@ -142,11 +155,15 @@ class Loaders:
         """What the data set of a loader holds, looked at once."""
         known = self.held.get(id(loader))
         if known is None or known[0]() is not loader:
-            facts = torch_held.facts(self.torch, self.deep.fingerprints, self.deep.hash_bytes, loader.dataset)
+            facts = torch_held.facts(
+                self.torch, self.deep.fingerprints, self.deep.hash_bytes, loader.dataset
+            )
             known = self.held[id(loader)] = (weakref.ref(loader), facts)
         return known[1]
 
-    def after_epoch(self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any) -> None:
+    def after_epoch(
+        self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
         """It was made: what was drawn for that counts to the epoch."""
         epoch = self.epochs.get(iterator)
         if epoch is None or epoch.begun:
@@ -168,8 +185,13 @@ class Loaders:
                 epoch.moved[name] = (epoch.moved.get(name, (before,))[0], state)
         epoch.before = states
 
-    def _only_base_seed(self, loader: Any, before: Dict[str, bytes], after: Dict[str, bytes]) -> bool:
-        """Whether only the seed for workers was drawn from torch. Without workers it is drawn too, and nothing hangs on it."""
+    def _only_base_seed(
+        self, loader: Any, before: Dict[str, bytes], after: Dict[str, bytes]
+    ) -> bool:
+        """Whether only the seed for workers was drawn from torch.
+
+        Without workers it is drawn too, and nothing hangs on it.
+        """
         if loader.generator is not None or before.get("torch", b"") == after.get("torch", b""):
             return False
         torch = self.torch
@@ -179,19 +201,26 @@ class Loaders:
         return bool(copy.get_state().numpy().tobytes() == after["torch"])
 
     def _private(self, loader: Any) -> Dict[str, str]:
-        """State of the generators that the loader and its samplers have of their own, by where they hang."""
+        """State of the generators that the loader and its samplers have of their own, by where they
+        hang.
+        """
         found: Dict[str, str] = {}
         owner, path = loader, ""
         for _ in range(4):
             attributes = getattr(owner, "__dict__", {})
             generator = attributes.get("generator")
-            if isinstance(generator, self.torch.Generator) and generator is not self.torch.default_generator:
-                found[path + "generator"] = self.deep.hash_bytes(generator.get_state().numpy().tobytes())
+            if (
+                isinstance(generator, self.torch.Generator)
+                and generator is not self.torch.default_generator
+            ):
+                found[path + "generator"] = self.deep.hash_bytes(
+                    generator.get_state().numpy().tobytes()
+                )
             name = "batch_sampler" if attributes.get("batch_sampler") is not None else "sampler"
             owner, path = attributes.get(name), path + name + "."
         return found
 
-    # ------------------------------------------------------------------------------------------------ indices
+    # -------------------------------------------------------------------------------------- indices
 
     def before_index(self, returned: Any, iterator: Any) -> None:
         """The sampler is asked for the indices of a batch."""
@@ -222,7 +251,9 @@ class Loaders:
             keys["g"] = {name: digest(states[0]) for name, states in epoch.moved.items()}
             keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
         if epoch.last is not None:
-            order, whole = torch_order.epoch(iterator._sampler_iter, iterator._index_sampler, epoch.last)
+            order, whole = torch_order.epoch(
+                iterator._sampler_iter, iterator._index_sampler, epoch.last
+            )
             order = torch_held.mapped(order, epoch.chosen)
             if order is not None:
                 keys["idx"] = order[: torch_order.LIMIT]
@@ -231,7 +262,7 @@ class Loaders:
                     keys["cut"] = True
         self.deep.seen("epoch", epoch.place, **keys)
 
-    # ------------------------------------------------------------------------------------------------ batches
+    # -------------------------------------------------------------------------------------- batches
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
         """The next batch is asked for."""
@@ -240,12 +271,20 @@ class Loaders:
             epoch.worker = epoch.handed = None
             epoch.before = self.deep.states()
 
-    def from_worker(self, returned: Any, iterator: Any, data: Any, worker: Any = None, *args: Any, **kwargs: Any) -> None:
-        """A worker's batch is about to be handed out: its task is the one that is no longer waited for."""
+    def from_worker(
+        self, returned: Any, iterator: Any, data: Any, worker: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        """A worker's batch is about to be handed out: its task is the one that is no longer waited
+        for.
+        """
         epoch = self.epochs.get(iterator)
         if epoch is not None:
             epoch.worker = worker
-            done = [task for task in epoch.indices if task not in iterator._task_info and task < iterator._send_idx]
+            done = [
+                task
+                for task in epoch.indices
+                if task not in iterator._task_info and task < iterator._send_idx
+            ]
             epoch.handed = epoch.indices[done[-1]] if done else None
             for task in done:
                 del epoch.indices[task]
@@ -265,7 +304,9 @@ class Loaders:
         samples = prints.samples(batch)
         if samples and (indices is None or len(samples) == len(indices)):
             keys["n"] = samples
-        self.deep.seen("batch", epoch.place, out=prints.leaves(batch), dataset=epoch.keys["dataset"], **keys)
+        self.deep.seen(
+            "batch", epoch.place, out=prints.leaves(batch), dataset=epoch.keys["dataset"], **keys
+        )
 
 
 def _class_name(dataset: Any) -> str:

@@ -1,4 +1,6 @@
-"""PyTorch at the levels `module` and `op`: weights, batches, calls of modules, gradients and updates of the first iterations."""
+"""PyTorch at the levels `module` and `op`: weights, batches, calls of modules, gradients and
+updates of the first iterations.
+"""
 
 import functools
 import os
@@ -13,7 +15,9 @@ from .modules import Modules
 from .names import Names
 from .states import device_state, host_state
 
-EAGER = "Compiled code was run as it is written (torch.compile): its values differ from those compiled."
+EAGER = (
+    "Compiled code was run as it is written (torch.compile): its values differ from those compiled."
+)
 
 
 def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
@@ -99,7 +103,9 @@ class _Deep:
         """Global pre-hook of `Optimizer.step`."""
         try:
             if not self.adapter.inside_step(sys._getframe(1)):
-                self.gradients.before_step(optimizer, self.adapter.index_of(optimizer), _closure(args, kwargs))
+                self.gradients.before_step(
+                    optimizer, self.adapter.index_of(optimizer), _closure(args, kwargs)
+                )
         except Exception as error:
             self.deep.recorder.problem("before an update", error)
 
@@ -110,10 +116,13 @@ class _Deep:
         except Exception as error:
             self.deep.recorder.problem("looking at an update", error)
 
-    # ------------------------------------------------------------------------------------------------ generators of devices
+    # ------------------------------------------------------------------------ generators of devices
 
     def find_devices(self) -> None:
-        """Add the generator of the device in use. A backend that is not initialised is left alone."""
+        """Add the generator of the device in use.
+
+        A backend that is not initialised is left alone.
+        """
         for backend, module in self.backends:
             if module.is_initialized():
                 index = module.current_device()
@@ -127,10 +136,13 @@ class _Deep:
         if hasattr(module, "is_initialized") and all(name != known for known, _ in self.backends):
             self.backends.append((name, module))
 
-    # ------------------------------------------------------------------------------------------------ compilers
+    # ------------------------------------------------------------------------------------ compilers
 
     def watch_compilers(self) -> None:
-        """Run what a script compiles as it is written: modules inside compiled code are not seen. Compilers are loaded by the first use."""
+        """Run what a script compiles as it is written: modules inside compiled code are not seen.
+
+        Compilers are loaded by the first use.
+        """
         torch, recorder, real = self.torch, self.deep.recorder, self.torch.compile
         done: List[bool] = []
 
@@ -142,7 +154,9 @@ class _Deep:
                     torch.compiler.set_stance("force_eager")
                     recorder.note("eager", EAGER)
                 except Exception as error:
-                    self.deep.unrecorded("torch.compile", "compiled code could not be opened: " + repr(error))
+                    self.deep.unrecorded(
+                        "torch.compile", "compiled code could not be opened: " + repr(error)
+                    )
             return real(*args, **kwargs)
 
         torch.compile = compile

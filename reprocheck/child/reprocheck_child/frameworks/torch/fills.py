@@ -1,28 +1,35 @@
-"""Which line of the script wrote to a weight last before the training, and where the generators stood then.
+"""Which line of the script wrote to a weight last before the training, and where the generators
+stood then.
 
-A layer is filled where it is built, and often filled again: by `nn.init`, by `copy_`, by `weight.data *= 0.5`. All of
-them write in place, through methods of `Tensor`. These are wrapped until the first forward or backward pass, and then
-they are as they were.
+A layer is filled where it is built, and often filled again: by `nn.init`, by `copy_`, by
+`weight.data *= 0.5`. All of them write in place, through methods of `Tensor`. These are wrapped
+until the first forward or backward pass, and then they are as they were.
 """
 
 from types import MethodType
 from typing import Any, Dict, Optional, Set, Tuple
 
 METHODS = (
-    "normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_", "bernoulli_",
+    "normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_",
+    "bernoulli_",
     "copy_", "fill_", "zero_", "add_", "sub_", "mul_", "div_", "clamp_",
     "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__",
 )  # fmt: skip
 """The methods that scripts and initializers fill weights with."""
 _MOST = 1_000_000
-"""Writes looked at: a script that writes more than that before it trains is not slowed down any further."""
+"""Writes looked at: a script that writes more than that before it trains is not slowed down any
+further.
+"""
 
 
 class Write:
-    """A method that writes to tensors, looked at. To everybody else it is that method: equal to it, hashed and pickled as it, of its type.
+    """A method that writes to tensors, looked at.
 
-    Scripts and libraries keep methods: in tables of what a subclass of `Tensor` overrides, in attributes of a model that
-    is saved. What they keep while this stands for the method goes on to work, and to be found, when the method is back.
+    To everybody else it is that method: equal to it, hashed and pickled as it, of its type.
+
+    Scripts and libraries keep methods: in tables of what a subclass of `Tensor` overrides, in
+    attributes of a model that is saved. What they keep while this stands for the method goes on to
+    work, and to be found, when the method is back.
     """
 
     def __init__(self, fills: "Fills", real: Any) -> None:
@@ -75,7 +82,9 @@ class Fills:
         self.weights: Set[int] = set()
         """Addresses of the storages of weights."""
         self.last: Dict[int, Dict[str, Any]] = {}
-        """Address -> keys of the fact: line (`wl`), generators (`g`), seeds set before (`sn`), number of the write (`wn`)."""
+        """Address -> keys of the fact: line (`wl`), generators (`g`), seeds set before (`sn`),
+        number of the write (`wn`).
+        """
         self.count = 0
         self.looked = 0
         self.inside = False
@@ -99,7 +108,10 @@ class Fills:
         self.wrapped.clear()
 
     def registered(self, tensor: Any) -> None:
-        """A tensor became a weight. What was written to its address before this is known by where it was made."""
+        """A tensor became a weight.
+
+        What was written to its address before this is known by where it was made.
+        """
         address = self._address(tensor)
         if address:
             self.weights.add(address)
@@ -118,7 +130,9 @@ class Fills:
             return 0
 
     def watched(self, tensor: Any) -> int:
-        """The address of a weight that is about to be written to; 0 for other tensors, inside of another write, and later."""
+        """The address of a weight that is about to be written to; 0 for other tensors, inside of
+        another write, and later.
+        """
         if self.over or self.inside or not self.weights or self.looked >= _MOST:
             return 0
         self.looked += 1
@@ -137,9 +151,17 @@ class Fills:
                 return
             now = self.deep.states()
             marks = self.deep.marks
-            since = {name: marks[name] for name, state in before.items() if marks.get(name, state) != state}
-            meanwhile = {name: state for name, state in before.items() if now.get(name, state) != state}
-            drawn = {**meanwhile, **since} or {name: state for name, state in before.items() if name == "torch"}
+            since = {
+                name: marks[name]
+                for name, state in before.items()
+                if marks.get(name, state) != state
+            }
+            meanwhile = {
+                name: state for name, state in before.items() if now.get(name, state) != state
+            }
+            drawn = {**meanwhile, **since} or {
+                name: state for name, state in before.items() if name == "torch"
+            }
             self.count += 1
             self.last[address] = {
                 "wl": self.deep.source(2),

@@ -1,8 +1,10 @@
-"""Fingerprints of torch tensors: an exact hash of the bytes, a sketch, the norm. No tensor is changed and no generator read.
+"""Fingerprints of torch tensors: an exact hash of the bytes, a sketch, the norm.
 
-On the host the bytes are hashed where they lie; sketches are finished many at a time: `finish`. On a device hash, sketch and norm are
-computed there and copied aside, without waiting. The work is done below autograd, autocast and every mode of dispatch, so that nothing
-of it is seen by them.
+No tensor is changed and no generator read.
+
+On the host the bytes are hashed where they lie; sketches are finished many at a time: `finish`. On
+a device hash, sketch and norm are computed there and copied aside, without waiting. The work is
+done below autograd, autocast and every mode of dispatch, so that nothing of it is seen by them.
 """
 
 import ctypes
@@ -36,13 +38,17 @@ class _Kind(NamedTuple):
 
 
 class Fingerprints:
-    """Fingerprints of tensors and of nested values that hold tensors. Nothing here raises; do not change what is returned.
+    """Fingerprints of tensors and of nested values that hold tensors.
 
-    A fingerprint of a tensor on the host may lack its sketch and norm (`k`, `z`) until `finish` is called.
-    `unrecorded(where, why)` is told of tensors that cannot be read.
+    Nothing here raises; do not change what is returned.
+
+    A fingerprint of a tensor on the host may lack its sketch and norm (`k`, `z`) until `finish` is
+    called. `unrecorded(where, why)` is told of tensors that cannot be read.
     """
 
-    def __init__(self, torch: Any, recorder: Any, unrecorded: "Optional[Callable[[str, str], None]]" = None) -> None:
+    def __init__(
+        self, torch: Any, recorder: Any, unrecorded: "Optional[Callable[[str, str], None]]" = None
+    ) -> None:
         self.torch = torch
         self.recorder = recorder
         self.unrecorded = unrecorded
@@ -50,18 +56,23 @@ class Fingerprints:
         self.sketches = HostSketches(torch, self.tables)
         self.sums = WordSums(torch)
         self.kinds: Dict[Any, _Kind] = {}
-        self.known: Dict[Any, Fingerprint] = {}  # by hash, dtype and shape: bytes seen again need no second sketch
+        # by hash, dtype and shape: bytes seen again need no second sketch
+        self.known: Dict[Any, Fingerprint] = {}
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.strided = torch.strided
         glance = Glance(torch)
         self.look, self.mark = glance.look, glance.mark
-        self.below, self.functions, self.keys = torch._C._ExcludeDispatchKeyGuard, torch._C.DisableTorchFunction, _hidden(torch)
+        self.below, self.functions, self.keys = (
+            torch._C._ExcludeDispatchKeyGuard,
+            torch._C.DisableTorchFunction,
+            _hidden(torch),
+        )
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
         self.announced = False
         recorder.on_fork.append(self.forked)
 
-    # ------------------------------------------------------------------------------------------------ one tensor
+    # ----------------------------------------------------------------------------------- one tensor
 
     def of(self, tensor: Any) -> Fingerprint:
         """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
@@ -69,17 +80,28 @@ class Fingerprints:
         self.finish()
         return read if isinstance(read, dict) else read(True) or {"d": "", "s": [], "h": ""}
 
-    def later(self, tensor: Any, fresh: bool = False, sketched: bool = True) -> "Fingerprint | Reading":
-        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until it has arrived unless told to wait.
+    def later(
+        self, tensor: Any, fresh: bool = False, sketched: bool = True
+    ) -> "Fingerprint | Reading":
+        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until
+        it has arrived unless told to wait.
 
-        `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may have no sketch and no norm.
+        `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may
+        have no sketch and no norm.
         """
         try:
             if not self.announced:
                 self.announced = True
-                self.recorder.emit({"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME})
+                self.recorder.emit(
+                    {"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME}
+                )
             with self.functions():
-                if type(tensor) in self.plain and tensor.is_cpu and tensor.layout is self.strided and not tensor.is_nested:
+                if (
+                    type(tensor) in self.plain
+                    and tensor.is_cpu
+                    and tensor.layout is self.strided
+                    and not tensor.is_nested
+                ):
                     kind = self.kinds.get(tensor.dtype) or self._kind(tensor.dtype)
                     if not kind.quantized:
                         return self._host(tensor, kind, fresh, sketched)
@@ -109,12 +131,24 @@ class Fingerprints:
             return {"h": "", "d": self._name(tensor.dtype), "s": list(tensor.shape), "dev": "meta"}
         if tensor.layout is not self.strided or tensor.is_nested or tensor.is_quantized:
             return self._combined(tensor, torch_parts.parts(self.torch, tensor))
-        return self._host(tensor, self._kind(tensor.dtype)) if tensor.is_cpu else self._elsewhere(tensor)
+        return (
+            self._host(tensor, self._kind(tensor.dtype))
+            if tensor.is_cpu
+            else self._elsewhere(tensor)
+        )
 
-    def _host(self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True) -> Fingerprint:
-        address = tensor.data_ptr()  # raises for what only looks like a tensor, before any work on it
+    def _host(
+        self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True
+    ) -> Fingerprint:
+        # raises for what only looks like a tensor, before any work on it
+        address = tensor.data_ptr()
         size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
-        if tensor.is_neg() or (kind.complex and tensor.is_conj()) or not tensor.is_contiguous() or (size and not address):
+        if (
+            tensor.is_neg()
+            or (kind.complex and tensor.is_conj())
+            or not tensor.is_contiguous()
+            or (size and not address)
+        ):
             with self.below(self.keys):
                 tensor = self._flat(tensor)
             address = tensor.data_ptr()
@@ -172,10 +206,12 @@ class Fingerprints:
             tensor = self.torch.zeros_like(tensor)
         return tensor
 
-    # ------------------------------------------------------------------------------------------------ tensors made of tensors
+    # ---------------------------------------------------------------------- tensors made of tensors
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
-        """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the type of plain ones."""
+        """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the
+        type of plain ones.
+        """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)
             with self.below(self.keys), self.functions():
@@ -184,7 +220,9 @@ class Fingerprints:
             return None
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
-        """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with the hash of the others, the structure."""
+        """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with
+        the hash of the others, the structure.
+        """
         name = self._name(tensor.dtype)
         shape = [tensor.size(0)] if tensor.is_nested else [int(length) for length in tensor.shape]
         reads = [self._tensor(part) for part in parts]
@@ -192,14 +230,25 @@ class Fingerprints:
             return {"h": hashing.digest(b""), "d": name, "s": shape}
 
         def join(found: List[Fingerprint]) -> Fingerprint:
-            texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in found]
-            whole = {"h": hashing.digest("|".join(texts).encode()) if all(part["h"] for part in found) else "", "d": name, "s": shape}
+            texts = [
+                "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
+                for part in found
+            ]
+            whole = {
+                "h": hashing.digest("|".join(texts).encode())
+                if all(part["h"] for part in found)
+                else "",
+                "d": name,
+                "s": shape,
+            }
             values = found[0]
             if "a" in values:
                 whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
             whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
             if "k" in values and texts[1:] and isinstance(values["z"], float):
-                whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, hashing.digest("|".join(texts[1:]).encode()))
+                whole["k"] = sketch.marked(
+                    values["k"], values["z"] or 1.0, hashing.digest("|".join(texts[1:]).encode())
+                )
             return whole
 
         if all(isinstance(part, dict) for part in reads):
@@ -218,10 +267,12 @@ class Fingerprints:
 
         return read
 
-    # ------------------------------------------------------------------------------------------------ devices
+    # -------------------------------------------------------------------------------------- devices
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
-        """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the host that is waited for."""
+        """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the
+        host that is waited for.
+        """
         _refuse_capture(self.torch, tensor)
         kind = (tensor.device.type, tensor.dtype)
         if kind not in self.unable:
@@ -234,7 +285,9 @@ class Fingerprints:
         return {**found, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
-        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers copied aside."""
+        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers copied
+        aside.
+        """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
         found: Fingerprint = {"h": "", "d": self._name(dtype), "s": shape, "dev": device, "a": SUMS}
@@ -247,7 +300,10 @@ class Fingerprints:
         flat = None
         if kind.numbers:
             flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1)
-            packed += [on_device(torch, self.tables, flat).view(torch.int64), self._device_norm(flat)]
+            packed += [
+                on_device(torch, self.tables, flat).view(torch.int64),
+                self._device_norm(flat),
+            ]
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))
         fetch = self._copy_aside(torch.cat(packed))
@@ -260,11 +316,15 @@ class Fingerprints:
                 found["h"] = WordSums.text(*numbers[:2].tolist(), size)
                 if flat_known:
                     end = 2 + sketch.SIZE // 2
-                    found["k"] = sketch.text(ctypes.string_at(numbers[2:end].data_ptr(), sketch.SIZE * 4))
+                    found["k"] = sketch.text(
+                        ctypes.string_at(numbers[2:end].data_ptr(), sketch.SIZE * 4)
+                    )
                     found["z"] = leaves.number(numbers[end : end + 1].view(torch.float64).item())
                     if small:
                         values = numbers[end + 1 :].view(torch.float64).tolist()
-                        found["v"] = [int(value) if exact else leaves.number(value) for value in values]
+                        found["v"] = [
+                            int(value) if exact else leaves.number(value) for value in values
+                        ]
             return None if numbers is None else found
 
         flat_known = flat is not None
@@ -303,10 +363,13 @@ class Fingerprints:
 
         return fetch
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --------------------------------------------------------------------------------------- values
 
     def leaves(self, value: Any) -> "List[List[Any]]":
-        """[path, X] of each leaf of a nested value. X is a fingerprint, a plain value, or a reading of a tensor that is on a device."""
+        """[path, X] of each leaf of a nested value.
+
+        X is a fingerprint, a plain value, or a reading of a tensor that is on a device.
+        """
         try:
             if type(value) is self.tensor:
                 return [["", self.later(value)]]
@@ -316,14 +379,22 @@ class Fingerprints:
             return []
 
     def state(self, value: Any) -> "List[List[Any]]":
-        """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are compared by their hash alone."""
-        return [["", self.later(value, False, False)]] if type(value) is self.tensor else self.leaves(value)
+        """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are
+        compared by their hash alone.
+        """
+        return (
+            [["", self.later(value, False, False)]]
+            if type(value) is self.tensor
+            else self.leaves(value)
+        )
 
     def _leaf(self, value: Any) -> Any:
         return self.later(value) if isinstance(value, self.tensor) else None
 
     def samples(self, value: Any) -> Optional[List[str]]:
-        """One hash for each sample of a batch on the host, labels included; None where the first dimension is no batch."""
+        """One hash for each sample of a batch on the host, labels included; None where the first
+        dimension is no batch.
+        """
         try:
             with self.below(self.keys), self.functions():
                 return rows.samples(self.tensor, value, self._flat)
@@ -331,7 +402,7 @@ class Fingerprints:
             self._report("samples of a batch", repr(error))
             return None
 
-    # ------------------------------------------------------------------------------------------------
+    # ----------------------------------------------------------------------------------------------
 
     def _name(self, dtype: Any) -> str:
         return self._kind(dtype).name
@@ -340,8 +411,15 @@ class Fingerprints:
         kind = self.kinds.get(dtype)
         if kind is None:
             name = str(dtype).replace("torch.", "")
-            numbers = not ("bits" in name or "x2" in name or name in ("int4", "uint4"))  # packed ones are none
-            kind = _Kind(name, name.startswith(("qint", "quint")), dtype.is_complex, dtype is self.torch.float32, numbers)
+            # packed ones are none
+            numbers = not ("bits" in name or "x2" in name or name in ("int4", "uint4"))
+            kind = _Kind(
+                name,
+                name.startswith(("qint", "quint")),
+                dtype.is_complex,
+                dtype is self.torch.float32,
+                numbers,
+            )
             self.kinds[dtype] = kind
         return kind
 
@@ -356,7 +434,9 @@ class Fingerprints:
         return found
 
     def forked(self) -> None:
-        """A forked process says again how its fingerprints are made; what waits here is finished by the other."""
+        """A forked process says again how its fingerprints are made; what waits here is finished by
+        the other.
+        """
         self.announced = False
         self.known.clear()
         self.sketches.forked()
@@ -372,7 +452,9 @@ class Fingerprints:
 
 
 def _refuse_capture(torch: Any, tensor: Any) -> None:
-    """Raise while a graph of device work is being captured: what is done for the record would become part of it."""
+    """Raise while a graph of device work is being captured: what is done for the record would
+    become part of it.
+    """
     module = getattr(torch, tensor.device.type, None)
     capturing = getattr(module, "is_current_stream_capturing", None)
     if capturing is not None and capturing():
@@ -383,8 +465,18 @@ def _hidden(torch: Any) -> Any:
     """The dispatch keys to leave out: autograd, autocast, functorch and every mode of dispatch."""
     keys = torch._C.DispatchKey
     hidden = torch._C.DispatchKeySet(keys.Python)
-    wanted = ("PythonTLSSnapshot", "PythonDispatcher", "PreDispatch", "ADInplaceOrView", "Functionalize")
+    wanted = (
+        "PythonTLSSnapshot",
+        "PythonDispatcher",
+        "PreDispatch",
+        "ADInplaceOrView",
+        "Functionalize",
+    )
     for name in dir(keys):
-        if name in wanted or name.startswith(("Autocast", "FuncTorch")) or (name.startswith("Autograd") and "Functionality" not in name):
+        if (
+            name in wanted
+            or name.startswith(("Autocast", "FuncTorch"))
+            or (name.startswith("Autograd") and "Functionality" not in name)
+        ):
             hidden = hidden | torch._C.DispatchKeySet(getattr(keys, name))
     return hidden

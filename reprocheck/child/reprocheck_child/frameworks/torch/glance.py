@@ -1,4 +1,6 @@
-"""A look at a tensor that shows whether it was written to since the last one, without reading all of it."""
+"""A look at a tensor that shows whether it was written to since the last one, without reading all
+of it.
+"""
 
 from typing import Any
 
@@ -10,7 +12,9 @@ _SAMPLES = 32
 
 
 class Glance:
-    """Looks at tensors. Writing through `.data` counts no version, but leaves hardly ever all samples as they are."""
+    """Looks at tensors. Writing through `.data` counts no version, but leaves hardly ever all
+    samples as they are.
+    """
 
     def __init__(self, torch: Any) -> None:
         self.tensor = torch.Tensor
@@ -19,7 +23,12 @@ class Glance:
 
     def look(self, tensor: Any) -> Any:
         """Version, address, size and samples of a long tensor on the host; None of another."""
-        if type(tensor) is not self.tensor or not tensor.is_cpu or tensor.layout is not self.strided or tensor.is_nested:
+        if (
+            type(tensor) is not self.tensor
+            or not tensor.is_cpu
+            or tensor.layout is not self.strided
+            or tensor.is_nested
+        ):
             return None
         size = tensor.numel() * tensor.element_size()
         if size < LONG or tensor.is_inference() or not tensor.is_contiguous():
@@ -28,7 +37,8 @@ class Glance:
         return tensor._version, address, size, _samples(address, size)
 
     def mark(self, weight: Any) -> Any:
-        """Version and samples of a plain weight, of a short one all its bytes, of one on a device its version; None of another.
+        """Version and samples of a plain weight, of a short one all its bytes, of one on a device
+        its version; None of another.
 
         Where it lies in memory does not count: the runs need not agree in that.
         """

@@ -1,4 +1,6 @@
-"""Backward passes and updates: what lies between the modules and the loss, gradients in the order in which they come, then weights."""
+"""Backward passes and updates: what lies between the modules and the loss, gradients in the order
+in which they come, then weights.
+"""
 
 import weakref
 from _thread import get_ident
@@ -27,20 +29,27 @@ class Gradients:
         self.names = names
         self.adapter = adapter
         self.aside = torch._C.DisableTorchFunction
-        self.outputs: Dict[Tuple[int, int], _Output] = {}  # (number of an autograd node, its output) -> the hook there
+        # (number of an autograd node, its output) -> the hook there
+        self.outputs: Dict[Tuple[int, int], _Output] = {}
         self.recorded: Set[int] = set()  # numbers of these nodes; a thread gives each number once
         self.frozen: Dict[int, str] = {}  # id of a named weight that needed no gradient -> its name
-        self.built: List[Tuple[Any, Dict[int, str], str]] = []  # new optimizers: a reference, names of their tensors, the line
-        self.bare: List[Any] = []  # weights without module and optimizer: the leaves of the last graph
+        # new optimizers: a reference, names of their tensors, the line
+        self.built: List[Tuple[Any, Dict[int, str], str]] = []
+        # weights without module and optimizer: the leaves of the last graph
+        self.bare: List[Any] = []
         self.saved: Dict[Any, List[str]] = {}  # class of an autograd node -> what it saves
-        self.last: Dict[str, Tuple[Any, Any]] = {}  # weight -> how its gradient looked when it was recorded last, its fingerprint
-        self.after_update = False  # whether weights may have been written to by hand since they were recorded
+        # weight -> how its gradient looked when it was recorded last, its fingerprint
+        self.last: Dict[str, Tuple[Any, Any]] = {}
+        # whether weights may have been written to by hand since they were recorded
+        self.after_update = False
         self.written = Written(deep, names)
 
-    # ------------------------------------------------------------------------------------------------ outputs of modules
+    # --------------------------------------------------------------------------- outputs of modules
 
     def watch_output(self, tensor: Any, path: str) -> None:
-        """Record the gradient of a module's output, by a hook of the autograd node behind it: one of the tensor would show."""
+        """Record the gradient of a module's output, by a hook of the autograd node behind it: one
+        of the tensor would show.
+        """
         node = tensor.grad_fn
         if node is None:
             return
@@ -68,13 +77,15 @@ class Gradients:
         except Exception as error:
             self.deep.recorder.problem("the gradient of an output", error)
 
-    # ------------------------------------------------------------------------------------------------ gradients of weights
+    # ------------------------------------------------------------------------- gradients of weights
 
     def watch_weight(self, weight: Any, name: str) -> None:
         """Record the gradient of a named weight each time something was added to it."""
         if not weight.requires_grad:
             self.frozen[id(weight)] = name
-        elif weight.is_leaf and not any(type(hook) is _Weight for hook in (weight._post_accumulate_grad_hooks or {}).values()):
+        elif weight.is_leaf and not any(
+            type(hook) is _Weight for hook in (weight._post_accumulate_grad_hooks or {}).values()
+        ):
             weight.register_post_accumulate_grad_hook(_Weight(self, name))
 
     def unwatch_weight(self, weight: Any) -> bool:
@@ -106,10 +117,13 @@ class Gradients:
             self.deep.recorder.problem("the gradient of a weight", error)
 
     def _elsewhere(self, gradient: Any) -> bool:
-        """Whether another thread of the script computes this gradient. Those of a device come from a thread of torch, one a device."""
+        """Whether another thread of the script computes this gradient.
+
+        Those of a device come from a thread of torch, one a device.
+        """
         return gradient.is_cpu and get_ident() != self.deep.thread
 
-    # ------------------------------------------------------------------------------------------------ the loss
+    # ------------------------------------------------------------------------------------- the loss
 
     def before_backward(self, roots: Any, kind: str) -> None:
         """A backward pass is about to start from `roots`."""
@@ -127,10 +141,16 @@ class Gradients:
             for place, saved in self._between(roots):
                 self.deep.seen("between", place, **{"in": saved})
             for root in roots:
-                self.deep.seen("root", "loss" if kind == BACKWARD else "autograd.grad", out=[["", self.prints.later(root)]])
+                self.deep.seen(
+                    "root",
+                    "loss" if kind == BACKWARD else "autograd.grad",
+                    out=[["", self.prints.later(root)]],
+                )
 
     def returned(self, inputs: Any, gradients: Any) -> None:
-        """`autograd.grad` has returned the gradients of `inputs`: no hook of a weight is called for them."""
+        """`autograd.grad` has returned the gradients of `inputs`: no hook of a weight is called for
+        them.
+        """
         if isinstance(inputs, self.torch.Tensor):
             inputs = (inputs,)
         for weight, gradient in zip(inputs or (), gradients or ()):
@@ -139,7 +159,9 @@ class Gradients:
                 self.weight_gradient(name, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
-        """The nodes between the roots and the outputs of modules, in the order in which they ran, with what they saved."""
+        """The nodes between the roots and the outputs of modules, in the order in which they ran,
+        with what they saved.
+        """
         recorded = self.recorded
         nodes, found = [root.grad_fn for root in roots if root.grad_fn is not None], []
         known = set(nodes)
@@ -149,7 +171,9 @@ class Gradients:
                 continue
             found.append(node)
             if len(known) >= NODES:
-                self.deep.unrecorded("between", "more than %d operations between the modules and the loss" % NODES)
+                self.deep.unrecorded(
+                    "between", "more than %d operations between the modules and the loss" % NODES
+                )
                 break
             for follower, _ in node.next_functions:
                 if follower is not None and follower not in known:
@@ -159,7 +183,10 @@ class Gradients:
         return [(node.name(), self._saved(node)) for node in found]
 
     def _saved(self, node: Any) -> List[Any]:
-        """Fingerprints of what an autograd node has saved. What a script's own hooks packed is not unpacked: that may run a forward."""
+        """Fingerprints of what an autograd node has saved.
+
+        What a script's own hooks packed is not unpacked: that may run a forward.
+        """
         found: List[Any] = []
         names = self.saved.get(type(node))
         if names is None:
@@ -170,49 +197,78 @@ class Gradients:
                 raw = getattr(node, _SAVED + name)
                 for one in raw if isinstance(raw, (list, tuple)) else [raw]:
                     if getattr(one, "unpack_hook", self) is not None:
-                        self.deep.unrecorded("saved tensors of " + node.name(), "packed by a hook of the script, or of an unknown kind")
+                        self.deep.unrecorded(
+                            "saved tensors of " + node.name(),
+                            "packed by a hook of the script, or of an unknown kind",
+                        )
                         return found
                 saved = node.saved_tensors if name == "tensors" else getattr(node, "_saved_" + name)
                 values = saved if isinstance(saved, (list, tuple)) else [saved]
                 for index, value in enumerate(values):
                     if isinstance(value, self.torch.Tensor):
-                        found.append(["%s.%d" % (name, index) if len(values) > 1 else name, self.prints.later(value)])
+                        found.append(
+                            [
+                                "%s.%d" % (name, index) if len(values) > 1 else name,
+                                self.prints.later(value),
+                            ]
+                        )
             except RuntimeError:  # freed by a backward pass before, or written to since
                 continue
         return found
 
-    # ------------------------------------------------------------------------------------------------ weights without a module
+    # --------------------------------------------------------------------- weights without a module
 
     def optimizer_built(self, optimizer: Any) -> None:
         """Remember the variables of the script that hold the tensors of a new optimizer."""
         frame = self.deep.frame(2)
-        self.built.append((weakref.ref(optimizer), self.names.optimized(optimizer, frame), self.deep.source(2)))
+        self.built.append(
+            (weakref.ref(optimizer), self.names.optimized(optimizer, frame), self.deep.source(2))
+        )
 
     def record_weights(self, root: Any) -> None:
         """Record the parameters and buffers of a module that were not recorded yet."""
         for weight in self.names.new_weights(root):
             keys = {"b": True, **weight.made} if weight.buffer else weight.made
-            self.deep.seen("weights", weight.name, call=False, out=[["", self.prints.later(weight.tensor)]], **keys)
+            self.deep.seen(
+                "weights",
+                weight.name,
+                call=False,
+                out=[["", self.prints.later(weight.tensor)]],
+                **keys,
+            )
             if not weight.buffer:
                 self.watch_weight(weight.tensor, weight.name)
 
     def _name_weights(self) -> None:
-        """Record the weights of new optimizers: of modules that were not called yet, and tensors that no module holds."""
+        """Record the weights of new optimizers: of modules that were not called yet, and tensors
+        that no module holds.
+        """
         built, self.built = self.built, []
         for reference, variables, line in built:
             optimizer = reference()
-            for root, given in self.names.roots(optimizer, variables) if optimizer is not None else ():
+            for root, given in (
+                self.names.roots(optimizer, variables) if optimizer is not None else ()
+            ):
                 self.names.adopt(root, self.deep.frame(0), given)
                 self.record_weights(root)
             for number, group in enumerate(optimizer.param_groups if optimizer is not None else ()):
                 for index, tensor in enumerate(group["params"]):
                     if not self.names.name(tensor):
-                        name = variables.get(id(tensor)) or "param_groups[%d].params[%d]" % (number, index)
+                        name = variables.get(id(tensor)) or "param_groups[%d].params[%d]" % (
+                            number,
+                            index,
+                        )
                         self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
 
     def _name_leaves(self, roots: Any) -> None:
-        """Name the leaves of a graph that no optimizer and no module holds; record new ones, and the others as updated by hand."""
-        leaves = [leaf for leaf in graph_leaves(roots, self.torch.Tensor, LEAVES) if not self.names.name(leaf)]
+        """Name the leaves of a graph that no optimizer and no module holds; record new ones, and
+        the others as updated by hand.
+        """
+        leaves = [
+            leaf
+            for leaf in graph_leaves(roots, self.torch.Tensor, LEAVES)
+            if not self.names.name(leaf)
+        ]
         if not leaves:
             return
         before = {id(leaf): name for leaf, name in self.bare}
@@ -231,13 +287,21 @@ class Gradients:
         del old
 
     def _record(self, tensor: Any, name: str, line: str) -> None:
-        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **({"l": line} if line else {}))
+        self.deep.seen(
+            "weights",
+            name,
+            call=False,
+            out=[["", self.prints.later(tensor)]],
+            **({"l": line} if line else {}),
+        )
         self.watch_weight(tensor, name)
 
-    # ------------------------------------------------------------------------------------------------ updates
+    # -------------------------------------------------------------------------------------- updates
 
     def record_by_hand(self) -> None:
-        """Before a forward: weights that changed since their update; all, where no optimizer says when and a backward pass has been."""
+        """Before a forward: weights that changed since their update; all, where no optimizer says
+        when and a backward pass has been.
+        """
         self.written.look()
         if self.after_update and not self.adapter.optimized:
             self.after_update = False
@@ -251,7 +315,9 @@ class Gradients:
         with self.aside():
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
-            leaves = [leaf for prefix, group in _groups(optimizer) for leaf in self._hyper(prefix, group)]
+            leaves = [
+                leaf for prefix, group in _groups(optimizer) for leaf in self._hyper(prefix, group)
+            ]
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
@@ -264,7 +330,9 @@ class Gradients:
             for name, tensor in self.names.optimizer_weights(optimizer):
                 self.deep.seen("update", name, o=index, out=[["", self.prints.later(tensor, True)]])
                 for key, value in list(optimizer.state.get(tensor, {}).items()):
-                    self.deep.seen("update", "%s:%s" % (name, key), o=index, out=self.prints.state(value))
+                    self.deep.seen(
+                        "update", "%s:%s" % (name, key), o=index, out=self.prints.state(value)
+                    )
             self.deep.seen("rng", "after update", g=self.deep.rng())
             self.written.updated(optimizer)
 
@@ -275,7 +343,11 @@ class Gradients:
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
-            found = known if before is not None and before == self.prints.look(tensor.grad) else self.prints.later(tensor.grad)
+            found = (
+                known
+                if before is not None and before == self.prints.look(tensor.grad)
+                else self.prints.later(tensor.grad)
+            )
             if found is known:
                 again.append((name, known))
                 continue
@@ -290,12 +362,16 @@ class Gradients:
         """The values of a group, and, where there are several, which weights it holds."""
         values = {key: value for key, value in group.items() if key != "params"}
         if prefix:
-            values["params"] = ", ".join([self.names.name(tensor) or "?" for tensor in group["params"]])
+            values["params"] = ", ".join(
+                [self.names.name(tensor) or "?" for tensor in group["params"]]
+            )
         return [[prefix + path, value] for path, value in self.prints.leaves(values)]
 
 
 class _Output:
-    """Hook of the autograd node behind an output; `paths` are the modules that returned it, the innermost first."""
+    """Hook of the autograd node behind an output; `paths` are the modules that returned it, the
+    innermost first.
+    """
 
     __slots__ = ("__weakref__", "gradients", "index", "paths")
 

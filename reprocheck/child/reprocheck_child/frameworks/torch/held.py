@@ -1,4 +1,5 @@
-"""What a data set holds before anything is drawn from it: the samples that are in memory, and which of them a subset takes.
+"""What a data set holds before anything is drawn from it: the samples that are in memory, and which
+of them a subset takes.
 
 Only plain data sets of torch and lists are looked at: no code of a script runs.
 """
@@ -12,7 +13,10 @@ SAMPLES, BYTES = 200_000, 1 << 29
 
 
 def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
-    """`subset`: hash of the indices of a subset. `held`, `bag`: hash of the samples in order, and whatever their order."""
+    """`subset`: hash of the indices of a subset.
+
+    `held`, `bag`: hash of the samples in order, and whatever their order.
+    """
     found: Dict[str, str] = {}
     chosen = indices(torch, dataset)
     if chosen is not None:
@@ -34,7 +38,9 @@ def innermost(torch: Any, dataset: Any) -> Any:
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
-    """The indices that a subset takes, as those of what it is taken from; None of another data set, or one that does not say."""
+    """The indices that a subset takes, as those of what it is taken from; None of another data set,
+    or one that does not say.
+    """
     if type(dataset) is not torch.utils.data.Subset:
         return None
     own = _plain(dataset.indices)
@@ -45,9 +51,17 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
     return None if below is None else mapped(own, below)
 
 
-def mapped(positions: "Optional[List[Any]]", chosen: "Optional[List[Any]]") -> "Optional[List[Any]]":
-    """Positions in a subset as indices of what it is taken from; as they are where they are no positions in it."""
-    if positions is None or chosen is None or not all(type(one) is int and -len(chosen) <= one < len(chosen) for one in positions):
+def mapped(
+    positions: "Optional[List[Any]]", chosen: "Optional[List[Any]]"
+) -> "Optional[List[Any]]":
+    """Positions in a subset as indices of what it is taken from; as they are where they are no
+    positions in it.
+    """
+    if (
+        positions is None
+        or chosen is None
+        or not all(type(one) is int and -len(chosen) <= one < len(chosen) for one in positions)
+    ):
         return positions
     return [chosen[one] for one in positions]
 
@@ -62,12 +76,19 @@ def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[Lis
     """A hash of each sample; None where they are not in memory, or too many."""
     if type(dataset) is torch.utils.data.TensorDataset:
         tensors = dataset.tensors
-        if not tensors or len(tensors[0]) > SAMPLES or sum(one.numel() * one.element_size() for one in tensors) > BYTES:
+        if (
+            not tensors
+            or len(tensors[0]) > SAMPLES
+            or sum(one.numel() * one.element_size() for one in tensors) > BYTES
+        ):
             return None
         hashes: Optional[List[str]] = prints.samples(list(tensors))
         return hashes
     if type(dataset) in (list, tuple) and 0 < len(dataset) <= SAMPLES // 20:
-        return [digest(repr(_content(prints, sample)).encode("utf-8", "surrogatepass")) for sample in dataset]
+        return [
+            digest(repr(_content(prints, sample)).encode("utf-8", "surrogatepass"))
+            for sample in dataset
+        ]
     return None
 
 

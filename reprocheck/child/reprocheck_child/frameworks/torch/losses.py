@@ -1,7 +1,9 @@
-"""PyTorch and every backend that plugs into it (torch_npu, CUDA): losses where backward passes start, updates where optimizers step.
+"""PyTorch and every backend that plugs into it (torch_npu, CUDA): losses where backward passes
+start, updates where optimizers step.
 
-The backward pass has one choke point, the engine object that every `backward`, `autograd.backward` and `autograd.grad` calls; optimizers
-have global step hooks; GradScaler is asked for the loss before scaling. No module hook, no change to any tensor.
+The backward pass has one choke point, the engine object that every `backward`, `autograd.backward`
+and `autograd.grad` calls; optimizers have global step hooks; GradScaler is asked for the loss
+before scaling. No module hook, no change to any tensor.
 """
 
 import functools
@@ -60,13 +62,16 @@ class _Adapter:
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
         self.optimized = False  # whether an optimizer was ever built
-        self.nesting = False  # whether a step inside a step is possible: two optimizers, or one class above another
-        self.before: Any = None  # handle of the pre-hook, which is there as long as weights are looked at
-        self.index: Dict[int, Tuple[int, Any]] = {}  # id of a live optimizer -> (its index, a reference that ends the entry with it)
+        # whether a step inside a step is possible: two optimizers, or one class above another
+        self.nesting = False
+        # handle of the pre-hook, which is there as long as weights are looked at
+        self.before: Any = None
+        # id of a live optimizer -> (its index, a reference that ends the entry with it)
+        self.index: Dict[int, Tuple[int, Any]] = {}
         self.last_stepped = 0  # id of the optimizer that stepped last
         self.deep: Any = None  # what records the deeper levels
 
-    # ------------------------------------------------------------------------------------------------ backward
+    # ------------------------------------------------------------------------------------- backward
 
     def hook_engine(self) -> List[Any]:
         """Put a proxy in the place of the autograd engine."""
@@ -84,7 +89,9 @@ class _Adapter:
             @staticmethod
             def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 regular = recorder.regular
-                try:  # the bulk: one more scalar like the last, in a regular stretch. Each call here costs some µs, the caches are cold.
+                # the bulk: one more scalar like the last, in a regular stretch. Each call here
+                # costs some µs, the caches are cold.
+                try:
                     root = tensors[0]
                     seen = (
                         regular is not None
@@ -118,7 +125,13 @@ class _Adapter:
             root = tensors[0]
             if self.deep is not None:
                 self.deep.before_backward(tensors, kind)
-            if len(tensors) == 1 and type(root) is self.tensor and root.is_cpu and root.numel() == 1 and not self.values.unscaled:
+            if (
+                len(tensors) == 1
+                and type(root) is self.tensor
+                and root.is_cpu
+                and root.numel() == 1
+                and not self.values.unscaled
+            ):
                 if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
                 self.recorder.scalar(root.item(), self.values.dtype_name(root), kind, root.dtype)
@@ -145,7 +158,9 @@ class _Adapter:
             self.recorder.later(len(losses), self.values.copy_aside(losses, dtype), kind, numel)
 
     def _look_at_weights(self, roots: List[Any]) -> None:
-        """Before the first real update: did weights change since they were last seen, inside a step or by hand?"""
+        """Before the first real update: did weights change since they were last seen, inside a step
+        or by hand?
+        """
         optimizer = self.steps.under_way.get(get_ident())
         if optimizer is not None:
             if self.steps.changed(optimizer):
@@ -167,7 +182,7 @@ class _Adapter:
             self.recorder.later(1, self.values.copy_aside([loss], dtype), LOG, value.numel())
         return True
 
-    # ------------------------------------------------------------------------------------------------ updates
+    # -------------------------------------------------------------------------------------- updates
 
     def hook_optimizers(self) -> List[Any]:
         """Global step hooks, and the birth of each optimizer."""
@@ -188,15 +203,27 @@ class _Adapter:
                 adapter.recorder.problem("an optimizer was built", error)
 
         module.Optimizer.__init__ = __init__
-        return [self.before_step.__func__, self.after_step.__func__, __init__, self.register.__func__]
+        return [
+            self.before_step.__func__,
+            self.after_step.__func__,
+            __init__,
+            self.register.__func__,
+        ]
 
     def register(self, optimizer: Any) -> int:
-        """Give an optimizer its index: when it is built, or when one that skipped `__init__` (unpickled) steps first."""
+        """Give an optimizer its index: when it is built, or when one that skipped `__init__`
+        (unpickled) steps first.
+        """
         index = int(self.recorder.optimizer(type(optimizer).__name__))
         identity = id(optimizer)
-        self.index[identity] = (index, weakref.ref(optimizer, lambda _: self.index.pop(identity, None)))
+        self.index[identity] = (
+            index,
+            weakref.ref(optimizer, lambda _: self.index.pop(identity, None)),
+        )
         self.optimized = True
-        wrapped = sum(getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__)
+        wrapped = sum(
+            getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__
+        )
         self.nesting = self.nesting or wrapped > 1 or index > 0
         return index
 
@@ -210,7 +237,9 @@ class _Adapter:
         return bool(self.nesting) and _is_inner(frame)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global pre-hook of `Optimizer.step`, there only until an update was seen to change weights."""
+        """Global pre-hook of `Optimizer.step`, there only until an update was seen to change
+        weights.
+        """
         try:
             if self.recorder.watching() and not _is_inner(sys._getframe(1)):
                 self.steps.keep(optimizer)
@@ -225,7 +254,9 @@ class _Adapter:
             self.before = register_optimizer_step_pre_hook(self.before_step)
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped optimizer, `super().step`) is part of it."""
+        """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped
+        optimizer, `super().step`) is part of it.
+        """
         try:
             self.last_stepped = id(optimizer)
             if self.nesting and _is_inner(sys._getframe(1)):
@@ -246,10 +277,12 @@ class _Adapter:
         except Exception as error:
             self.recorder.problem("after an update", error)
 
-    # ------------------------------------------------------------------------------------------------ loss scaling
+    # --------------------------------------------------------------------------------- loss scaling
 
     def hook_scaler(self) -> List[Any]:
-        """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads inside `import torch`), and later ones."""
+        """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads
+        inside `import torch`), and later ones.
+        """
         from torch.amp.grad_scaler import GradScaler
 
         adapter = self
@@ -290,7 +323,7 @@ class _Adapter:
 
             owner.step = step_and_look
 
-    # ------------------------------------------------------------------------------------------------ the process
+    # ---------------------------------------------------------------------------------- the process
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """(rank, number of ranks) once `torch.distributed` is initialised."""
@@ -307,7 +340,9 @@ class _Adapter:
 
 
 def _is_inner(frame: Any) -> bool:
-    """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of torch is one code object for all."""
+    """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of
+    torch is one code object for all.
+    """
     code, frame = frame.f_code, frame.f_back
     while frame is not None:
         if frame.f_code is code:
@@ -317,7 +352,9 @@ def _is_inner(frame: Any) -> bool:
 
 
 def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
-    """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves, without importing it (1.6 s)."""
+    """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves,
+    without importing it (1.6 s).
+    """
     for function in functions:
         function._torchdynamo_disable = True
         function._torchdynamo_disable_msg = "recorder"
@@ -326,6 +363,8 @@ def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
     for function in functions:
         if hasattr(eval_frame, "set_code_exec_strategy"):
             skip = eval_frame._FrameAction.SKIP
-            eval_frame.set_code_exec_strategy(function.__code__, eval_frame._FrameExecStrategy(skip, skip))
+            eval_frame.set_code_exec_strategy(
+                function.__code__, eval_frame._FrameExecStrategy(skip, skip)
+            )
         else:
             eval_frame.skip_code(function.__code__)

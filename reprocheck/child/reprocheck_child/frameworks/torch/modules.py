@@ -1,6 +1,8 @@
-"""Calls of modules: what went in, what came out, which random generators moved meanwhile; before the first of them, the weights.
+"""Calls of modules: what went in, what came out, which random generators moved meanwhile; before
+the first of them, the weights.
 
-`Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made of inputs and outputs, and errors.
+`Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made
+of inputs and outputs, and errors.
 """
 
 import functools
@@ -14,7 +16,9 @@ from . import sharded as torch_sharded
 
 _TRACERS = ("torch._subclasses", "torch.fx")
 _SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
-"""Modules that shard weights: the second is that of older versions, and loads the first in newer ones."""
+"""Modules that shard weights: the second is that of older versions, and loads the first in newer
+ones.
+"""
 
 
 class Modules:
@@ -41,10 +45,15 @@ class Modules:
         self.started = False
         self.sequential = torch.nn.Sequential.forward.__code__
         self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
-        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint. Modules hand the same ones on and on."""
+        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint.
+
+        Modules hand the same ones on and on.
+        """
         deep.recorder.on_fork.append(self.recent.clear)
         self.handed: Any = None
-        """The call whose module just called another, that one's output by id and version, and its fingerprint."""
+        """The call whose module just called another, that one's output by id and version, and its
+        fingerprint.
+        """
         deep.module_path = self.path
 
     def watch(self) -> List[Any]:
@@ -76,19 +85,26 @@ class Modules:
         return stack[-1].path if stack else ""
 
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
-        """A module is called: returns the calls under way in this thread, the new one on top, or None where nothing is recorded."""
+        """A module is called: returns the calls under way in this thread, the new one on top, or
+        None where nothing is recorded.
+        """
         try:
             if self.deep.elsewhere() or self.tracing() is not None:
                 return None
             if self.transforming() is not None:
-                self.deep.unrecorded("module " + type(module).__name__, "called inside a transformation of torch.func")
+                self.deep.unrecorded(
+                    "module " + type(module).__name__,
+                    "called inside a transformation of torch.func",
+                )
                 return None
             stack: Optional[List[_Call]] = getattr(self.local, "stack", None)
             if stack is None:
                 stack = self.local.stack = []
             with self.aside():
                 if not stack and self.worker() is not None:
-                    return None  # a transformation in a worker of a loader: its batch is recorded where it is handed out
+                    # a transformation in a worker of a loader: its batch is recorded where it is
+                    # handed out
+                    return None
                 passed = self._passed(stack, args, kwargs) if stack else None
                 inputs = passed or self._inputs(args, kwargs)
                 if stack:
@@ -114,7 +130,13 @@ class Modules:
                     self.gradients.record_weights(call.module)
                 plain = type(output) is self.tensor
                 out = [["", self._output(output)]] if plain else self.prints.leaves(output)
-                self.deep.seen("call", call.path, k=type(call.module).__name__, **{"in": call.inputs, "out": out}, **moved)
+                self.deep.seen(
+                    "call",
+                    call.path,
+                    k=type(call.module).__name__,
+                    **{"in": call.inputs, "out": out},
+                    **moved,
+                )
                 for tensor in (output,) if plain else self._tensors(output):
                     self.gradients.watch_output(tensor, call.path)
                 if not stack:
@@ -126,15 +148,31 @@ class Modules:
     def _output(self, output: Any) -> Any:
         found = self._read(output)
         stack = self.local.stack
-        self.handed = (stack[-1], id(output), output._version, found) if stack and not output.is_inference() else None
+        self.handed = (
+            (stack[-1], id(output), output._version, found)
+            if stack and not output.is_inference()
+            else None
+        )
         return found
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
-        """Inputs of a module inside `Sequential` that are what the module before has just returned: no other code ran between."""
+        """Inputs of a module inside `Sequential` that are what the module before has just returned:
+        no other code ran between.
+        """
         handed, self.handed = self.handed, None
-        if handed is None or handed[0] is not stack[-1] or kwargs or len(args) != 1 or sys._getframe(3).f_code is not self.sequential:
+        if (
+            handed is None
+            or handed[0] is not stack[-1]
+            or kwargs
+            or len(args) != 1
+            or sys._getframe(3).f_code is not self.sequential
+        ):
             return None
-        same = id(args[0]) == handed[1] and not args[0].is_inference() and args[0]._version == handed[2]
+        same = (
+            id(args[0]) == handed[1]
+            and not args[0].is_inference()
+            and args[0]._version == handed[2]
+        )
         return [["0", handed[3]]] if same else None
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
@@ -147,7 +185,9 @@ class Modules:
         return self.prints.leaves(args) + self.prints.leaves(kwargs)
 
     def _read(self, tensor: Any) -> Any:
-        """The fingerprint of a tensor that a module takes or returns; the one that is known where it was not written to since."""
+        """The fingerprint of a tensor that a module takes or returns; the one that is known where
+        it was not written to since.
+        """
         seen = self.prints.look(tensor)
         if seen is None:
             return self.later(tensor, True)
@@ -160,7 +200,7 @@ class Modules:
         self.recent[seen[1]] = weakref.ref(tensor), seen, found
         return found
 
-    # ------------------------------------------------------------------------------------------------ outermost calls
+    # ------------------------------------------------------------------------------ outermost calls
 
     def _enter_root(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
         names = self.names

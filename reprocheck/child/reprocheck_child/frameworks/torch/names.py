@@ -1,4 +1,6 @@
-"""Names of modules and of weights: the path from the module that the script holds, the variable of a bare tensor, the line that made it."""
+"""Names of modules and of weights: the path from the module that the script holds, the variable of
+a bare tensor, the line that made it.
+"""
 
 import dis
 import weakref
@@ -9,7 +11,9 @@ from .fills import Fills
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
 _LONGEST, _DEPTH, _NESTED, _FRAMES = 1000, 2, 100, 6
-"""Elements of a list that are looked at for a name, lists within lists, how long both may be then, frames outwards."""
+"""Elements of a list that are looked at for a name, lists within lists, how long both may be then,
+frames outwards.
+"""
 
 
 class Weight(NamedTuple):
@@ -19,8 +23,10 @@ class Weight(NamedTuple):
     tensor: Any
     buffer: bool
     made: Dict[str, Any]
-    """Where it was made: its line (`l`), the states of the generators then (`g`), how many seeds had been set (`sn`); of one that was
-    written to afterwards these are of the last write, with its line (`wl`) and its number (`wn`)."""
+    """Where it was made: its line (`l`), the states of the generators then (`g`), how many seeds
+    had been set (`sn`); of one that was written to afterwards these are of the last write, with its
+    line (`wl`) and its number (`wn`).
+    """
 
 
 class _Birth(NamedTuple):
@@ -30,7 +36,9 @@ class _Birth(NamedTuple):
 
 
 class Names:
-    """Remembers names by identity, without a reference to any tensor: a tensor with weak references cannot be swapped, for one."""
+    """Remembers names by identity, without a reference to any tensor: a tensor with weak references
+    cannot be swapped, for one.
+    """
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
@@ -38,12 +46,18 @@ class Names:
         self.module = torch.nn.Module
         self.modules: Dict[int, Tuple[Any, str]] = {}  # id of a module -> (a reference, its path)
         self.weights: Dict[int, Tuple[Any, str, str]] = {}
-        """Id of a tensor -> a reference to the module or optimizer that holds it, the attribute of the module, the name."""
-        self.taken: Dict[str, Tuple[Any, str]] = {}  # name -> as in `weights`: who holds the tensor, and as which attribute
-        self.births: Dict[Tuple[int, str], _Birth] = {}  # (id of a module, attribute) -> where it was registered
-        self.holders: Dict[int, Tuple[Any, Any]] = {}  # id of a module -> references to it and to the module that it was attached to first
+        """Id of a tensor -> a reference to the module or optimizer that holds it, the attribute of
+        the module, the name.
+        """
+        # name -> as in `weights`: who holds the tensor, and as which attribute
+        self.taken: Dict[str, Tuple[Any, str]] = {}
+        # (id of a module, attribute) -> where it was registered
+        self.births: Dict[Tuple[int, str], _Birth] = {}
+        # id of a module -> references to it and to the module that it was attached to first
+        self.holders: Dict[int, Tuple[Any, Any]] = {}
         self.fills = Fills(torch, deep)
-        self.changed = False  # whether weights or modules were registered since the roots were looked at
+        # whether weights or modules were registered since the roots were looked at
+        self.changed = False
         self.uninitialised = False
         self._prefixes: Dict[str, Any] = {}
         self._plain = False  # whether a root has taken the names without a prefix
@@ -58,7 +72,7 @@ class Names:
         registry.register_module_module_registration_hook(self._attached)
         self.fills.watch()
 
-    # ------------------------------------------------------------------------------------------------ modules
+    # -------------------------------------------------------------------------------------- modules
 
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
         """The path of a module that is called, inside `outer` (module, path) if it is."""
@@ -67,7 +81,10 @@ class Names:
             return known[1]
         if outer is None:
             return type(module).__name__
-        own = next((name for name, child in outer[0]._modules.items() if child is module), type(module).__name__)
+        own = next(
+            (name for name, child in outer[0]._modules.items() if child is module),
+            type(module).__name__,
+        )
         name = self.deep.named(module, "") or own
         path = outer[1] + "." + name if outer[1] else name
         self._keep(module, path)
@@ -79,7 +96,9 @@ class Names:
         return known is not None and known[0]() is module
 
     def top(self, module: Any) -> Any:
-        """The outermost module that holds a module: containers (`ModuleDict`) and models need not be called themselves."""
+        """The outermost module that holds a module: containers (`ModuleDict`) and models need not
+        be called themselves.
+        """
         for _ in range(64):
             known = self.holders.get(id(module))
             holder = known[1]() if known is not None and known[0]() is module else None
@@ -89,7 +108,8 @@ class Names:
         return module
 
     def adopt(self, root: Any, frame: Any, given: str = "") -> None:
-        """Name the modules of a root of which one is called for the first time, or that has got new ones.
+        """Name the modules of a root of which one is called for the first time, or that has got new
+        ones.
 
         `given`: its name where no variable of the frame holds it.
         """
@@ -100,23 +120,36 @@ class Names:
                 self._keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
-        """The name of a root. The first that has weights needs none, unless it is one layer of a list of them: `layers[0]`."""
+        """The name of a root. The first that has weights needs none, unless it is one layer of a
+        list of them: `layers[0]`.
+        """
         name = variable(frame, root)
-        if not root._modules or name in ("", "self", *self._prefixes) or name in _loop_variables(frame):
+        if (
+            not root._modules
+            or name in ("", "self", *self._prefixes)
+            or name in _loop_variables(frame)
+        ):
             name = self._element(frame, root) or name
         if given and not name:
             return self._unique(given)
-        if "[" not in name and not self._plain and next(_weights(root, self.module), None) is not None:
+        if (
+            "[" not in name
+            and not self._plain
+            and next(_weights(root, self.module), None) is not None
+        ):
             self._plain = True
             return ""
         return self._unique(name or type(root).__name__)
 
     def _element(self, frame: Any, root: Any) -> str:
-        """The place of a root in a list or a dict that holds other modules, too; also in the frames that called this one."""
+        """The place of a root in a list or a dict that holds other modules, too; also in the frames
+        that called this one.
+        """
         for _ in range(_FRAMES):
             if frame is None:
                 break
-            own = self.deep.is_own(frame)  # a list of a library's, as the arguments of a process, is no name of the user's
+            # a list of a library's, as the arguments of a process, is no name of the user's
+            own = self.deep.is_own(frame)
             for name, value in variables(frame) if own else ():
                 place = _place(value, root, self.module)
                 if place:
@@ -135,12 +168,17 @@ class Names:
     def _keep(self, module: Any, path: str) -> None:
         if len(self.modules) < LIMIT:
             identity = id(module)
-            self.modules[identity] = (weakref.ref(module, lambda _: self.modules.pop(identity, None)), path)
+            self.modules[identity] = (
+                weakref.ref(module, lambda _: self.modules.pop(identity, None)),
+                path,
+            )
 
-    # ------------------------------------------------------------------------------------------------ weights
+    # -------------------------------------------------------------------------------------- weights
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
-        """The parameters and buffers of a root that had no name yet; those not initialised yet get theirs later."""
+        """The parameters and buffers of a root that had no name yet; those not initialised yet get
+        theirs later.
+        """
         self.uninitialised = False
         for module, attribute, tensor, buffer in _weights(root, self.module):
             if self.name(tensor):
@@ -165,15 +203,23 @@ class Names:
         """The named parameter with that id, None where it is gone."""
         module, attribute, _ = self.weights.get(identity, (None, "", ""))
         held = getattr(module(), "_parameters", {}) if module is not None else {}
-        tensor = held[attribute] if attribute in held else None  # noqa: SIM401 — a scripted module has no dict
+        # a scripted module has no dict
+        tensor = held[attribute] if attribute in held else None  # noqa: SIM401
         return tensor if id(tensor) == identity else None
 
     def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
-        """The outermost modules that hold tensors of an optimizer which have no name yet, each with its own name.
+        """The outermost modules that hold tensors of an optimizer which have no name yet, each with
+        its own name.
 
-        The name is taken from `held`, the names of tensors where the optimizer was built: `net.head` of `net.head.weight`.
+        The name is taken from `held`, the names of tensors where the optimizer was built:
+        `net.head` of `net.head.weight`.
         """
-        wanted = {id(tensor) for group in optimizer.param_groups for tensor in group["params"] if not self.name(tensor)}
+        wanted = {
+            id(tensor)
+            for group in optimizer.param_groups
+            for tensor in group["params"]
+            if not self.name(tensor)
+        }
         found: Dict[int, Any] = {}
         for (_, attribute), birth in list(self.births.items()) if wanted else ():
             module = birth.module()
@@ -196,7 +242,9 @@ class Names:
                 yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
 
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
-        """Names for the tensors of an optimizer, from the variables of the frame that built it: id of the tensor -> name."""
+        """Names for the tensors of an optimizer, from the variables of the frame that built it: id
+        of the tensor -> name.
+        """
         wanted = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
         found: Dict[int, str] = {}
         for name, value in variables(frame):
@@ -208,7 +256,9 @@ class Names:
         return found
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
-        """Give a tensor that belongs to no module its name, as long as `owner` lives; returns it as it is unlike all others."""
+        """Give a tensor that belongs to no module its name, as long as `owner` lives; returns it as
+        it is unlike all others.
+        """
         return self._name(tensor, weakref.ref(owner), "", name)
 
     def _name(self, tensor: Any, owner: Any, attribute: str, name: str) -> str:
@@ -231,9 +281,13 @@ class Names:
         if isinstance(value, self.module):
             return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
         parts = _parts(value) or _attributes(value)
-        return [found for part, one in parts for found in self._tensors(name + part, one, depth + 1)] if depth < _DEPTH + 1 else ()
+        return (
+            [found for part, one in parts for found in self._tensors(name + part, one, depth + 1)]
+            if depth < _DEPTH + 1
+            else ()
+        )
 
-    # ------------------------------------------------------------------------------------------------ births
+    # --------------------------------------------------------------------------------------- births
 
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
         try:
@@ -264,21 +318,35 @@ class Names:
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict (`weights[0]`); "" where none does."""
+    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict
+    (`weights[0]`); "" where none does.
+    """
     held = list(variables(frame))
     name = next((name for name, value in held if value is thing), "")
-    return name or next((name + place for name, value in held for place in [_place(value, thing)] if place), "")
+    return name or next(
+        (name + place for name, value in held for place in [_place(value, thing)] if place), ""
+    )
 
 
 def _place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
-    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no second one of the kind `several` is."""
+    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no
+    second one of the kind `several` is.
+    """
     parts = _parts(value)
     found = next((part for part, one in parts if one is thing), "")
     if found:
-        return found if several is None or sum(isinstance(one, several) for _, one in parts) > 1 else ""
+        return (
+            found
+            if several is None or sum(isinstance(one, several) for _, one in parts) > 1
+            else ""
+        )
     if depth < _DEPTH and len(parts) <= _NESTED:
         for part, one in parts:
-            inner = _place(one, thing, None, depth + 1) if isinstance(one, (list, tuple, dict)) and len(one) <= _NESTED else ""
+            inner = (
+                _place(one, thing, None, depth + 1)
+                if isinstance(one, (list, tuple, dict)) and len(one) <= _NESTED
+                else ""
+            )
             if inner:
                 return part + inner
     return ""
@@ -289,12 +357,16 @@ def _parts(value: Any) -> List[Tuple[str, Any]]:
     if isinstance(value, (list, tuple)):
         return [("[%d]" % index, one) for index, one in enumerate(value[:_LONGEST])]
     if type(value) is dict and len(value) <= _LONGEST:
-        return [("[%r]" % (key,), one) for key, one in list(value.items()) if type(key) in (str, int)]
+        return [
+            ("[%r]" % (key,), one) for key, one in list(value.items()) if type(key) in (str, int)
+        ]
     return []
 
 
 def _attributes(value: Any) -> List[Tuple[str, Any]]:
-    """(name, value) of the attributes of an object of a script's own class: a net that is no module holds its layers there."""
+    """(name, value) of the attributes of an object of a script's own class: a net that is no module
+    holds its layers there.
+    """
     held = getattr(value, "__dict__", None)
     if type(held) is not dict or isinstance(value, type) or callable(value) or len(held) > _NESTED:
         return []
@@ -331,7 +403,9 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
-    """(module, attribute, tensor, whether it is a buffer) of each parameter and buffer, each tensor once."""
+    """(module, attribute, tensor, whether it is a buffer) of each parameter and buffer, each tensor
+    once.
+    """
     seen = set()
     for _, module in base.named_modules(root):
         for tensors, buffer in ((module._parameters, False), (module._buffers, True)):

@@ -1,7 +1,9 @@
-"""Level `op`: each operator that runs, with its inputs and outputs, inside one module or everywhere from the first module to the loss.
+"""Level `op`: each operator that runs, with its inputs and outputs, inside one module or everywhere
+from the first module to the loss.
 
-A dispatch mode sees operators below autograd, in the forward and, since the engine takes the modes of the calling thread along, in the
-backward pass. There the autograd node tells by its number which operator of the forward, of which module and line, it belongs to.
+A dispatch mode sees operators below autograd, in the forward and, since the engine takes the modes
+of the calling thread along, in the backward pass. There the autograd node tells by its number which
+operator of the forward, of which module and line, it belongs to.
 """
 
 import functools
@@ -57,7 +59,7 @@ class Operators:
         self.generation += 1
         self.local = _Thread()
 
-    # ------------------------------------------------------------------------------------------------ the mode
+    # ------------------------------------------------------------------------------------- the mode
 
     def push(self) -> bool:
         """Put the mode in place in this thread; False where it is there."""
@@ -70,7 +72,9 @@ class Operators:
         return True
 
     def pop(self) -> None:
-        """Take the mode away, unless the script has put one on top that is still there: then later."""
+        """Take the mode away, unless the script has put one on top that is still there: then
+        later.
+        """
         local = self.local
         if local.mode is not None and self.modes() and self.top(self.modes() - 1) is local.mode:
             mode, local.mode = local.mode, None
@@ -82,10 +86,12 @@ class Operators:
         except Exception as error:
             self.deep.recorder.problem("watching operators", error)
 
-    # ------------------------------------------------------------------------------------------------ modules
+    # -------------------------------------------------------------------------------------- modules
 
     def _watch_modules(self) -> None:
-        """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows the path by then."""
+        """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows
+        the path by then.
+        """
         base, operators, guard = self.torch.nn.Module, self, self._guard
         real = base._call_impl
 
@@ -105,7 +111,10 @@ class Operators:
         base._call_impl = _call_impl
 
     def counts(self) -> bool:
-        """Whether the module that is called is one that operators are recorded in. Also true of what it calls."""
+        """Whether the module that is called is one that operators are recorded in.
+
+        Also true of what it calls.
+        """
         return self.local.depth > 0 or not self.inside or self.deep.module_path() == self.inside
 
     def enter(self) -> None:
@@ -128,10 +137,12 @@ class Operators:
             self.pop()
 
     def _may_stay(self) -> bool:
-        """Whether the mode can stay until the end of the backward pass: gradients are on, and no mode of the script lies below it."""
+        """Whether the mode can stay until the end of the backward pass: gradients are on, and no
+        mode of the script lies below it.
+        """
         return bool(self.torch.is_grad_enabled() and self.modes() == 1 and self.local.passes == 0)
 
-    # ------------------------------------------------------------------------------------------------ backward
+    # ------------------------------------------------------------------------------------- backward
 
     def _watch_engine(self) -> None:
         variable, operators, guard = self.torch.autograd.Variable, self, self._guard
@@ -179,10 +190,14 @@ class Operators:
             self.pop()
 
     def _watch_functions(self, tensors: Any, handles: List[Any]) -> None:
-        """Record what goes through the backward of each `autograd.Function` of the script: what it computes may be no operator."""
+        """Record what goes through the backward of each `autograd.Function` of the script: what it
+        computes may be no operator.
+        """
         if not any(_of_the_script(kind) for kind in self.torch.autograd.Function.__subclasses__()):
             return
-        nodes = [tensor.grad_fn for tensor in tensors if getattr(tensor, "grad_fn", None) is not None]
+        nodes = [
+            tensor.grad_fn for tensor in tensors if getattr(tensor, "grad_fn", None) is not None
+        ]
         known = set(nodes)
         while nodes:
             node = nodes.pop()
@@ -197,10 +212,12 @@ class Operators:
                     known.add(follower)
                     nodes.append(follower)
 
-    # ------------------------------------------------------------------------------------------------ trainings without modules
+    # -------------------------------------------------------------------- trainings without modules
 
     def _watch_optimizers(self) -> None:
-        """Where no module holds the weights, operators are recorded between updates: from the making of the optimizer on."""
+        """Where no module holds the weights, operators are recorded between updates: from the
+        making of the optimizer on.
+        """
         from torch.optim import optimizer as module
 
         real, operators, guard = module.Optimizer.__init__, self, self._guard
@@ -215,22 +232,29 @@ class Operators:
         module.register_optimizer_step_post_hook(lambda *_: guard(operators.begin_bare))
 
     def begin_bare(self) -> None:
-        """An optimizer was built, or has stepped: record from here on, if the script has no module with weights."""
+        """An optimizer was built, or has stepped: record from here on, if the script has no module
+        with weights.
+        """
         if self._bare() and not self.modes() and not self.local.depth:
             self.push()
             self.calls.begin()
 
     def before_step(self) -> None:
-        """What an update computes is not recorded operator by operator. A closure's modules put the mode in place again."""
+        """What an update computes is not recorded operator by operator.
+
+        A closure's modules put the mode in place again.
+        """
         if not self.local.depth and not self.local.passes:
             self.pop()
 
     def _bare(self) -> bool:
         return not self.inside and not self.adapter.deep.names.births
 
-    # ------------------------------------------------------------------------------------------------ operators
+    # ------------------------------------------------------------------------------------ operators
 
-    def before(self, generation: int, function: Any, types: Any, args: Any, kwargs: Any) -> Optional[Call]:
+    def before(
+        self, generation: int, function: Any, types: Any, args: Any, kwargs: Any
+    ) -> Optional[Call]:
         """An operator is about to run: what is to be kept of it, or None."""
         try:
             if generation != self.generation:
@@ -285,7 +309,9 @@ def _mode_class(torch: Any, operators: Operators) -> Any:
         def _should_skip_dynamo(cls) -> bool:
             return False  # to keep the mode out of compilers by torch's own means would import them
 
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             kwargs = kwargs or {}
             call = operators.before(self.generation, function, types, args, kwargs)
             output = function(*args, **kwargs)

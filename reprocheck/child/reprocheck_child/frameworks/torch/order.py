@@ -1,7 +1,9 @@
-"""The order of samples that a sampler has already drawn, read off its suspended iterator: nothing is drawn and no code of a script runs.
+"""The order of samples that a sampler has already drawn, read off its suspended iterator: nothing
+is drawn and no code of a script runs.
 
-A sampler draws its order at once and hands it out index by index. The list that it walks through hangs in its iterator: as what a list
-iterator is positioned in, in the frame of a suspended generator, below a `zip` or an `islice`. The garbage collector knows who holds what.
+A sampler draws its order at once and hands it out index by index. The list that it walks through
+hangs in its iterator: as what a list iterator is positioned in, in the frame of a suspended
+generator, below a `zip` or an `islice`. The garbage collector knows who holds what.
 """
 
 import array
@@ -27,7 +29,8 @@ _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertool
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
-    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out the indices `first`.
+    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out
+    the indices `first`.
 
     Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
     """
@@ -42,7 +45,9 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
-    """What a sampler handed out for one batch as a flat list of numbers and texts; None where it says nothing."""
+    """What a sampler handed out for one batch as a flat list of numbers and texts; None where it
+    says nothing.
+    """
     found = [_index(one) for one in (indices if isinstance(indices, (list, tuple)) else [indices])]
     return None if all(one is None for one in found) else found
 
@@ -56,7 +61,9 @@ def content(order: List[Any]) -> bytes:
 
 
 def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
-    """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator` holds, the nearest first."""
+    """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator`
+    holds, the nearest first.
+    """
     level, seen = [iterator], {id(iterator)}
     for _ in range(_DEPTH):
         below: List[Any] = []
@@ -66,7 +73,11 @@ def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
                 if len(parts) > 2 and parts[1]:
                     yield parts[1][0], parts[2]
             for held in _held(one):
-                if id(held) not in seen and len(seen) < _OBJECTS and isinstance(held, _HOLDERS + _POSITIONS):
+                if (
+                    id(held) not in seen
+                    and len(seen) < _OBJECTS
+                    and isinstance(held, _HOLDERS + _POSITIONS)
+                ):
                     seen.add(id(held))
                     below.append(held)
         level = below
@@ -85,7 +96,11 @@ def _held(one: Any) -> List[Any]:
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
     """The sequence as a flat list of indices, if what was handed out of it ends with `first`."""
     if not isinstance(values, (list, tuple, range)):
-        if type(values).__module__ != "numpy" or not hasattr(values, "tolist") or getattr(values, "ndim", 0) != 1:
+        if (
+            type(values).__module__ != "numpy"
+            or not hasattr(values, "tolist")
+            or getattr(values, "ndim", 0) != 1
+        ):
             return None
         values = values.tolist()
     if position <= 0 or not len(values) or (isinstance(values, range) and position < len(first)):
@@ -102,7 +117,11 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
     """As `_matching` for a `SubsetRandomSampler`, which walks through positions in its indices."""
     sampler = _innermost(sampler)
     indices = getattr(sampler, "indices", None)
-    if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list) or not isinstance(indices, (list, tuple, range)):
+    if (
+        type(sampler).__name__ != "SubsetRandomSampler"
+        or not isinstance(values, list)
+        or not isinstance(indices, (list, tuple, range))
+    ):
         return None
     if not all(type(one) is int and 0 <= one < len(indices) for one in values):
         return None
@@ -110,11 +129,16 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
 
 
 def _in_chunks(sampler: Any) -> bool:
-    """Whether more lists follow the one that is walked through: drawn with replacement, or more samples than the data set has."""
+    """Whether more lists follow the one that is walked through: drawn with replacement, or more
+    samples than the data set has.
+    """
     sampler = _innermost(sampler)
     if type(sampler).__name__ != "RandomSampler":
         return False
-    return bool(getattr(sampler, "replacement", False)) or getattr(sampler, "_num_samples", None) is not None
+    return (
+        bool(getattr(sampler, "replacement", False))
+        or getattr(sampler, "_num_samples", None) is not None
+    )
 
 
 def _innermost(sampler: Any) -> Any:
@@ -135,7 +159,12 @@ def _index(value: Any) -> Any:
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and isinstance(value, numpy.generic):
         return value.item() if isinstance(value, (numpy.integer, numpy.str_)) else repr(value)[:200]
-    if torch is not None and isinstance(value, torch.Tensor) and value.is_cpu and value.numel() == 1:
+    if (
+        torch is not None
+        and isinstance(value, torch.Tensor)
+        and value.is_cpu
+        and value.numel() == 1
+    ):
         with torch._C.DisableTorchFunction():
             return value.item()
     return repr(value)[:200] if isinstance(value, (float, bool, bytes)) else type(value).__name__

@@ -1,4 +1,6 @@
-"""Tensors made of tensors: subclasses, sparse, nested and quantized ones, and those inside transforms of functions."""
+"""Tensors made of tensors: subclasses, sparse, nested and quantized ones, and those inside
+transforms of functions.
+"""
 
 from typing import Any, List, Union
 
@@ -39,8 +41,15 @@ def parts(torch: Any, tensor: Any) -> List[Any]:
         return [torch.cat([part.reshape(-1) for part in pieces]), sizes] if pieces else []
     if tensor.is_quantized:
         if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-            return [tensor.int_repr(), torch.tensor([tensor.q_scale(), float(tensor.q_zero_point())], dtype=torch.float64)]
-        return [tensor.int_repr(), tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
+            return [
+                tensor.int_repr(),
+                torch.tensor([tensor.q_scale(), float(tensor.q_zero_point())], dtype=torch.float64),
+            ]
+        return [
+            tensor.int_repr(),
+            tensor.q_per_channel_scales(),
+            tensor.q_per_channel_zero_points(),
+        ]
     if tensor.layout is torch.sparse_coo:
         return [tensor._values(), tensor._indices()]
     if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):

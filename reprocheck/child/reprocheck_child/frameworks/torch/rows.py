@@ -1,4 +1,6 @@
-"""The samples of a batch: one hash for each, made of what all tensors and lists of the batch hold of it."""
+"""The samples of a batch: one hash for each, made of what all tensors and lists of the batch hold
+of it.
+"""
 
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -9,7 +11,8 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
-    """One hash for each sample of a batch on the host, labels included; None where the first dimension is no batch.
+    """One hash for each sample of a batch on the host, labels included; None where the first
+    dimension is no batch.
 
     `kind` is the class of tensors, `flat` makes one contiguous.
     """
@@ -20,15 +23,26 @@ def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[
 
 def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], depth: int) -> None:
     if isinstance(value, kind):
-        if type(value) is kind and value.is_cpu and str(value.layout) == "torch.strided" and value.dim():
+        if (
+            type(value) is kind
+            and value.is_cpu
+            and str(value.layout) == "torch.strided"
+            and value.dim()
+        ):
             found.append(_tensor_rows(flat(value)))
         return
     rows = leaves.array_rows(value)
     if rows is not None:
         found.append(rows)
     elif depth < leaves.DEPTH and len(found) < leaves.COUNT:
-        if isinstance(value, (list, tuple)) and value and all(isinstance(part, (str, int, float)) for part in value):
-            found.append((len(value), lambda index: repr(value[index]).encode("utf-8", "surrogatepass")))
+        if (
+            isinstance(value, (list, tuple))
+            and value
+            and all(isinstance(part, (str, int, float)) for part in value)
+        ):
+            found.append(
+                (len(value), lambda index: repr(value[index]).encode("utf-8", "surrogatepass"))
+            )
         else:
             for _, part in leaves.parts(value) or ():
                 _rows(kind, part, flat, found, depth + 1)

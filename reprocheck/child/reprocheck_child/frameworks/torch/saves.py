@@ -1,4 +1,6 @@
-"""Files that `torch.save` writes: its C++ writer opens them by itself, so the interpreter has no event for them."""
+"""Files that `torch.save` writes: its C++ writer opens them by itself, so the interpreter has no
+event for them.
+"""
 
 import functools
 import os
@@ -8,7 +10,10 @@ from ... import files
 
 
 def install(torch: Any) -> None:
-    """Tell of each path that `torch.save` opens. All of its ways to a zip file lead through one private function."""
+    """Tell of each path that `torch.save` opens.
+
+    All of its ways to a zip file lead through one private function.
+    """
     real = torch.serialization._open_zipfile_writer
 
     @functools.wraps(real)

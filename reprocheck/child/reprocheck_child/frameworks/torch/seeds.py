@@ -1,4 +1,6 @@
-"""Where a script seeds generators and loads checkpoints: the call, its seed or its keys, and the script's line."""
+"""Where a script seeds generators and loads checkpoints: the call, its seed or its keys, and the
+script's line.
+"""
 
 import functools
 import os
@@ -11,7 +13,9 @@ from ... import import_hook
 _NAMES = 200
 _WORKERS = "torch.utils.data._utils.worker"
 _OF_A_WORKER = 20
-"""Seeds that are recorded of one worker of a loader: one that seeds for each sample says the same again and again."""
+"""Seeds that are recorded of one worker of a loader: one that seeds for each sample says the same
+again and again.
+"""
 
 
 def install(torch: Any, deep: Any) -> None:
@@ -21,21 +25,31 @@ def install(torch: Any, deep: Any) -> None:
     seeds.watch(torch, "seed", "torch", torch.random)
     for backend in ("cuda", "xpu", "mps"):
         seeds.watch_device(getattr(torch, backend, None), backend)
-    import_hook.when_imported("torch_npu", lambda module: seeds.watch_device(getattr(torch, "npu", None), "npu"))
+    import_hook.when_imported(
+        "torch_npu", lambda module: seeds.watch_device(getattr(torch, "npu", None), "npu")
+    )
     import_hook.when_imported("random", lambda module: seeds.watch(module, "seed", "python"))
-    import_hook.when_imported("numpy.random", lambda module: seeds.watch(module, "seed", "numpy", getattr(module, "mtrand", None)))
+    import_hook.when_imported(
+        "numpy.random",
+        lambda module: seeds.watch(module, "seed", "numpy", getattr(module, "mtrand", None)),
+    )
     _Loads(torch, deep).watch()
 
 
 class _Seeds:
-    """Wraps functions that seed. One that calls another of them (`torch.manual_seed` seeds the devices) counts as one."""
+    """Wraps functions that seed.
+
+    One that calls another of them (`torch.manual_seed` seeds the devices) counts as one.
+    """
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep
         self.local = _local()
         self.of_worker = 0
         self.left: Dict[str, bytes] = {}
-        """Generator -> the state in which the last seed left it, at first that in which it was found."""
+        """Generator -> the state in which the last seed left it, at first that in which it was
+        found.
+        """
 
     def watch_device(self, module: Any, name: str) -> None:
         for function in ("manual_seed", "manual_seed_all", "seed", "seed_all"):
@@ -70,7 +84,8 @@ class _Seeds:
             return returned
 
         functools.update_wrapper(wrapper, real)
-        if "." in wrapper.__qualname__:  # a method of a hidden instance, known by the name of the function
+        # a method of a hidden instance, known by the name of the function
+        if "." in wrapper.__qualname__:
             wrapper.__qualname__ = wrapper.__name__
         return wrapper
 
@@ -88,7 +103,9 @@ class _Seeds:
         return None if info is None else int(info.id)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
-        """A seed was set. Where something had drawn from the generator before, the state until then is said (`g`)."""
+        """A seed was set. Where something had drawn from the generator before, the state until then
+        is said (`g`).
+        """
         try:
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
                 return  # each worker of a loader is seeded from the loader's own seed
@@ -120,11 +137,19 @@ class _Seeds:
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
     """A seed as the trace has it; None stands for a seed from the system."""
     if seed is None or type(seed) in (int, float, str):
-        return {"v": seed} if not isinstance(seed, str) or len(seed) <= _NAMES else {"v": seed[:_NAMES]}
+        return (
+            {"v": seed}
+            if not isinstance(seed, str) or len(seed) <= _NAMES
+            else {"v": seed[:_NAMES]}
+        )
     if hasattr(seed, "item") and getattr(seed, "size", None) == 1:
         return {"v": seed.item()}
     leaves = deep.fingerprints.leaves(seed)
-    value: Any = leaves[0][1] if len(leaves) == 1 else {"h": deep.hash_bytes(repr(seed).encode()), "d": type(seed).__name__}
+    value: Any = (
+        leaves[0][1]
+        if len(leaves) == 1
+        else {"h": deep.hash_bytes(repr(seed).encode()), "d": type(seed).__name__}
+    )
     return value(True) if callable(value) else value
 
 
@@ -178,22 +203,38 @@ class _Loads:
         """A file was read by `torch.load`: the hash of the tensors in it."""
         try:
             file = args[0] if args else kwargs.get("f")
-            path = getattr(file, "name", None) if not isinstance(file, (str, bytes, os.PathLike)) else os.fsdecode(file)
+            path = (
+                getattr(file, "name", None)
+                if not isinstance(file, (str, bytes, os.PathLike))
+                else os.fsdecode(file)
+            )
             place = self._relative(path) if isinstance(path, str) else type(file).__name__
             self._seen(place, "torch.load", [], self._contents(returned))
         except Exception as error:
             self.deep.recorder.problem("a file was loaded", error)
 
     def _contents(self, returned: Any) -> List[Any]:
-        """One hash of all tensors that were loaded, with their names; nothing where there are none on the host."""
+        """One hash of all tensors that were loaded, with their names; nothing where there are none
+        on the host.
+        """
         if isinstance(returned, self.torch.nn.Module):
             returned = returned.state_dict()
         leaves = self.deep.fingerprints.leaves(returned)
         self.deep.finish()
-        hashes = ["%s %s" % (path, leaf["h"]) for path, leaf in leaves if isinstance(leaf, dict) and leaf.get("h")]
-        return [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]] if hashes else []
+        hashes = [
+            "%s %s" % (path, leaf["h"])
+            for path, leaf in leaves
+            if isinstance(leaf, dict) and leaf.get("h")
+        ]
+        return (
+            [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]]
+            if hashes
+            else []
+        )
 
-    def _seen(self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None) -> None:
+    def _seen(
+        self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None
+    ) -> None:
         keys: Dict[str, Any] = {"in": found} if found else {}
         if contents:
             keys["out"] = contents
@@ -205,7 +246,11 @@ class _Loads:
     def _relative(self, path: str) -> str:
         recorder = self.deep.recorder
         path, inside = os.path.abspath(path), os.path.join(recorder.workdir, "")
-        return path[len(inside) :] if recorder.workdir and path.startswith(inside) else str(recorder.masked(path))
+        return (
+            path[len(inside) :]
+            if recorder.workdir and path.startswith(inside)
+            else str(recorder.masked(path))
+        )
 
     def _name(self, module: Any) -> str:
         from .names import variable
@@ -222,4 +267,8 @@ def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
     if keys is None:
         return {"v": None}
     text = ", ".join(map(str, keys[:50]))
-    return {"v": text if len(text) <= _NAMES and len(keys) <= 50 else text[: _NAMES - 20] + "… (%d)" % len(keys)}
+    return {
+        "v": text
+        if len(text) <= _NAMES and len(keys) <= 50
+        else text[: _NAMES - 20] + "… (%d)" % len(keys)
+    }

@@ -1,7 +1,8 @@
 """Gradients of weights that FSDP shards: those of the rank itself, before they are reduced.
 
-A hook of the sharded weight is called with the reduced gradient, which is recorded before the update anyway. What the backward pass of a
-rank has made hangs on the unsharded weight, which stands in for it during a call.
+A hook of the sharded weight is called with the reduced gradient, which is recorded before the
+update anyway. What the backward pass of a rank has made hangs on the unsharded weight, which stands
+in for it during a call.
 """
 
 from typing import Any, Iterator
@@ -13,7 +14,9 @@ _NOT_WHOLE = (
 
 
 class Sharded:
-    """Watches the unsharded weights once there are any: after the first call of the outermost module."""
+    """Watches the unsharded weights once there are any: after the first call of the outermost
+    module.
+    """
 
     def __init__(self, deep: Any, names: Any, gradients: Any) -> None:
         self.deep = deep
@@ -24,12 +27,22 @@ class Sharded:
         """The outermost module has returned."""
         try:
             for parameter in _parameters(root):
-                whole, name = getattr(parameter, "_unsharded_param", None), self.names.name(parameter.sharded_param)
-                if whole is not None and name and self.gradients.unwatch_weight(parameter.sharded_param):
+                whole, name = (
+                    getattr(parameter, "_unsharded_param", None),
+                    self.names.name(parameter.sharded_param),
+                )
+                if (
+                    whole is not None
+                    and name
+                    and self.gradients.unwatch_weight(parameter.sharded_param)
+                ):
                     self.gradients.watch_weight(whole, name)
                     self.deep.unrecorded(*_NOT_WHOLE)
         except Exception as error:
-            self.deep.unrecorded("sharded weights", "gradients before they are reduced could not be watched: " + repr(error))
+            self.deep.unrecorded(
+                "sharded weights",
+                "gradients before they are reduced could not be watched: " + repr(error),
+            )
 
 
 def _parameters(root: Any) -> Iterator[Any]:

@@ -1,7 +1,8 @@
 """The sketch of torch tensors, on the host and on a device.
 
-On the host, the rows of a tensor are added up at once: that is what needs its bytes. The rest of the work is done for many tensors
-together, later: in a training step the caches are cold, and a call of an operator costs as much as the sketch of a small tensor.
+On the host, the rows of a tensor are added up at once: that is what needs its bytes. The rest of
+the work is done for many tensors together, later: in a training step the caches are cold, and a
+call of an operator costs as much as the sketch of a small tensor.
 """
 
 import math
@@ -16,7 +17,10 @@ Fingerprint = Dict[str, Any]
 _SLOTS = 64
 """Tensors whose sketches are finished together."""
 _BLOCK = 128
-"""Rows worked on at once: they stay in the cache between the hash and the sketch. It divides the rows of a cycle."""
+"""Rows worked on at once: they stay in the cache between the hash and the sketch.
+
+It divides the rows of a cycle.
+"""
 _DEVICE_BLOCK = 2048
 """The same on a device: whole cycles."""
 _KEPT = 256
@@ -34,16 +38,22 @@ class Tables:
         self.flips: Any = None
 
     def on(self, device: Any) -> Tuple[Any, Any]:
-        """ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns of a bucket, BUCKETS)."""
+        """ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns of a bucket,
+        BUCKETS).
+        """
         made = self.made.get(device)
         if made is None:
             rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
-            columns = _tensor(self.torch, sketch.column_signs()).view(sketch.VECTORS, -1, sketch.BUCKETS)
+            columns = _tensor(self.torch, sketch.column_signs()).view(
+                sketch.VECTORS, -1, sketch.BUCKETS
+            )
             made = self.made[device] = (rows.to(device), columns.to(device))
         return made
 
     def rows(self, start: int, count: int) -> Any:
-        """The signs of `count` rows from the row `start` on, within one cycle, of the shape (GROUPS, 1, count); on the host."""
+        """The signs of `count` rows from the row `start` on, within one cycle, of the shape
+        (GROUPS, 1, count); on the host.
+        """
         cycle, first = divmod(start, sketch.ROWS)
         signs = self.cuts.get((first, count))
         if signs is None:
@@ -69,7 +79,9 @@ class Tables:
 
 
 class _Slot(NamedTuple):
-    """Room for one sketch under way: the sums of its whole rows, as a vector and as the result of a product, and its last row."""
+    """Room for one sketch under way: the sums of its whole rows, as a vector and as the result of a
+    product, and its last row.
+    """
 
     vector: Any
     result: Any
@@ -81,7 +93,8 @@ class _Slot(NamedTuple):
 
 
 class HostSketches:
-    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them all.
+    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them
+    all.
 
     To be called below autograd and all modes; `add_short` anywhere, where there is room.
     """
@@ -91,7 +104,8 @@ class HostSketches:
         self.tables = tables
         self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
         self.lock = RLock()
-        self.waiting: List[Tuple[Fingerprint, Optional[float], int]] = []  # a fingerprint, its norm, the number of its last row
+        # a fingerprint, its norm, the number of its last row
+        self.waiting: List[Tuple[Fingerprint, Optional[float], int]] = []
         self.sums: Any = None
         self.lasts: Any = None
         self.slots: List[_Slot] = []
@@ -118,11 +132,18 @@ class HostSketches:
         self._add(found, size, lambda slot: memmove(slot.address, address, size * 4) and None)
 
     def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
-        """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are read from memory once."""
+        """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are
+        read from memory once.
+        """
 
         def fill(slot: _Slot) -> Optional[float]:
             stream = hashing.stream()
-            self._sum(tensor, slot, False, lambda start, count: stream.update(memory(address + start * 4, count * 4)))
+            self._sum(
+                tensor,
+                slot,
+                False,
+                lambda start, count: stream.update(memory(address + start * 4, count * 4)),
+            )
             found["h"] = stream.hexdigest()
             return self._checked(tensor, slot)
 
@@ -162,14 +183,18 @@ class HostSketches:
             found["z"] = leaves.number(norms[index] if known is None else known)
 
     def _folded(self, sums: Any) -> bytes:
-        """The numbers of each sketch, by products of elements: no setting for products of matrices rounds them."""
+        """The numbers of each sketch, by products of elements: no setting for products of matrices
+        rounds them.
+        """
         shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
         numbers = (sums.view(shape) * self.tables.on("cpu")[1]).sum(2)
         return string_at(numbers.data_ptr(), numbers.numel() * 4)
 
-    # ------------------------------------------------------------------------------------------------ slots
+    # ---------------------------------------------------------------------------------------- slots
 
-    def _add(self, found: Fingerprint, size: int, fill: "Callable[[_Slot], Optional[float]]") -> None:
+    def _add(
+        self, found: Fingerprint, size: int, fill: "Callable[[_Slot], Optional[float]]"
+    ) -> None:
         with self.lock:
             if not self.room():
                 self.make_room()
@@ -187,15 +212,25 @@ class HostSketches:
         size = _SLOTS * sketch.ROW
         room = bytearray(2 * size * 4 + 64)
         offset = -addressof((c_char * 1).from_buffer(room)) % 64
-        both = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=2 * size).view(2, _SLOTS, sketch.ROW)
+        both = self.torch.frombuffer(
+            room, dtype=self.torch.float32, offset=offset, count=2 * size
+        ).view(2, _SLOTS, sketch.ROW)
         self.sums, self.lasts = both[0], both[1]
         shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-        self.slots = [_Slot(row, row.view(shape), last, last.data_ptr(), row.data_ptr()) for row, last in zip(self.sums, self.lasts)]
+        self.slots = [
+            _Slot(row, row.view(shape), last, last.data_ptr(), row.data_ptr())
+            for row, last in zip(self.sums, self.lasts)
+        ]
 
-    # ------------------------------------------------------------------------------------------------ sums of rows
+    # --------------------------------------------------------------------------------- sums of rows
 
-    def _sum(self, tensor: Any, slot: _Slot, clean: bool, before: "Optional[Callable[[int, int], None]]") -> None:
-        """The signed sum of the whole rows, and the last row. `before(start, count)` is called with each block of elements to be read."""
+    def _sum(
+        self, tensor: Any, slot: _Slot, clean: bool, before: "Optional[Callable[[int, int], None]]"
+    ) -> None:
+        """The signed sum of the whole rows, and the last row.
+
+        `before(start, count)` is called with each block of elements to be read.
+        """
         rows, rest = divmod(tensor.numel(), sketch.ROW)
         offset = tensor.storage_offset()
         plain = tensor.dtype is self.torch.float32 and not clean
@@ -205,7 +240,9 @@ class HostSketches:
             if before is not None:
                 before(start * sketch.ROW, count * sketch.ROW)
             signs = self.tables.rows(start, count)
-            matrix = tensor.as_strided((sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW)
+            matrix = tensor.as_strided(
+                (sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW
+            )
             if not plain:
                 matrix = _plain(self.torch, matrix, clean)
             if not fast:
@@ -230,7 +267,10 @@ class HostSketches:
             result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
 
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
-        """None where the sums say the norm. Else, of elements that are huge, vanish or are no numbers, the norm; they are left out."""
+        """None where the sums say the norm.
+
+        Else, of elements that are huge, vanish or are no numbers, the norm; they are left out.
+        """
         square = self.torch.dot(slot.vector, slot.vector).item()
         if 1e-20 < square < 1e36:
             return None
@@ -249,23 +289,31 @@ class HostSketches:
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
-    """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix products rounds; all values cleaned."""
+    """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix
+    products rounds; all values cleaned.
+    """
     rows, columns = tables.on(flat.device)
     whole, rest = divmod(flat.numel(), sketch.ROW)
     total = torch.zeros(sketch.GROUPS, sketch.COLUMNS, dtype=torch.float32, device=flat.device)
     for start in range(0, whole, _DEVICE_BLOCK):
         count = min(_DEVICE_BLOCK, whole - start)
-        values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(count, sketch.GROUPS, sketch.COLUMNS)
+        values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(
+            count, sketch.GROUPS, sketch.COLUMNS
+        )
         total += (values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0)
     if rest:
         tail = _part(torch, flat, whole * sketch.ROW, rest)
-        signs = _signs(tables, rows, whole, 1).expand(sketch.GROUPS, sketch.COLUMNS).reshape(sketch.ROW)
+        signs = (
+            _signs(tables, rows, whole, 1).expand(sketch.GROUPS, sketch.COLUMNS).reshape(sketch.ROW)
+        )
         total.view(sketch.ROW)[:rest] += tail * signs[:rest]
     return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
 
 def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
-    """The signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the first on, or of one piece of a cycle."""
+    """The signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the first
+    on, or of one piece of a cycle.
+    """
     found = []
     while count:
         cycle, first = divmod(start, sketch.ROWS)

@@ -1,4 +1,6 @@
-"""States of torch's default generators, as bytes: read for each call of a module, so they must cost next to nothing."""
+"""States of torch's default generators, as bytes: read for each call of a module, so they must cost
+next to nothing.
+"""
 
 from array import array
 from ctypes import c_char, string_at
@@ -6,14 +8,17 @@ from typing import Any, Callable
 
 _WORDS = 624
 _BEFORE, _INSIDE, _BEHIND = 24, 40, 24
-"""Bytes before the words of the Mersenne twister (position), at their beginning, and behind them (a normal number kept for the next
-call): each draw changes some of these."""
+"""Bytes before the words of the Mersenne twister (position), at their beginning, and behind them (a
+normal number kept for the next call): each draw changes some of these.
+"""
 _LOOKED = 1024
 """The generator is longer than that: it holds 2496 bytes of words."""
 
 
 def host_state(torch: Any) -> Callable[[], bytes]:
-    """Reads the state of the generator of the CPU: all 5 KB of it only where the bytes that every draw changes have changed."""
+    """Reads the state of the generator of the CPU: all 5 KB of it only where the bytes that every
+    draw changes have changed.
+    """
     generator = torch.default_generator
 
     def whole() -> bytes:
@@ -27,7 +32,10 @@ def host_state(torch: Any) -> Callable[[], bytes]:
     if not offset:
         return whole
     begin = generator._cdata + offset - _BEFORE
-    head, tail = (c_char * (_BEFORE + _INSIDE)).from_address(begin), (c_char * _BEHIND).from_address(begin + _BEFORE + 4 * _WORDS)
+    head, tail = (
+        (c_char * (_BEFORE + _INSIDE)).from_address(begin),
+        (c_char * _BEHIND).from_address(begin + _BEFORE + 4 * _WORDS),
+    )
     kept = [b"", b"", b""]
 
     def read() -> bytes:
@@ -39,7 +47,9 @@ def host_state(torch: Any) -> Callable[[], bytes]:
 
 
 def _offset(torch: Any, generator: Any) -> int:
-    """Where the words lie in a generator, proved with one of our own: 0 where it cannot be proved."""
+    """Where the words lie in a generator, proved with one of our own: 0 where it cannot be
+    proved.
+    """
     own = torch.Generator()
     own.manual_seed(20_000_003)
     offset = string_at(own._cdata, _LOOKED).find(_words(own)[:64])
@@ -50,14 +60,20 @@ def _offset(torch: Any, generator: Any) -> int:
         if draw is not None:
             draw(1, generator=own)
         begin = own._cdata + offset
-        marks.add(string_at(begin - _BEFORE, _BEFORE + _INSIDE) + string_at(begin + 4 * _WORDS, _BEHIND))
+        marks.add(
+            string_at(begin - _BEFORE, _BEFORE + _INSIDE) + string_at(begin + 4 * _WORDS, _BEHIND)
+        )
         states.add(bytes(own.get_state().tolist()))
-    same = all(string_at(one._cdata + offset, 4 * _WORDS) == _words(one) for one in (own, generator))
+    same = all(
+        string_at(one._cdata + offset, 4 * _WORDS) == _words(one) for one in (own, generator)
+    )
     return offset if same and len(marks) == len(states) == 7 else 0
 
 
 def _words(generator: Any) -> bytes:
-    """The words of the state as they lie in memory: the state has each in 8 bytes, behind 24 of other things."""
+    """The words of the state as they lie in memory: the state has each in 8 bytes, behind 24 of
+    other things.
+    """
     state = generator.get_state()
     wide = array("Q", string_at(state.data_ptr() + 24, 8 * _WORDS))
     return array("I", wide).tobytes()

@@ -3,12 +3,15 @@
 from typing import Any, Dict, Tuple
 
 SUMS = "sums-1"
-"""The hash of a device: two sums modulo 2^64 of the words of a tensor, each word times weights of its position.
+"""The hash of a device: two sums modulo 2^64 of the words of a tensor, each word times weights of
+its position.
 
-The bytes are read as words of the element's size, 4 bytes at most, signed but for single bytes. Word i has in each sum the weight
-A[i % 65536] * B[i // 65536 % 4096] * C^(i // 2^28), odd numbers of 64 bits (A and B out of SplitMix64), and C times the number of bytes is
-added. Integer sums do not depend on the order of their terms, so the hash is the same in every run. Tensors that differ in one word never
-agree; tensors that differ in more agree with a probability of about 2^-62 over the choice of the weights. It is no cryptographic hash.
+The bytes are read as words of the element's size, 4 bytes at most, signed but for single bytes.
+Word i has in each sum the weight A[i % 65536] * B[i // 65536 % 4096] * C^(i // 2^28), odd numbers
+of 64 bits (A and B out of SplitMix64), and C times the number of bytes is added. Integer sums do
+not depend on the order of their terms, so the hash is the same in every run. Tensors that differ in
+one word never agree; tensors that differ in more agree with a probability of about 2^-62 over the
+choice of the weights. It is no cryptographic hash.
 """
 _ODD = 0x9E3779B97F4A7C15
 _WORDS = 65536
@@ -23,7 +26,13 @@ class WordSums:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.tables: Dict[Any, Tuple[Any, Any]] = {}
-        self.words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int32, 16: torch.int32}
+        self.words = {
+            1: torch.uint8,
+            2: torch.int16,
+            4: torch.int32,
+            8: torch.int32,
+            16: torch.int32,
+        }
 
     def of(self, flat: Any) -> Any:
         """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
@@ -45,18 +54,27 @@ class WordSums:
                     total[index] += (rows * outer[index, turn : turn + whole]).sum() * factor
                 if length > whole * _WORDS:
                     rest = part[whole * _WORDS :]
-                    total[index] += (rest * inner[index, : rest.numel()]).sum() * outer[index, turn + whole] * factor
+                    total[index] += (
+                        (rest * inner[index, : rest.numel()]).sum()
+                        * outer[index, turn + whole]
+                        * factor
+                    )
         return total
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:
         """The hash as it stands in the trace, of the two sums and the number of bytes."""
-        return "%016x%016x" % ((first + size * _ODD) % (1 << 64), (second + size * _ODD) % (1 << 64))
+        return "%016x%016x" % (
+            (first + size * _ODD) % (1 << 64),
+            (second + size * _ODD) % (1 << 64),
+        )
 
     def _tables(self, device: Any) -> Tuple[Any, Any]:
         tables = self.tables.get(device)
         if tables is None:
-            inner, outer = (_weights(self.torch, stream, count) for stream, count in ((4, _WORDS), (5, _TURNS)))
+            inner, outer = (
+                _weights(self.torch, stream, count) for stream, count in ((4, _WORDS), (5, _TURNS))
+            )
             tables = self.tables[device] = (inner.to(device), outer.to(device))
         return tables
 

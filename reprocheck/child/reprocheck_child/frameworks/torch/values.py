@@ -1,4 +1,6 @@
-"""The value of a loss: before scaling, in its own dtype, with every bit, and read off a device without waiting for it."""
+"""The value of a loss: before scaling, in its own dtype, with every bit, and read off a device
+without waiting for it.
+"""
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -11,10 +13,13 @@ class Values:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.dtypes: Dict[Any, str] = {}
-        self.unscaled: Dict[int, Tuple[Any, Any]] = {}  # id of the scaled tensor -> (it, the loss before scaling)
+        # id of the scaled tensor -> (it, the loss before scaling)
+        self.unscaled: Dict[int, Tuple[Any, Any]] = {}
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Called with what `GradScaler.scale` was given and what it returned: a tensor or an iterable of tensors."""
+        """Called with what `GradScaler.scale` was given and what it returned: a tensor or an
+        iterable of tensors.
+        """
         if isinstance(outputs, self.torch.Tensor):
             if scaled is not outputs:
                 while len(self.unscaled) >= self.KEPT:
@@ -32,7 +37,9 @@ class Values:
         return name
 
     def loss(self, root: Any, gradient: Any) -> Any:
-        """A detached tensor of one element: the root, before scaling; of a root that is no scalar, sum(root * gradient) in float64."""
+        """A detached tensor of one element: the root, before scaling; of a root that is no scalar,
+        sum(root * gradient) in float64.
+        """
         scaled, unscaled = self.unscaled.pop(id(root), (None, None))
         value = unscaled if scaled is root else root.detach()
         if hasattr(value, "to_local"):
@@ -44,15 +51,20 @@ class Values:
             wide = wide * gradient.detach().double()
         return wide.sum()
 
-    def copy_aside(self, losses: List[Any], dtype: Any) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
-        """Start the copy of device scalars to the host; the reading says None until it has arrived, unless it is told to wait.
+    def copy_aside(
+        self, losses: List[Any], dtype: Any
+    ) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
+        """Start the copy of device scalars to the host; the reading says None until it has arrived,
+        unless it is told to wait.
 
-        Where the device can, the copy goes to pinned memory with an event behind it, so that nothing is waited for; where it cannot,
-        a copy stays on the device until the reading.
+        Where the device can, the copy goes to pinned memory with an event behind it, so that
+        nothing is waited for; where it cannot, a copy stays on the device until the reading.
         """
         try:
             device = self.torch.get_device_module(losses[0].device)
-            copies = [self.torch.empty(loss.shape, dtype=loss.dtype, pin_memory=True) for loss in losses]
+            copies = [
+                self.torch.empty(loss.shape, dtype=loss.dtype, pin_memory=True) for loss in losses
+            ]
             for copy, loss in zip(copies, losses):
                 copy.copy_(loss, non_blocking=True)
             event = device.Event()

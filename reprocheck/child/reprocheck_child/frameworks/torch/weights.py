@@ -1,4 +1,6 @@
-"""Fingerprints of the weights around the first updates: an update that changes none makes the check after it prove nothing."""
+"""Fingerprints of the weights around the first updates: an update that changes none makes the check
+after it prove nothing.
+"""
 
 import weakref
 from _thread import get_ident
@@ -21,15 +23,22 @@ class StepWeights:
         """Take the fingerprints; called before a step."""
         self.under_way[get_ident()] = optimizer
         host, device = self._weights(optimizer)
-        self.before[optimizer] = (fingerprint.checksums(host), fingerprint.device_sums(self.torch, device) if device else None)
+        self.before[optimizer] = (
+            fingerprint.checksums(host),
+            fingerprint.device_sums(self.torch, device) if device else None,
+        )
 
     def changed(self, optimizer: Any) -> bool:
-        """Whether weights on the host changed since `keep`; for a look while the step is under way."""
+        """Whether weights on the host changed since `keep`; for a look while the step is under
+        way.
+        """
         kept = self.before.get(optimizer)
         return kept is not None and fingerprint.first_change(self._weights(optimizer)[0], kept[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
-        """Whether weights changed since `keep`; for weights on a device a reading that says so once it has arrived."""
+        """Whether weights changed since `keep`; for weights on a device a reading that says so once
+        it has arrived.
+        """
         self.under_way.pop(get_ident(), None)
         kept = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)
@@ -50,7 +59,9 @@ class StepWeights:
 
     @staticmethod
     def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
-        """(tensors on the host, tensors on a device) that an optimizer updates; those without a gradient do not change."""
+        """(tensors on the host, tensors on a device) that an optimizer updates; those without a
+        gradient do not change.
+        """
         host: List[Any] = []
         device: List[Any] = []
         for group in optimizer.param_groups:
@@ -62,7 +73,9 @@ class StepWeights:
 
 
 class GraphLeaves:
-    """The leaves of the graphs of successive backward passes, for trainings that update their weights without an optimizer."""
+    """The leaves of the graphs of successive backward passes, for trainings that update their
+    weights without an optimizer.
+    """
 
     LIMIT = 200_000
 
@@ -71,11 +84,17 @@ class GraphLeaves:
         self.before: Optional[Dict[int, Tuple[Any, int]]] = None
 
     def changed(self, roots: List[Any]) -> Optional[bool]:
-        """Whether leaves changed since the backward pass before; None the first time, and where the two have no leaf in common.
+        """Whether leaves changed since the backward pass before; None the first time, and where the
+        two have no leaf in common.
 
-        Leaves are matched by identity; leaves that are new tensors each time (functional updates) by order and shape.
+        Leaves are matched by identity; leaves that are new tensors each time (functional updates)
+        by order and shape.
         """
-        leaves = [leaf for leaf in graph_leaves(roots, self.torch.Tensor, self.LIMIT) if fingerprint.on_host(leaf)]
+        leaves = [
+            leaf
+            for leaf in graph_leaves(roots, self.torch.Tensor, self.LIMIT)
+            if fingerprint.on_host(leaf)
+        ]
         now = {id(leaf): (tuple(leaf.shape), fingerprint.checksum(leaf)) for leaf in leaves}
         before, self.before = self.before, now
         if before is None or not now:
@@ -89,7 +108,9 @@ class GraphLeaves:
 
 
 def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
-    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at most `most` nodes."""
+    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at
+    most `most` nodes.
+    """
     nodes, found = deque(root.grad_fn for root in roots if root.grad_fn is not None), []
     known = set(nodes)
     while nodes and len(known) < most:

@@ -1,13 +1,17 @@
-"""Weights that something wrote to after their update: noise, clipping, averaging, a copy into them, anything but the optimizer."""
+"""Weights that something wrote to after their update: noise, clipping, averaging, a copy into them,
+anything but the optimizer.
+"""
 
 import weakref
 from typing import Any, Dict, Iterator, Tuple
 
 
 class Written:
-    """Compares the weights before a forward with what the last update left, by marks that cost next to nothing.
+    """Compares the weights before a forward with what the last update left, by marks that cost next
+    to nothing.
 
-    Other parameters count, too: those of a frozen module, or of a teacher that follows the weights. Buffers change in each forward.
+    Other parameters count, too: those of a frozen module, or of a teacher that follows the weights.
+    Buffers change in each forward.
     """
 
     def __init__(self, deep: Any, names: Any) -> None:
@@ -15,7 +19,8 @@ class Written:
         self.prints = deep.fingerprints
         self.names = names
         self.stepped: Dict[int, Any] = {}  # id of an optimizer that has stepped -> a reference
-        self.marks: Dict[int, Tuple[str, Any]] = {}  # id of a weight -> its name and its mark when it was seen last
+        # id of a weight -> its name and its mark when it was seen last
+        self.marks: Dict[int, Tuple[str, Any]] = {}
         self.due = False  # whether an update has been since the last look
 
     def updated(self, optimizer: Any) -> None:

@@ -1,7 +1,8 @@
 """Controls for MindSpore: put in place right after its own import, before the script's next line.
 
-Nothing that the graph compiler parses is wrapped: it would compile the wrapper, and the numbers would change. What takes the place of an
-operator's function is a plain function in a file (`functions`); classes are changed where Python makes them.
+Nothing that the graph compiler parses is wrapped: it would compile the wrapper, and the numbers
+would change. What takes the place of an operator's function is a plain function in a file
+(`functions`); classes are changed where Python makes them.
 """
 
 from importlib import import_module
@@ -23,7 +24,10 @@ TABLE = (
 )
 """Module, function and the controls that need it, in the order in which they act."""
 
-CPU_RNG = "MindSpore's random operators run where the network runs, and their seeds are the same on every device"
+CPU_RNG = (
+    "MindSpore's random operators run where the network runs, and their seeds are the same on every"
+    " device"
+)
 
 
 def install(mindspore: Any, active: Any) -> None:
@@ -36,6 +40,9 @@ def install(mindspore: Any, active: Any) -> None:
             except Exception as error:
                 active.recorder.problem("controls: " + module, error)
                 for control in needed:
-                    active.unavailable(control, "in mindspore %s: %r" % (getattr(mindspore, "__version__", "?"), error))
+                    active.unavailable(
+                        control,
+                        "in mindspore %s: %r" % (getattr(mindspore, "__version__", "?"), error),
+                    )
     if active.on("cpu-rng"):
         active.unavailable("cpu-rng", CPU_RNG)

@@ -1,6 +1,8 @@
-"""`augment-off` for MindSpore: random operations of dataset.vision, audio and transforms become the identity.
+"""`augment-off` for MindSpore: random operations of dataset.vision, audio and transforms become the
+identity.
 
-Where an operation also decides the size of the image, its counterpart without randomness takes its place: a crop in the middle, a resize.
+Where an operation also decides the size of the image, its counterpart without randomness takes its
+place: a crop in the middle, a resize.
 """
 
 import functools
@@ -10,14 +12,46 @@ from typing import Any, Callable, Dict, List
 NAME = "augment-off"
 
 SOURCE = "https://www.mindspore.cn/docs/en/master/api_python/mindspore.dataset.transforms.html"
-"""Where the operations are listed; those below are the ones of MindSpore 2.10 that draw random numbers."""
+"""Where the operations are listed; those below are the ones of MindSpore 2.10 that draw random
+numbers.
+"""
 
 IDENTITY = {
     "mindspore.dataset.vision.transforms": (
-        *("AutoAugment", "BoundingBoxAugment", "CutMixBatch", "CutOut", "MixUp", "MixUpBatch", "RandAugment", "RandomAdjustSharpness"),
-        *("RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomEqualize", "RandomErasing", "RandomGrayscale"),
-        *("RandomHorizontalFlip", "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting", "RandomPerspective"),
-        *("RandomPosterize", "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip"),
+        *(
+            "AutoAugment",
+            "BoundingBoxAugment",
+            "CutMixBatch",
+            "CutOut",
+            "MixUp",
+            "MixUpBatch",
+            "RandAugment",
+            "RandomAdjustSharpness",
+        ),
+        *(
+            "RandomAffine",
+            "RandomAutoContrast",
+            "RandomColor",
+            "RandomColorAdjust",
+            "RandomEqualize",
+            "RandomErasing",
+            "RandomGrayscale",
+        ),
+        *(
+            "RandomHorizontalFlip",
+            "RandomHorizontalFlipWithBBox",
+            "RandomInvert",
+            "RandomLighting",
+            "RandomPerspective",
+        ),
+        *(
+            "RandomPosterize",
+            "RandomRotation",
+            "RandomSelectSubpolicy",
+            "RandomSharpness",
+            "RandomSolarize",
+            "RandomVerticalFlip",
+        ),
         *("RandomVerticalFlipWithBBox", "TrivialAugmentWide", "UniformAugment"),
     ),
     "mindspore.dataset.audio.transforms": ("Dither", "MaskAlongAxisIID"),
@@ -29,7 +63,9 @@ MASKS = ("FrequencyMasking", "TimeMasking")
 """Operations of dataset.audio that are random where `iid_masks` is on."""
 
 LEFT = ("RandomCropWithBBox",)
-"""Operations of dataset.vision that stay: nothing without randomness has the size of their output and moves the boxes, too."""
+"""Operations of dataset.vision that stay: nothing without randomness has the size of their output
+and moves the boxes, too.
+"""
 
 
 def augment_off(mindspore: Any, active: Any) -> None:
@@ -56,7 +92,9 @@ class _Plain:
         self.sizes: weakref.WeakKeyDictionary[Any, List[Any]] = weakref.WeakKeyDictionary()
 
     def add(self, module: Any, counterparts: "Dict[str, Callable[[Any], List[Any]]]") -> None:
-        """Know the classes of a module by name, and change what they do when they are called; a version may lack some."""
+        """Know the classes of a module by name, and change what they do when they are called; a
+        version may lack some.
+        """
         for name, counterpart in counterparts.items():
             kind = getattr(module, name, None)
             if kind is not None:
@@ -65,7 +103,9 @@ class _Plain:
                 self._hook_call(kind)
 
     def _hook_init(self, kind: Any) -> None:
-        """Sizes are kept as they were given: each class has its own name for what it makes of them."""
+        """Sizes are kept as they were given: each class has its own name for what it makes of
+        them.
+        """
         real, sizes = kind.__init__, self.sizes
 
         @functools.wraps(real)
@@ -107,17 +147,25 @@ class _Plain:
         """The operations that stand for one, without randomness: itself where it has none."""
         inner = getattr(operation, "transforms", None)
         if type(operation).__name__ in LEFT:
-            self.active.unavailable(NAME, type(operation).__name__ + " has no counterpart without randomness")
+            self.active.unavailable(
+                NAME, type(operation).__name__ + " has no counterpart without randomness"
+            )
         counterpart = self.counterparts.get(type(operation))
         if counterpart is not None:
             size, named = self.sizes.get(operation, [None, {}])
             instead = counterpart(_Made(operation, size, named))
             if instead == [operation]:
                 return instead
-            self.active.touched(NAME, type(operation).__name__, ", ".join(type(one).__name__ for one in instead) or "the identity")
+            self.active.touched(
+                NAME,
+                type(operation).__name__,
+                ", ".join(type(one).__name__ for one in instead) or "the identity",
+            )
             return [one for found in instead for one in self.operations_of(found)]
         if isinstance(inner, list) and type(operation).__name__ == "Compose":
-            operation.transforms = [one for found in inner for one in self.operations_of(found)] or [_same]
+            operation.transforms = [
+                one for found in inner for one in self.operations_of(found)
+            ] or [_same]
         return [operation]
 
 
@@ -127,7 +175,11 @@ class _Made:
     def __init__(self, operation: Any, size: Any, named: Dict[str, Any]) -> None:
         self.operation = operation
         self.size = size
-        self.interpolation = {"interpolation": named["interpolation"]} if named.get("interpolation") is not None else {}
+        self.interpolation = (
+            {"interpolation": named["interpolation"]}
+            if named.get("interpolation") is not None
+            else {}
+        )
 
 
 def _same(*columns: Any) -> Any:
@@ -145,7 +197,11 @@ def _floats(*columns: Any) -> Any:
     return tuple(column.astype("float64") for column in columns)
 
 
-_MIXED: "Dict[str, List[Any]]" = {"CutMixBatch": [_float_labels], "MixUpBatch": [_float_labels], "MixUp": [_floats]}
+_MIXED: "Dict[str, List[Any]]" = {
+    "CutMixBatch": [_float_labels],
+    "MixUpBatch": [_float_labels],
+    "MixUp": [_floats],
+}
 
 
 def _identity(made: _Made) -> List[Any]:
@@ -156,7 +212,7 @@ def _mask(made: _Made) -> List[Any]:
     return [] if getattr(made.operation, "iid_masks", False) else [made.operation]
 
 
-# ------------------------------------------------------------------------------------ operations that decide the size, or choose
+# ------------------------------------------------------- operations that decide the size, or choose
 
 
 def _vision(name: str, *args: Any, **named: Any) -> Any:
@@ -173,10 +229,15 @@ def _square(size: Any) -> Any:
 _SIZED: "Dict[str, Callable[[_Made], List[Any]]]" = {
     "RandomCrop": lambda made: [_vision("CenterCrop", made.size)],
     "RandomResizedCrop": lambda made: [_vision("Resize", _square(made.size), **made.interpolation)],
-    "RandomCropDecodeResize": lambda made: [_vision("Decode"), _vision("Resize", _square(made.size), **made.interpolation)],
+    "RandomCropDecodeResize": lambda made: [
+        _vision("Decode"),
+        _vision("Resize", _square(made.size), **made.interpolation),
+    ],
     "RandomResize": lambda made: [_vision("Resize", made.size)],
     "RandomResizeWithBBox": lambda made: [_vision("ResizeWithBBox", made.size)],
-    "RandomResizedCropWithBBox": lambda made: [_vision("ResizeWithBBox", _square(made.size), **made.interpolation)],
+    "RandomResizedCropWithBBox": lambda made: [
+        _vision("ResizeWithBBox", _square(made.size), **made.interpolation)
+    ],
 }
 
 _CHOICES: "Dict[str, Callable[[_Made], List[Any]]]" = {

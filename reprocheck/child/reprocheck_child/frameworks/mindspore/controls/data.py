@@ -44,21 +44,28 @@ def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Ca
 
 
 def data_order(mindspore: Any, active: Any) -> None:
-    """Samplers give indices in order, shards as well; files are read in order, and `shuffle` passes on what it is given."""
+    """Samplers give indices in order, shards as well; files are read in order, and `shuffle` passes
+    on what it is given.
+    """
     from mindspore.dataset.engine import datasets, samplers
 
     for name in ("parse", "parse_for_minddataset"):
         _in_place_of(active, samplers.RandomSampler, name, samplers.SequentialSampler)
         _in_place_of(active, samplers.WeightedRandomSampler, name, samplers.SequentialSampler)
         _in_place_of(active, samplers.SubsetRandomSampler, name, samplers.SubsetSampler)
-        for kind, off in ((samplers.DistributedSampler, samplers.Shuffle.FALSE), (samplers.PKSampler, False)):
+        for kind, off in (
+            (samplers.DistributedSampler, samplers.Shuffle.FALSE),
+            (samplers.PKSampler, False),
+        ):
             _without_shuffle(active, kind, name, off)
     _hook_sources(active, datasets.SourceDataset, datasets.MappableDataset)
     _hook_shuffles(active, datasets.ShuffleDataset)
 
 
 def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
-    """What a random sampler is translated to: what the ordered one would be, of the same samples."""
+    """What a random sampler is translated to: what the ordered one would be, of the same
+    samples.
+    """
     real, new = getattr(kind, name, None), getattr(ordered, name)
     if real is None:
         return

@@ -1,4 +1,6 @@
-"""`dropout-off` for MindSpore: cells, functions and primitives of dropout keep every value, in graph and PyNative mode."""
+"""`dropout-off` for MindSpore: cells, functions and primitives of dropout keep every value, in
+graph and PyNative mode.
+"""
 
 import functools
 import inspect
@@ -41,7 +43,12 @@ def dropout_off(mindspore: Any, active: Any) -> None:
     for name, values in CELLS.items():
         _hook(active, getattr(basic, name, None), "mindspore.nn." + name, values)
     for module, name in PRIMITIVES:
-        _hook(active, getattr(sys.modules.get(module), name, None), "mindspore.ops." + name, {"keep_prob": 1.0})
+        _hook(
+            active,
+            getattr(sys.modules.get(module), name, None),
+            "mindspore.ops." + name,
+            {"keep_prob": 1.0},
+        )
     for name in FUNCTIONS:
         real = getattr(nn_func, name, None)
         if real is not None:
@@ -60,7 +67,11 @@ def _hook(active: Any, kind: Any, what: str, values: Dict[str, Any]) -> None:
         try:
             bound = signature.bind(made, *args, **named)
             bound.apply_defaults()
-            changed = {name: value for name, value in values.items() if bound.arguments.get(name) not in (None, value)}
+            changed = {
+                name: value
+                for name, value in values.items()
+                if bound.arguments.get(name) not in (None, value)
+            }
             if changed:
                 bound.arguments.update(changed)
                 args, named = bound.args[1:], bound.kwargs

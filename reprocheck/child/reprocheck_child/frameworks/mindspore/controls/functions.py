@@ -1,4 +1,6 @@
-"""Functions that stand in for operators of MindSpore: the graph compiler parses them, so each is plain, in this file, without closure."""
+"""Functions that stand in for operators of MindSpore: the graph compiler parses them, so each is
+plain, in this file, without closure.
+"""
 
 from mindspore import ops
 from mindspore.ops import functional_overload

@@ -1,4 +1,6 @@
-"""`fill-memory` for MindSpore: what `empty`, `empty_like` and `Tensor.new_empty` make holds a fixed pattern."""
+"""`fill-memory` for MindSpore: what `empty`, `empty_like` and `Tensor.new_empty` make holds a fixed
+pattern.
+"""
 
 import functools
 from typing import Any
@@ -10,7 +12,9 @@ PATTERN = 0.5
 
 
 def fill_memory(mindspore: Any, active: Any) -> None:
-    """Rebind the functions wherever MindSpore has imported them; the method is filled in PyNative mode alone."""
+    """Rebind the functions wherever MindSpore has imported them; the method is filled in PyNative
+    mode alone.
+    """
     from mindspore.ops import functional_overload
 
     from . import functions

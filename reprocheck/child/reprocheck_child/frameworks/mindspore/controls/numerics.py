@@ -1,7 +1,8 @@
 """`deterministic`, `single-thread`, `no-compile` and `launch-blocking` for MindSpore.
 
-MindSpore takes some of these settings once a process. Where a control has made the call, the script's own call for the same is accepted;
-one that asks for the opposite stands, and is a conflict.
+MindSpore takes some of these settings once a process. Where a control has made the call, the
+script's own call for the same is accepted; one that asks for the opposite stands, and is a
+conflict.
 """
 
 import functools
@@ -9,7 +10,12 @@ from typing import Any, Callable, Dict
 
 from ..open import Opening, replace
 
-DETERMINISTIC, THREAD, COMPILE, BLOCKING = "deterministic", "single-thread", "no-compile", "launch-blocking"
+DETERMINISTIC, THREAD, COMPILE, BLOCKING = (
+    "deterministic",
+    "single-thread",
+    "no-compile",
+    "launch-blocking",
+)
 
 
 def deterministic(mindspore: Any, active: Any) -> None:
@@ -93,18 +99,24 @@ def launch_blocking(mindspore: Any, active: Any) -> None:
     _watch_context(active, BLOCKING, "pynative_synchronize", True)
 
 
-# ------------------------------------------------------------------------------------------------------------------ set_context
+# -------------------------------------------------------------------------------------- set_context
 
 
 def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
-    """See `set_context(key=...)` of the script's: the wanted value passes, another one stands or gives way."""
+    """See `set_context(key=...)` of the script's: the wanted value passes, another one stands or
+    gives way.
+    """
     from mindspore import context
 
     real: Callable[..., Any] = context.set_context
 
     @functools.wraps(real)
     def set_context(**named: Any) -> Any:
-        if key in named and named[key] != wanted and _ours_wins(active, control, "mindspore.set_context(%s)" % key, named[key], wanted):
+        if (
+            key in named
+            and named[key] != wanted
+            and _ours_wins(active, control, "mindspore.set_context(%s)" % key, named[key], wanted)
+        ):
             named = _without(named, key)
         return real(**named)
 

@@ -1,7 +1,8 @@
 """`seed`, `private-rng` and `entropy` for MindSpore.
 
-Its generators: the global seed (initializers, datasets, random functions and cells), the default generator of `mint`, `Generator` objects,
-and operators that were built without seeds, which seed themselves whatever the global seed is.
+Its generators: the global seed (initializers, datasets, random functions and cells), the default
+generator of `mint`, `Generator` objects, and operators that were built without seeds, which seed
+themselves whatever the global seed is.
 """
 
 import functools
@@ -21,16 +22,36 @@ SEEDED = (
     *(
         ("mindspore.ops.operations.random_ops", name, ("seed", "seed2"), 0)
         for name in (
-            *("TruncatedNormal", "StandardNormal", "StandardLaplace", "RandomGamma", "Gamma", "ParameterizedTruncatedNormal", "Poisson"),
-            *("RandomPoisson", "UniformInt", "UniformReal", "RandomChoiceWithMask", "Multinomial", "RandomShuffle"),
+            *(
+                "TruncatedNormal",
+                "StandardNormal",
+                "StandardLaplace",
+                "RandomGamma",
+                "Gamma",
+                "ParameterizedTruncatedNormal",
+                "Poisson",
+            ),
+            *(
+                "RandomPoisson",
+                "UniformInt",
+                "UniformReal",
+                "RandomChoiceWithMask",
+                "Multinomial",
+                "RandomShuffle",
+            ),
         )
     ),
 )
-"""Module and class of an operator, its seeds, and the value that stands for none. From the signatures in MindSpore 2.10."""
+"""Module and class of an operator, its seeds, and the value that stands for none.
+
+From the signatures in MindSpore 2.10.
+"""
 
 
 def seed(mindspore: Any, active: Any) -> None:
-    """The global seed, that of the default generator and that of datasets; `random` and numpy keep their states."""
+    """The global seed, that of the default generator and that of datasets; `random` and numpy keep
+    their states.
+    """
     import random
 
     import numpy
@@ -73,7 +94,8 @@ def reseeding(mindspore: Any, active: Any) -> None:
 def private_operators(mindspore: Any, active: Any) -> None:
     """Operators that are built without a seed get one of their own.
 
-    While no global seed is set, the library builds most of them without seeds for whoever calls its functions: that is what `seed` cures.
+    While no global seed is set, the library builds most of them without seeds for whoever calls its
+    functions: that is what `seed` cures.
     """
     seeds = sys.modules["mindspore.common.seed"]
     for module, name, parameters, missing in SEEDED:

@@ -1,4 +1,6 @@
-"""Controls for PyTorch and every backend that plugs into it: put in place right after torch's own import, before the script's next line."""
+"""Controls for PyTorch and every backend that plugs into it: put in place right after torch's own
+import, before the script's next line.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,8 @@
-"""`augment-off` for PyTorch: random transforms of torchvision, albumentations and kornia hand their input through.
+"""`augment-off` for PyTorch: random transforms of torchvision, albumentations and kornia hand their
+input through.
 
-Where a transform decides the size of what follows (a random crop), the identity would break the batch: there it makes the same draw each
-time. What a user wrote is left alone.
+Where a transform decides the size of what follows (a random crop), the identity would break the
+batch: there it makes the same draw each time. What a user wrote is left alone.
 """
 
 import functools
@@ -43,16 +44,26 @@ class _Change:
 
         return changed
 
-    # ------------------------------------------------------------------------------------------------ packages
+    # ------------------------------------------------------------------------------------- packages
 
     def torchvision(self, module: Any) -> None:
-        """Transforms of both generations: one calls `forward` with one image, the other with all that belongs together."""
+        """Transforms of both generations: one calls `forward` with one image, the other with all
+        that belongs together.
+        """
         for name in (*known.IDENTITY, *known.SAME_DRAW):
             kind = getattr(module, name, None)
             if isinstance(kind, type):
-                method = "forward" if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module) else "__call__"
+                method = (
+                    "forward"
+                    if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module)
+                    else "__call__"
+                )
                 what = "torchvision " + name
-                self._method(kind, method, self._through(what) if name in known.IDENTITY else self._fixed(what))
+                self._method(
+                    kind,
+                    method,
+                    self._through(what) if name in known.IDENTITY else self._fixed(what),
+                )
 
     def albumentations(self, module: Any) -> None:
         """All go through one method."""
@@ -60,8 +71,15 @@ class _Change:
 
         def instead(real: Any) -> Any:
             def call(transform: Any, *args: Any, **kwargs: Any) -> Any:
-                name, package = type(transform).__name__, type(transform).__module__.partition(".")[0]
-                if args or package != "albumentations" or (name in known.ALBUMENTATIONS_KEPT and transform.p >= 1):
+                name, package = (
+                    type(transform).__name__,
+                    type(transform).__module__.partition(".")[0],
+                )
+                if (
+                    args
+                    or package != "albumentations"
+                    or (name in known.ALBUMENTATIONS_KEPT and transform.p >= 1)
+                ):
                     return real(transform, *args, **kwargs)
                 if name in known.ALBUMENTATIONS_KEPT or name in known.ALBUMENTATIONS_SAME_DRAW:
                     return fixed("albumentations " + name)(real)(transform, **kwargs)
@@ -82,7 +100,12 @@ class _Change:
 
     def kornia(self, module: Any) -> None:
         """Of each batch, nothing is chosen to be augmented; crops draw the same parameters."""
-        base, torch, touched, same = module._BasicAugmentationBase, self.torch, self.active.touched, self.same_draw
+        base, torch, touched, same = (
+            module._BasicAugmentationBase,
+            self.torch,
+            self.active.touched,
+            self.same_draw,
+        )
 
         def chosen(real: Any) -> Any:
             def generator(augmentation: Any, batch_shape: Any, *args: Any, **kwargs: Any) -> Any:
@@ -108,7 +131,7 @@ class _Change:
         self._method(base, "__batch_prob_generator__", chosen)
         self._method(base, "generate_parameters", parameters)
 
-    # ------------------------------------------------------------------------------------------------ ways
+    # ----------------------------------------------------------------------------------------- ways
 
     @staticmethod
     def _method(kind: Any, name: str, change: Callable[[Any], Any]) -> None:
@@ -145,7 +168,9 @@ class _Change:
 
     @contextmanager
     def same_draw(self, owner: Any) -> Iterator[None]:
-        """The default generators of the CPU start from the same place, and are afterwards what they were."""
+        """The default generators of the CPU start from the same place, and are afterwards what they
+        were.
+        """
         numpy = sys.modules.get("numpy")
         default = self.torch.random.default_generator
         states = default.get_state(), random.getstate(), numpy.random.get_state() if numpy else None

@@ -11,7 +11,13 @@ LOADERS = (
     ("torchdata.stateful_dataloader.stateful_dataloader", "StatefulDataLoader"),
 )
 """Module and class of each loader that starts workers by itself."""
-NEUTRAL = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0, "multiprocessing_context": None}
+NEUTRAL = {
+    "num_workers": 0,
+    "prefetch_factor": None,
+    "persistent_workers": False,
+    "timeout": 0,
+    "multiprocessing_context": None,
+}
 """What a loader without workers must be given: anything else is an error of its constructor."""
 _WHAT = "DataLoader(num_workers)"
 
@@ -53,7 +59,11 @@ def _constructor(active: Any, loader: Any) -> None:
 
 def _said(workers: Any, arguments: Any) -> Any:
     """The number of workers that were asked for, and what goes with them and is not called."""
-    return "%s, worker_init_fn is not called" % workers if arguments.get("worker_init_fn") is not None else workers
+    return (
+        "%s, worker_init_fn is not called" % workers
+        if arguments.get("worker_init_fn") is not None
+        else workers
+    )
 
 
 def _without_workers(bound: Any) -> Any:

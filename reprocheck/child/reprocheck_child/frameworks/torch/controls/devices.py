@@ -1,7 +1,9 @@
-"""`cpu-rng` for PyTorch: what is drawn on an accelerator is drawn on the CPU, from the CPU's generator, and moved.
+"""`cpu-rng` for PyTorch: what is drawn on an accelerator is drawn on the CPU, from the CPU's
+generator, and moved.
 
-The kernels of the accelerator that draw are replaced by ones that run the CPU's: so `torch.rand(device=…)`, `tensor.normal_()`, the
-initialisers and dropout are reached alike. On the CPU there is nothing to do.
+The kernels of the accelerator that draw are replaced by ones that run the CPU's: so
+`torch.rand(device=…)`, `tensor.normal_()`, the initialisers and dropout are reached alike. On the
+CPU there is nothing to do.
 """
 
 from typing import Any, Callable, Dict, Tuple
@@ -10,9 +12,12 @@ from .... import import_hook
 from .dispatch import Kernels, accelerators
 
 OPERATORS = (
-    "normal_", "uniform_", "random_", "random_.from", "random_.to", "bernoulli_.float", "bernoulli_.Tensor", "exponential_",
-    "geometric_", "log_normal_", "cauchy_", "bernoulli", "bernoulli.out", "multinomial", "poisson", "binomial", "native_dropout",
-    "normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor", "randperm.generator_out", "rrelu_with_noise",
+    "normal_", "uniform_", "random_", "random_.from", "random_.to", "bernoulli_.float",
+    "bernoulli_.Tensor", "exponential_",
+    "geometric_", "log_normal_", "cauchy_", "bernoulli", "bernoulli.out", "multinomial", "poisson",
+    "binomial", "native_dropout",
+    "normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor", "randperm.generator_out",
+    "rrelu_with_noise",
     "_standard_gamma", "_sample_dirichlet",
 )  # fmt: skip
 """Operators with a kernel for each device that draw from its generator."""
@@ -39,11 +44,15 @@ def _replace(kernels: Kernels, active: Any, key: str) -> None:
             operator = getattr(getattr(kernels.torch.ops.aten, packet), overload or "default")
             kernels.replace(name, key, _on_the_cpu(kernels.torch, active, operator, twins))
         except Exception as error:
-            active.unavailable(_CONTROL, "%s on %s, torch %s: %r" % (name, key, kernels.torch.__version__, error))
+            active.unavailable(
+                _CONTROL, "%s on %s, torch %s: %r" % (name, key, kernels.torch.__version__, error)
+            )
 
 
 class _Twins:
-    """A generator of the CPU for each generator of a device that the script draws from by name, with its seed."""
+    """A generator of the CPU for each generator of a device that the script draws from by name,
+    with its seed.
+    """
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -54,13 +63,22 @@ class _Twins:
         seed = generator.initial_seed()
         known = self.known.get(id(generator))
         if known is None or known[0] != seed:
-            known = self.known[id(generator)] = (seed, self.torch.Generator().manual_seed(seed), generator)
+            known = self.known[id(generator)] = (
+                seed,
+                self.torch.Generator().manual_seed(seed),
+                generator,
+            )
         return known[1]
 
 
 def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
-    """The operator, run on copies of its tensors on the CPU; what it writes into is copied back, what it returns is moved."""
-    written = [argument.alias_info is not None and argument.alias_info.is_write for argument in operator._schema.arguments]
+    """The operator, run on copies of its tensors on the CPU; what it writes into is copied back,
+    what it returns is moved.
+    """
+    written = [
+        argument.alias_info is not None and argument.alias_info.is_write
+        for argument in operator._schema.arguments
+    ]
     names = [argument.name for argument in operator._schema.arguments]
     what, host, tensor_type = operator._schema.name, torch.device("cpu"), torch.Tensor
 
@@ -71,7 +89,11 @@ def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callab
             nonlocal device
             if isinstance(value, tensor_type) and value.device != host:
                 device = value.device
-                copy = torch.empty(value.shape, dtype=value.dtype) if written[names.index(name)] else value.cpu()
+                copy = (
+                    torch.empty(value.shape, dtype=value.dtype)
+                    if written[names.index(name)]
+                    else value.cpu()
+                )
                 if written[names.index(name)]:
                     back.append((value, copy))
                 return copy
@@ -92,6 +114,8 @@ def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callab
                 return originals[id(value)] if id(value) in originals else value.to(device)
             return value
 
-        return tuple(map(returned, result)) if isinstance(result, (tuple, list)) else returned(result)
+        return (
+            tuple(map(returned, result)) if isinstance(result, (tuple, list)) else returned(result)
+        )
 
     return draw

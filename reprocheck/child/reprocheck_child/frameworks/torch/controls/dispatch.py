@@ -1,4 +1,6 @@
-"""Kernels of torch's dispatcher replaced by functions of Python, so that callers in C++, TorchScript and `torch.ops` are reached too."""
+"""Kernels of torch's dispatcher replaced by functions of Python, so that callers in C++,
+TorchScript and `torch.ops` are reached too.
+"""
 
 import warnings
 from typing import Any, Callable, Optional
@@ -19,7 +21,9 @@ class Kernels:
         _libraries.append(self._library)
 
     def original(self, operator: str, key: str) -> Optional[Callable[..., Any]]:
-        """The kernel that runs for `operator` on `key` now; None where there is none, or this version of torch does not hand it out."""
+        """The kernel that runs for `operator` on `key` now; None where there is none, or this
+        version of torch does not hand it out.
+        """
         find = getattr(self.torch.library, "get_kernel", None)
         if find is None:
             return None
@@ -27,11 +31,16 @@ class Kernels:
             kernel = find("aten::" + operator, key)
         except Exception:
             return None
-        keys, call = self.torch._C.DispatchKeySet(getattr(self.torch._C.DispatchKey, key)), kernel.call_boxed
+        keys, call = (
+            self.torch._C.DispatchKeySet(getattr(self.torch._C.DispatchKey, key)),
+            kernel.call_boxed,
+        )
         return lambda *args, **kwargs: call(keys, *args, **kwargs)
 
     def replace(self, operator: str, key: str, function: Callable[..., Any]) -> None:
-        """Run `function` for `operator` on `key`; raises RuntimeError or TypeError where that cannot be."""
+        """Run `function` for `operator` on `key`; raises RuntimeError or TypeError where that
+        cannot be.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is overridden: on purpose
             try:
@@ -41,8 +50,17 @@ class Kernels:
 
 
 def accelerators(torch: Any) -> "tuple[str, ...]":
-    """Dispatch keys of the accelerators that this torch was built for, or that have plugged into it."""
-    found = [key for key, built in (("CUDA", torch.backends.cuda.is_built()), ("MPS", torch.backends.mps.is_built())) if built]
+    """Dispatch keys of the accelerators that this torch was built for, or that have plugged into
+    it.
+    """
+    found = [
+        key
+        for key, built in (
+            ("CUDA", torch.backends.cuda.is_built()),
+            ("MPS", torch.backends.mps.is_built()),
+        )
+        if built
+    ]
     if getattr(torch._C, "_has_xpu", False):
         found.append("XPU")
     if torch._C._get_privateuse1_backend_name() != "privateuseone":

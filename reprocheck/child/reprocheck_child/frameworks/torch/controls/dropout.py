@@ -1,7 +1,8 @@
 """`dropout-off` for PyTorch: every dropout of the framework hands its input through.
 
-Two ways at once. Functions of Python are called with a probability of zero: that holds on every device, whatever kernel the device has.
-The dispatcher's entries are replaced: that reaches `torch.dropout`, `torch.ops`, TorchScript and callers in C++.
+Two ways at once. Functions of Python are called with a probability of zero: that holds on every
+device, whatever kernel the device has. The dispatcher's entries are replaced: that reaches
+`torch.dropout`, `torch.ops`, TorchScript and callers in C++.
 """
 
 import functools
@@ -12,7 +13,14 @@ from typing import Any, Callable, Iterable, List, Optional, Tuple
 from .... import import_hook
 from .dispatch import DEVICES, Kernels
 
-FUNCTIONAL = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+FUNCTIONAL = (
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "alpha_dropout",
+    "feature_alpha_dropout",
+)
 """Functions of `torch.nn.functional` with arguments `p` and `training`."""
 RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 """Functions behind `nn.RNNBase`: the probability stands before the flag `train`."""
@@ -25,9 +33,11 @@ NPU = (
     ("npu_fusion_attention_v2", "keep_prob", 1.0, None),
     ("npu_multi_head_attention", "dropout_prob", 0.0, 17),
 )
-"""Functions of torch_npu, the argument, its neutral value and its place; their modules that drop are found by the names of their classes.
+"""Functions of torch_npu, the argument, its neutral value and its place; their modules that drop
+are found by the names of their classes.
 
-From the operator declarations of the Ascend Extension for PyTorch, https://gitcode.com/Ascend/op-plugin.
+From the operator declarations of the Ascend Extension for PyTorch,
+https://gitcode.com/Ascend/op-plugin.
 """
 LIBRARIES = (
     ("flash_attn.flash_attn_interface", "flash_attn_func", "dropout_p"),
@@ -46,7 +56,9 @@ def dropout_off(torch: Any, active: Any) -> None:
     off = _Off(torch, active)
     for name in FUNCTIONAL:
         off.functional(name)
-    off.argument(torch.nn.functional, _ATTENTION, "torch.nn.functional." + _ATTENTION, "dropout_p", 0.0, 4)
+    off.argument(
+        torch.nn.functional, _ATTENTION, "torch.nn.functional." + _ATTENTION, "dropout_p", 0.0, 4
+    )
     for name in RECURRENT:
         off.recurrent(name)
     _operators(torch, active)
@@ -97,8 +109,18 @@ class _Off:
 
         setattr(space, name, in_place_of(dropout, real))
 
-    def argument(self, space: Any, name: str, what: str, argument: str, neutral: float, at: Optional[int] = None) -> None:
-        """A function whose `argument` is the probability, in place `at` among the positional ones."""
+    def argument(
+        self,
+        space: Any,
+        name: str,
+        what: str,
+        argument: str,
+        neutral: float,
+        at: Optional[int] = None,
+    ) -> None:
+        """A function whose `argument` is the probability, in place `at` among the positional
+        ones.
+        """
         real = getattr(space, name)
         active = self.active
         if at is None:
@@ -117,7 +139,9 @@ class _Off:
         setattr(space, name, self._as_builtin(functools.update_wrapper(function, real), name))
 
     def recurrent(self, name: str) -> None:
-        """A function behind `nn.RNNBase`: of packed sequences the weights stand fourth and move the probability by one."""
+        """A function behind `nn.RNNBase`: of packed sequences the weights stand fourth and move the
+        probability by one.
+        """
         space = self.torch._VF
         real = getattr(space, name, None)
         if real is None:
@@ -144,8 +168,12 @@ class _Off:
 
 
 def in_place_of(wrapper: Any, real: Any) -> Any:
-    """`wrapper` with the globals of `real`: TorchScript reads the source of what is wrapped and looks names up in the wrapper's globals."""
-    made = types.FunctionType(wrapper.__code__, real.__globals__, real.__name__, wrapper.__defaults__, wrapper.__closure__)
+    """`wrapper` with the globals of `real`: TorchScript reads the source of what is wrapped and
+    looks names up in the wrapper's globals.
+    """
+    made = types.FunctionType(
+        wrapper.__code__, real.__globals__, real.__name__, wrapper.__defaults__, wrapper.__closure__
+    )
     made.__kwdefaults__ = wrapper.__kwdefaults__
     return functools.update_wrapper(made, real)
 
@@ -157,7 +185,7 @@ def _place(function: Any, argument: str) -> Optional[int]:
         return None
 
 
-# ---------------------------------------------------------------------------------------------------- operators
+# ---------------------------------------------------------------------------------------- operators
 
 
 def _operators(torch: Any, active: Any) -> None:
@@ -166,24 +194,41 @@ def _operators(torch: Any, active: Any) -> None:
     replacements: List[Tuple[str, Iterable[str], Any]] = []
     for name in OPERATORS:
         for operator in (name, name + "_"):
-            replacements.append((operator, ("CompositeImplicitAutograd",), _through(active, "aten::" + operator)))
+            replacements.append(
+                (operator, ("CompositeImplicitAutograd",), _through(active, "aten::" + operator))
+            )
     devices = ("CPU", *DEVICES)
     fused = _fused(torch, active)
-    replacements.append(("native_dropout", [prefix + key for key in devices for prefix in ("", "Autograd")], fused))
+    replacements.append(
+        ("native_dropout", [prefix + key for key in devices for prefix in ("", "Autograd")], fused)
+    )
     for operator, at, name in (
         (_ATTENTION, 4, "dropout_p"),
-        *((name + kind, at, "dropout") for name in RECURRENT for kind, at in ((".input", 5), (".data", 6))),
+        *(
+            (name + kind, at, "dropout")
+            for name in RECURRENT
+            for kind, at in ((".input", 5), (".data", 6))
+        ),
     ):
         original = kernels.original(operator, "CPU")
         if original is not None:
             keys = ("CompositeImplicitAutograd",)
-            replacements.append((operator, keys, _without(active, "aten::" + operator.partition(".")[0], original, at, name)))
+            replacements.append(
+                (
+                    operator,
+                    keys,
+                    _without(active, "aten::" + operator.partition(".")[0], original, at, name),
+                )
+            )
     for operator, places, function in replacements:
         for key in places:
             try:
                 kernels.replace(operator, key, function)
             except Exception as error:
-                active.unavailable("dropout-off", "operator %s on %s, torch %s: %r" % (operator, key, torch.__version__, error))
+                active.unavailable(
+                    "dropout-off",
+                    "operator %s on %s, torch %s: %r" % (operator, key, torch.__version__, error),
+                )
 
 
 def _through(active: Any, what: str) -> Callable[..., Any]:
@@ -196,7 +241,9 @@ def _through(active: Any, what: str) -> Callable[..., Any]:
 
 
 def _fused(torch: Any, active: Any) -> Callable[..., Any]:
-    """The output and its mask, with the gradient of the identity: the formula of torch would scale it by the probability."""
+    """The output and its mask, with the gradient of the identity: the formula of torch would scale
+    it by the probability.
+    """
 
     def native_dropout(tensor: Any, p: float, train: Optional[bool]) -> Any:
         if p and train is not False:
@@ -206,7 +253,9 @@ def _fused(torch: Any, active: Any) -> Callable[..., Any]:
     return native_dropout
 
 
-def _without(active: Any, what: str, original: Callable[..., Any], at: int, name: str) -> Callable[..., Any]:
+def _without(
+    active: Any, what: str, original: Callable[..., Any], at: int, name: str
+) -> Callable[..., Any]:
     """An operator whose argument `name` is the probability."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:

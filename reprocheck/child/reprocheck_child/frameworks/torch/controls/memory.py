@@ -1,7 +1,9 @@
-"""`fill-memory` for PyTorch: what `torch.empty` and its kin hand out holds a fixed finite pattern instead of what the memory held.
+"""`fill-memory` for PyTorch: what `torch.empty` and its kin hand out holds a fixed finite pattern
+instead of what the memory held.
 
-The kernels that allocate are replaced, so `new_empty`, `torch.Tensor(n)`, `to_empty`, UninitializedParameter and callers in C++ are
-reached; meta and fake tensors have other kernels and are left alone. On the CPU the bytes are written behind autograd's back.
+The kernels that allocate are replaced, so `new_empty`, `torch.Tensor(n)`, `to_empty`,
+UninitializedParameter and callers in C++ are reached; meta and fake tensors have other kernels and
+are left alone. On the CPU the bytes are written behind autograd's back.
 """
 
 import ctypes
@@ -12,20 +14,58 @@ from .... import import_hook
 from .dispatch import Kernels, accelerators
 
 PATTERN = 0x3F
-"""Every byte of a floating-point or complex tensor: 0.747 in float32, 1.81 in float16, 0.746 in bfloat16, 4.8e-4 in float64."""
+"""Every byte of a floating-point or complex tensor: 0.747 in float32, 1.81 in float16, 0.746 in
+bfloat16, 4.8e-4 in float64.
+"""
 FRESH = 1 << 30
-"""Allocations of so many bytes come from the system, which hands out zeros: they are left as they are, or all would be made resident."""
+"""Allocations of so many bytes come from the system, which hands out zeros: they are left as they
+are, or all would be made resident.
+"""
 _DEVICE_VALUE = 0.7470588088035583
 _WHAT = "aten::"
 _memset = ctypes.memset
 _ASK = frozenset(
     {
-        *("empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new", "new_empty", "new_empty_strided"),
-        *("resize_", "resize_as_", "to_empty", "skip_init", "Tensor", "UninitializedBuffer", "UninitializedParameter"),
-        *(kind + "Tensor" for kind in ("Bool", "Byte", "Char", "Double", "Float", "Half", "BFloat16", "Int", "Long", "Short")),
+        *(
+            "empty",
+            "empty_like",
+            "empty_permuted",
+            "empty_quantized",
+            "empty_strided",
+            "new",
+            "new_empty",
+            "new_empty_strided",
+        ),
+        *(
+            "resize_",
+            "resize_as_",
+            "to_empty",
+            "skip_init",
+            "Tensor",
+            "UninitializedBuffer",
+            "UninitializedParameter",
+        ),
+        *(
+            kind + "Tensor"
+            for kind in (
+                "Bool",
+                "Byte",
+                "Char",
+                "Double",
+                "Float",
+                "Half",
+                "BFloat16",
+                "Int",
+                "Long",
+                "Short",
+            )
+        ),
     }
 )
-"""Names by which code asks for memory that is not filled. Operators that fill what they allocate ask for it too, by other names."""
+"""Names by which code asks for memory that is not filled.
+
+Operators that fill what they allocate ask for it too, by other names.
+"""
 _asking: Dict[Any, bool] = {}
 
 
@@ -39,13 +79,24 @@ def fill_memory(torch: Any, active: Any) -> None:
             active.unavailable("fill-memory", "%s of torch %s" % (operator, torch.__version__))
         else:
             kernels.replace(operator, "CPU", host.wrap(operator, _quick(torch, operator, original)))
-    done = [_accelerator(kernels, active, key) for key in accelerators(torch) if key != "PrivateUse1"]
-    import_hook.when_imported("torch_npu", lambda _: done.append(_accelerator(kernels, active, "PrivateUse1")))
+    done = [
+        _accelerator(kernels, active, key) for key in accelerators(torch) if key != "PrivateUse1"
+    ]
+    import_hook.when_imported(
+        "torch_npu", lambda _: done.append(_accelerator(kernels, active, "PrivateUse1"))
+    )
 
 
 def _asked_for(frame: Any) -> bool:
-    """Whether the code that is next to PyTorch names something that leaves memory unfilled. PyTorch fills what it asks for itself."""
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torch_npu", "reprocheck_child"):
+    """Whether the code that is next to PyTorch names something that leaves memory unfilled.
+
+    PyTorch fills what it asks for itself.
+    """
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in (
+        "torch",
+        "torch_npu",
+        "reprocheck_child",
+    ):
         frame = frame.f_back
     if frame is None:
         return False
@@ -60,10 +111,16 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
     """`empty` by way of `empty_strided`, where torch does not hand out its kernels."""
     if operator != "empty.memory_format":
         return None
-    strided, last, last3d = torch.ops.aten.empty_strided.default, torch.channels_last, torch.channels_last_3d
+    strided, last, last3d = (
+        torch.ops.aten.empty_strided.default,
+        torch.channels_last,
+        torch.channels_last_3d,
+    )
 
     def empty(size: Any, *, memory_format: Any = None, **options: Any) -> Any:
-        inner = [*range(2, len(size)), 1, 0] if memory_format in (last, last3d) else [*range(len(size))]
+        inner = (
+            [*range(2, len(size)), 1, 0] if memory_format in (last, last3d) else [*range(len(size))]
+        )
         order = [0, *inner[:-1]] if memory_format in (last, last3d) else inner
         strides, step = [1] * len(size), 1
         for dimension in reversed(order):
@@ -75,26 +132,55 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
 
 
 def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The same memory without a way through the dispatcher, a tenth of the time, where torch has that and nothing special is asked for."""
-    allocate = getattr(getattr(getattr(torch._C, "_dynamo", None), "guards", None), "_empty_strided_cpu", None)
+    """The same memory without a way through the dispatcher, a tenth of the time, where torch has
+    that and nothing special is asked for.
+    """
+    allocate = getattr(
+        getattr(getattr(torch._C, "_dynamo", None), "guards", None), "_empty_strided_cpu", None
+    )
     if allocate is None or operator == "resize_":
         return original
     strided, contiguous, default = torch.strided, torch.contiguous_format, torch.get_default_dtype
 
     def empty(
-        size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None
+        size: Any,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
+        memory_format: Any = None,
     ) -> Any:
         if pin_memory or memory_format not in (None, contiguous) or layout not in (None, strided):
-            return original(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format)
+            return original(
+                size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+            )
         strides, step = [], 1
         for length in reversed(size):
             strides.append(step)
             step *= length or 1
-        return allocate(tuple(size), tuple(reversed(strides)), default() if dtype is None else dtype)
+        return allocate(
+            tuple(size), tuple(reversed(strides)), default() if dtype is None else dtype
+        )
 
-    def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
+    def empty_strided(
+        size: Any,
+        stride: Any,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
+    ) -> Any:
         if pin_memory or layout not in (None, strided):
-            return original(size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+            return original(
+                size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+            )
         return allocate(tuple(size), tuple(stride), default() if dtype is None else dtype)
 
     return empty if operator == "empty.memory_format" else empty_strided
@@ -139,7 +225,11 @@ class _Host:
             size = storage.nbytes() - start
             if 0 < size < FRESH:
                 kind = tensor.dtype
-                _memset(storage.data_ptr() + start, PATTERN if kind.is_floating_point or kind.is_complex else 0, size)
+                _memset(
+                    storage.data_ptr() + start,
+                    PATTERN if kind.is_floating_point or kind.is_complex else 0,
+                    size,
+                )
                 if _asked_for(sys._getframe(1)):
                     self.active.touched("fill-memory", what)
         except Exception as error:
@@ -154,7 +244,9 @@ def _accelerator(kernels: Kernels, active: Any, key: str) -> Tuple[str, ...]:
     for operator in ("empty.memory_format", "empty_strided"):
         original = kernels.original(operator, key)
         if original is None:
-            active.unavailable("fill-memory", "%s on %s, torch %s" % (operator, key, torch.__version__))
+            active.unavailable(
+                "fill-memory", "%s on %s, torch %s" % (operator, key, torch.__version__)
+            )
             continue
         what = _WHAT + operator.partition(".")[0] + " on " + key
         kernels.replace(operator, key, _device_kernel(active, what, original, fill, below))
@@ -162,7 +254,9 @@ def _accelerator(kernels: Kernels, active: Any, key: str) -> Tuple[str, ...]:
     return tuple(done)
 
 
-def _device_kernel(active: Any, what: str, original: Callable[..., Any], fill: Any, below: Any) -> Callable[..., Any]:
+def _device_kernel(
+    active: Any, what: str, original: Callable[..., Any], fill: Any, below: Any
+) -> Callable[..., Any]:
     def allocate(*args: Any, **kwargs: Any) -> Any:
         tensor = original(*args, **kwargs)
         try:

@@ -1,7 +1,8 @@
-"""`dropout-off` for modules that people write themselves: one whose class is named for it hands its input through, where that is safe.
+"""`dropout-off` for modules that people write themselves: one whose class is named for it hands its
+input through, where that is safe.
 
-Safe means: it has no parameters, takes one tensor, and returns one of the same shape and type. What that cannot be said of is left as it
-is, and named.
+Safe means: it has no parameters, takes one tensor, and returns one of the same shape and type. What
+that cannot be said of is left as it is, and named.
 """
 
 import re
@@ -42,19 +43,28 @@ class _Classes:
     def wrap(self, owner: Any) -> None:
         """Put the identity in the place of `forward`, for calls of which it is safe."""
         real = vars(owner).get("forward")
-        if not callable(real) or str(owner.__module__).partition(".")[0] == "torch" or not hasattr(real, "__globals__"):
+        if (
+            not callable(real)
+            or str(owner.__module__).partition(".")[0] == "torch"
+            or not hasattr(real, "__globals__")
+        ):
             return
         identity, compiling = self.identity, getattr(self.torch.compiler, "is_compiling", bool)
 
         def forward(module: Any, *args: Any, **kwargs: Any) -> Any:
             if not module.training or compiling():
                 return real(module, *args, **kwargs)
-            return args[0] if identity(module, real, args, kwargs) else real(module, *args, **kwargs)
+            return (
+                args[0] if identity(module, real, args, kwargs) else real(module, *args, **kwargs)
+            )
 
         owner.forward = in_place_of(forward, real)
 
     def identity(self, module: Any, real: Any, args: Any, kwargs: Any) -> bool:
-        """Whether the identity may stand for this call. The first of each class and shape is made, on a copy, to see what it returns."""
+        """Whether the identity may stand for this call.
+
+        The first of each class and shape is made, on a copy, to see what it returns.
+        """
         try:
             name = type(module).__qualname__
             if len(args) != 1 or kwargs or not isinstance(args[0], self.torch.Tensor):
@@ -75,7 +85,11 @@ class _Classes:
     def _same(self, module: Any, real: Any, value: Any) -> bool:
         with self.torch.no_grad():
             output = real(module, value.detach().clone())
-        return isinstance(output, self.torch.Tensor) and output.shape == value.shape and output.dtype == value.dtype
+        return (
+            isinstance(output, self.torch.Tensor)
+            and output.shape == value.shape
+            and output.dtype == value.dtype
+        )
 
     def _left(self, name: str, why: str) -> bool:
         self.active.unavailable("dropout-off", "the module %s: %s" % (name, why))

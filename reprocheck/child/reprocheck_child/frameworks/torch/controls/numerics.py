@@ -1,4 +1,6 @@
-"""`deterministic`, `single-thread` and `no-compile` for PyTorch: settings made at the import, and what scripts set against them later."""
+"""`deterministic`, `single-thread` and `no-compile` for PyTorch: settings made at the import, and
+what scripts set against them later.
+"""
 
 import functools
 import sys
@@ -7,8 +9,12 @@ from typing import Any, Callable
 from .... import import_hook
 
 
-def guarded(active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any) -> Callable[..., Any]:
-    """The setter `real(value)`: a value that contradicts the control stands and is reported, or is replaced in a trial arm."""
+def guarded(
+    active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any
+) -> Callable[..., Any]:
+    """The setter `real(value)`: a value that contradicts the control stands and is reported, or is
+    replaced in a trial arm.
+    """
 
     @functools.wraps(real)
     def setter(value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -23,11 +29,13 @@ def guarded(active: Any, control: str, what: str, real: Callable[..., Any], want
     return setter
 
 
-# ---------------------------------------------------------------------------------------------------- deterministic
+# ------------------------------------------------------------------------------------ deterministic
 
 
 def deterministic(torch: Any, active: Any) -> None:
-    """Deterministic algorithms on, an error where an operator has none; cuDNN deterministic and without benchmarks."""
+    """Deterministic algorithms on, an error where an operator has none; cuDNN deterministic and
+    without benchmarks.
+    """
     _algorithms(torch, active)
     _flag(torch, active, "cudnn", "deterministic", True)
     _flag(torch, active, "cudnn", "benchmark", False)
@@ -38,7 +46,9 @@ def deterministic(torch: Any, active: Any) -> None:
 
 
 def _algorithms(torch: Any, active: Any) -> None:
-    """Without `torch.use_deterministic_algorithms`: it imports the compiler's settings, which takes seconds."""
+    """Without `torch.use_deterministic_algorithms`: it imports the compiler's settings, which takes
+    seconds.
+    """
     core, what = torch._C, "torch.use_deterministic_algorithms"
     real, fill = core._set_deterministic_algorithms, _filling(torch)
 
@@ -46,7 +56,8 @@ def _algorithms(torch: Any, active: Any) -> None:
     def set_algorithms(mode: Any, *, warn_only: Any = False) -> Any:
         said, wanted = _said(mode, warn_only), _said(True, False)
         if said == wanted:
-            fill(True)  # the script asks for all that comes with it, as it would without the control
+            # the script asks for all that comes with it, as it would without the control
+            fill(True)
             return real(True, warn_only=False)
         if active.override:
             active.overridden("deterministic", what, said, wanted)
@@ -65,14 +76,18 @@ def _said(mode: Any, warn_only: Any) -> str:
 
 
 def _filling(torch: Any) -> Callable[[bool], None]:
-    """Switches off that deterministic mode fills new memory with NaN, the work of another control; `fill(True)` gives it back, once.
+    """Switches off that deterministic mode fills new memory with NaN, the work of another control;
+    `fill(True)` gives it back, once.
 
     A script that sets this itself has the last word.
     """
     core = torch._C
     if not hasattr(core, "_set_deterministic_fill_uninitialized_memory"):
         return lambda restore: None
-    real, before = core._set_deterministic_fill_uninitialized_memory, [core._get_deterministic_fill_uninitialized_memory()]
+    real, before = (
+        core._set_deterministic_fill_uninitialized_memory,
+        [core._get_deterministic_fill_uninitialized_memory()],
+    )
 
     @functools.wraps(real)
     def set_fill(mode: Any) -> Any:
@@ -91,7 +106,9 @@ def _filling(torch: Any) -> Callable[[bool], None]:
 
 
 def _flag(torch: Any, active: Any, backend: str, name: str, wanted: bool) -> None:
-    """A flag of `torch.backends`: set, and guarded where the script sets it as an attribute or through `flags`."""
+    """A flag of `torch.backends`: set, and guarded where the script sets it as an attribute or
+    through `flags`.
+    """
     function, what = "_set_%s_%s" % (backend, name), "torch.backends.%s.%s" % (backend, name)
     real = getattr(torch._C, function)
     real(wanted)
@@ -117,12 +134,16 @@ def _npu(torch: Any, active: Any, module: Any) -> None:
     try:
         if not torch.are_deterministic_algorithms_enabled():
             torch._C._set_deterministic_algorithms(True)
-        active.touched("deterministic", "torch.use_deterministic_algorithms, read by torch_npu", True)
+        active.touched(
+            "deterministic", "torch.use_deterministic_algorithms, read by torch_npu", True
+        )
     except Exception as error:
-        active.unavailable("deterministic", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error))
+        active.unavailable(
+            "deterministic", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error)
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- single-thread
+# ------------------------------------------------------------------------------------ single-thread
 
 
 def single_thread(torch: Any, active: Any) -> None:
@@ -135,7 +156,9 @@ def single_thread(torch: Any, active: Any) -> None:
 
 
 def _between_operators(torch: Any, active: Any) -> None:
-    """PyTorch takes this number once a process: the script's own call would be an error after ours, so it is replaced, and said."""
+    """PyTorch takes this number once a process: the script's own call would be an error after ours,
+    so it is replaced, and said.
+    """
     what = "torch.set_num_interop_threads"
     real = torch.set_num_interop_threads
     try:
@@ -153,11 +176,14 @@ def _between_operators(torch: Any, active: Any) -> None:
     torch.set_num_interop_threads = torch._C.set_num_interop_threads = set_num_interop_threads
 
 
-# ---------------------------------------------------------------------------------------------------- no-compile
+# --------------------------------------------------------------------------------------- no-compile
 
 
 def no_compile(torch: Any, active: Any) -> None:
-    """`torch.compile` leaves code as it is. The variable is set before the start; this holds where a script removed it."""
+    """`torch.compile` leaves code as it is.
+
+    The variable is set before the start; this holds where a script removed it.
+    """
     real = torch.compile
 
     @functools.wraps(real)

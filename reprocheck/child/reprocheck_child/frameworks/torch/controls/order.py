@@ -1,6 +1,7 @@
 """`data-order` for PyTorch: samplers that draw an order hand out the order of the dataset.
 
-A sampler of the user's own and an IterableDataset decide their order themselves: they are left alone, and named.
+A sampler of the user's own and an IterableDataset decide their order themselves: they are left
+alone, and named.
 """
 
 import functools
@@ -41,18 +42,29 @@ SHUFFLING = (
     ("torch.utils.data.datapipes.iter.combinatorics", "ShufflerIterDataPipe", "_enabled"),
 )
 """Module, class and the attribute that makes its iteration shuffle."""
-_OWN_ORDER = ("torch.", "accelerate.", "transformers.", "lightning.", "pytorch_lightning.", "reprocheck_child.")
+_OWN_ORDER = (
+    "torch.",
+    "accelerate.",
+    "transformers.",
+    "lightning.",
+    "pytorch_lightning.",
+    "reprocheck_child.",
+)
 
 
 def data_order(torch: Any, active: Any) -> None:
     """Hand out samples in the order of the dataset."""
     for module, name, order in SAMPLERS:
-        import_hook.when_imported(module, functools.partial(_guard, active, name, functools.partial(_replace, active, order)))
+        import_hook.when_imported(
+            module,
+            functools.partial(_guard, active, name, functools.partial(_replace, active, order)),
+        )
     for module, name, attribute in SHUFFLING:
         change = functools.partial(_not_shuffled, active, attribute)
         import_hook.when_imported(module, functools.partial(_guard, active, name, change))
     import_hook.when_imported(
-        "torch.utils.data.dataloader", functools.partial(_guard, active, "DataLoader", functools.partial(_loaders, active))
+        "torch.utils.data.dataloader",
+        functools.partial(_guard, active, "DataLoader", functools.partial(_loaders, active)),
     )
     for module in ("torch.utils.data.dataset", "torch.utils.data"):
         import_hook.when_imported(module, functools.partial(_split, active))
@@ -141,9 +153,16 @@ def _loaders(active: Any, kind: Any) -> None:
 
 def _say(active: Any, loader: Any) -> None:
     if type(loader.sampler).__name__ == "_InfiniteConstantSampler":
-        active.unavailable(_CONTROL, "%s is an IterableDataset: it decides its order itself" % type(loader.dataset).__name__)
+        active.unavailable(
+            _CONTROL,
+            "%s is an IterableDataset: it decides its order itself" % type(loader.dataset).__name__,
+        )
         return
-    for sampler in (loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)):
+    for sampler in (
+        loader.sampler,
+        loader.batch_sampler,
+        getattr(loader.batch_sampler, "sampler", None),
+    ):
         kind = type(sampler)
         known = kind.__module__ == "builtins" or kind.__module__.startswith(_OWN_ORDER)
         if sampler is not None and not known and "__iter__" in vars(kind):

@@ -1,7 +1,9 @@
-"""`seed`, `private-rng` and `entropy` for PyTorch: default generators that nobody seeds, and generators that are seeded from the system.
+"""`seed`, `private-rng` and `entropy` for PyTorch: default generators that nobody seeds, and
+generators that are seeded from the system.
 
-The line between them: a default generator whose first seed would come from the system is `seed`'s. A call that seeds again from the
-system (`torch.seed`, `torch.cuda.seed`, `Generator.seed` of any generator) is what `private-rng` and `entropy` answer.
+The line between them: a default generator whose first seed would come from the system is `seed`'s.
+A call that seeds again from the system (`torch.seed`, `torch.cuda.seed`, `Generator.seed` of any
+generator) is what `private-rng` and `entropy` answer.
 """
 
 import ctypes
@@ -36,21 +38,32 @@ def seed(torch: Any, active: Any) -> None:
                 device.manual_seed_all(number)
                 active.touched("seed", "torch.npu.manual_seed_all", number)
         except Exception as error:
-            active.unavailable("seed", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error))
+            active.unavailable(
+                "seed", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error)
+            )
 
     if "torch_npu" not in sys.modules:
         import_hook.when_imported("torch_npu", late)
 
 
 def _states(torch: Any) -> Tuple[Any, bool]:
-    """The state of the generator of the CPU, and whether a device is in use, whose generators are not read."""
+    """The state of the generator of the CPU, and whether a device is in use, whose generators are
+    not read.
+    """
     devices = [getattr(torch, name, None) for name in ("cuda", "xpu", "npu")]
-    used = [device for device in devices if device is not None and getattr(device, "is_initialized", lambda: True)()]
+    used = [
+        device
+        for device in devices
+        if device is not None and getattr(device, "is_initialized", lambda: True)()
+    ]
     return torch.default_generator.get_state().tolist(), bool(used)
 
 
 def reseeding(torch: Any, active: Any) -> None:
-    """Answer `Generator.seed()` from a fixed stream. The functions that seed default generators from the system all end there."""
+    """Answer `Generator.seed()` from a fixed stream.
+
+    The functions that seed default generators from the system all end there.
+    """
     _replace_seed(torch.Generator, active)
     import_hook.when_imported("torch_npu", lambda _: _own_types(torch, active))
 
@@ -81,24 +94,34 @@ def _replace_seed(kind: Any, active: Any) -> None:
 
 
 def _responsible(active: Any) -> Optional[str]:
-    """The control that answers: `private-rng` for every caller, `entropy` where the user's own code asks, by itself or through torch."""
+    """The control that answers: `private-rng` for every caller, `entropy` where the user's own code
+    asks, by itself or through torch.
+    """
     if "private-rng" in active.names:
         return "private-rng"
     depth = 2
     frame = sys._getframe(depth)
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torch_npu", "reprocheck_child"):
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in (
+        "torch",
+        "torch_npu",
+        "reprocheck_child",
+    ):
         frame, depth = frame.f_back, depth + 1
     return "entropy" if frame is not None and active.users_module(depth) else None
 
 
 def _set_in_type(kind: Any, name: str, value: Any) -> None:
-    """Set an attribute of a type of C, whose `__setattr__` refuses: in the dictionary behind it, and drop what is cached of it."""
+    """Set an attribute of a type of C, whose `__setattr__` refuses: in the dictionary behind it,
+    and drop what is cached of it.
+    """
     try:
         setattr(kind, name, value)
         return
     except TypeError:
         pass
-    attributes = next(each for each in gc.get_referents(kind.__dict__) if type(each) is dict and name in each)
+    attributes = next(
+        each for each in gc.get_referents(kind.__dict__) if type(each) is dict and name in each
+    )
     attributes[name] = value
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
     if getattr(kind, name) is not value:
