@@ -12,6 +12,10 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "reprocheck"
 MAPPED = ("workflow", "search", "causes", "ladder", "scan")
 """Folders whose files the page on the architecture names one by one."""
+BESIDE = {"api", "e2e", "fakes"}
+"""Folders of tests that mirror no folder of the package: the Python interface, whole checks as a
+user makes them, and stand-ins for what cannot be installed.
+"""
 
 
 def test_no_conditional_expression_stands_in_another() -> None:
@@ -46,3 +50,9 @@ def test_the_page_on_the_architecture_names_each_file(folder: str) -> None:
 
 def test_few_modules_lie_at_the_root_of_the_package() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= 8
+
+
+def test_the_tests_mirror_the_package() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"child"}
+    tested = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py"))}
+    assert tested - folders - BESIDE == set()

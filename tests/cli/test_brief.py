@@ -12,16 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from samples import (
-    SAMPLES,
-    backward_fails,
-    bitwise_equal,
-    explained,
-    forward_fails,
-    hostile,
-    script_failed,
-)
-from test_controls_section import searched
 
 from reprocheck.cli import brief
 from reprocheck.cli.brief import _fix
@@ -32,6 +22,16 @@ from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.report.repair import Repair
 from reprocheck.settings import Settings
 from tests.conftest import clean_environment, reprocheck
+from tests.report.samples import (
+    SAMPLES,
+    backward_fails,
+    bitwise_equal,
+    explained,
+    forward_fails,
+    hostile,
+    script_failed,
+)
+from tests.report.test_controls_section import searched
 
 DEMO = Path(__file__).parents[2] / "reprocheck" / "demo" / "unseeded.py"
 

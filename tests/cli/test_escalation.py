@@ -14,16 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from samples import (
-    backward_fails,
-    bitwise_equal,
-    forward_fails,
-    inconclusive_nan,
-    nothing,
-    script_failed,
-    timed_out,
-    two_ranks,
-)
 
 from reprocheck.model import Bitwise, Check, Divergence, Rung
 from reprocheck.recording import record
@@ -36,6 +26,16 @@ from reprocheck.workflow.escalation import (
     wanted,
 )
 from tests.conftest import check, clean_environment, reprocheck
+from tests.report.samples import (
+    backward_fails,
+    bitwise_equal,
+    forward_fails,
+    inconclusive_nan,
+    nothing,
+    script_failed,
+    timed_out,
+    two_ranks,
+)
 
 UNSEEDED = "import random\nimport reprocheck\nfor step in range(20):\n    reprocheck.log_loss(10 * random.Random().random())\n"
 CLEAN = "import reprocheck\nfor step in range(20):\n    reprocheck.log_loss(1 / (step + 1))\n"

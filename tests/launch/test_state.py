@@ -26,8 +26,8 @@ from reprocheck.report import document, files
 from reprocheck.report.words import next_command
 from reprocheck.settings import Settings
 from reprocheck.workflow import carried, escalation, replay
+from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place
-from tests.unit.cause_ladders import ladder
 
 LOSSES = "import reprocheck, os, subprocess\nfrom pathlib import Path\n"
 TRAIN = "\nfor step in range(4): reprocheck.log_loss(1.0 / (step + 1 + offset))\n"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 CHROMIUM = Path("/usr/bin/chromium")
 
@@ -32,9 +29,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """report.html of every sample."""
-    from samples import SAMPLES, million
-
     from reprocheck.report import write
+    from tests.report.samples import SAMPLES, million
 
     folder = tmp_path_factory.mktemp("pages")
     made = {}

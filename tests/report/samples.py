@@ -7,8 +7,6 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from parts import HOSTILE, STATEMENT, check, curve, outcomes, record, row, run, series, trace
-
 from reprocheck.model import (
     RUNGS,
     Bitwise,
@@ -27,6 +25,18 @@ from reprocheck.model import (
     Setting,
     SourceLine,
     Verdict,
+)
+from tests.report.parts import (
+    HOSTILE,
+    STATEMENT,
+    check,
+    curve,
+    outcomes,
+    record,
+    row,
+    run,
+    series,
+    trace,
 )
 
 __all__ = ["SAMPLES", "check", "million", "run", "series", "trace"]

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from samples import bitwise_equal, explained
 
 import reprocheck
 from reprocheck.cli.proof import print_controls, print_search
@@ -29,6 +28,7 @@ from reprocheck.model import (
     Tried,
 )
 from reprocheck.report import FORMATS, controls, next_command, to_json
+from tests.report.samples import bitwise_equal, explained
 
 SCHEMA = json.loads(
     (Path(reprocheck.__file__).parent / "report" / "report.schema.json").read_text()

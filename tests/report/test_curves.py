@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import (
+
+from reprocheck.model import LossSeries, Tolerance
+from reprocheck.report import charts
+from reprocheck.report.curves import LIMIT, MOST_RANKS, curves, gaps, sums
+from tests.report.samples import (
     backward_fails,
     bitwise_equal,
     check,
@@ -23,10 +27,6 @@ from samples import (
     trace,
     two_ranks,
 )
-
-from reprocheck.model import LossSeries, Tolerance
-from reprocheck.report import charts
-from reprocheck.report.curves import LIMIT, MOST_RANKS, curves, gaps, sums
 
 TOLERANCE = Tolerance()
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from samples import SAMPLES, bitwise_equal, forward_fails, hostile
 
 from reprocheck.errors import ReportError
 from reprocheck.report import FORMATS, write
+from tests.report.samples import SAMPLES, bitwise_equal, forward_fails, hostile
 
 FILES = {
     "report.html", "report.md", "report.json", "losses.csv", "loss.png", "loss.svg",

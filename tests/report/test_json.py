@@ -9,7 +9,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from samples import (
+
+from reprocheck.report import FORMATS, to_json
+from reprocheck.report.page import _source
+from tests.report.samples import (
     SAMPLES,
     backward_fails,
     bitwise_equal,
@@ -20,9 +23,6 @@ from samples import (
     three_runs,
     timed_out,
 )
-
-from reprocheck.report import FORMATS, to_json
-from reprocheck.report.page import _source
 
 NAMES = {
     "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason",

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
-from test_controls_section import searched
 
 from reprocheck.model import Check
 from reprocheck.report import FORMATS, charts
+from tests.report.samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
+from tests.report.test_controls_section import searched
 
 SCHEMES = ("light", "dark")
 

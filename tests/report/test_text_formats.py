@@ -15,8 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from parts import HOSTILE
-from samples import (
+
+from reprocheck.model import Check
+from reprocheck.report import FORMATS, losses, next_command, text
+from reprocheck.report.markdown import block, cell, code, prose
+from tests.report.parts import HOSTILE
+from tests.report.samples import (
     SAMPLES,
     backward_fails,
     bitwise_equal,
@@ -31,10 +35,6 @@ from samples import (
     trace,
     two_ranks,
 )
-
-from reprocheck.model import Check
-from reprocheck.report import FORMATS, losses, next_command, text
-from reprocheck.report.markdown import block, cell, code, prose
 
 
 def cases(check: Check) -> dict[str, str]:

@@ -10,11 +10,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from samples import backward_fails, did_not_come_back, explained, forward_fails, not_bitwise
 
 from reprocheck.model import RUNGS, Confidence, Rung, Search, Setting, SourceLine
 from reprocheck.report import FORMATS, next_command, to_json, why
 from tests.conftest import check, reprocheck
+from tests.report.samples import (
+    backward_fails,
+    did_not_come_back,
+    explained,
+    forward_fails,
+    not_bitwise,
+)
 
 RUNG_NAMES = [
     "rung",

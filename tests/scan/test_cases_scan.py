@@ -13,7 +13,7 @@ from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.project import of_text
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[1] / "e2e" / "cases"
 EXPECTED: dict[str, tuple[tuple[int, str], ...]] = {
     "torch/unseeded_weights.py": ((8, "RC302"),),
     "torch/unseeded_order.py": ((10, "RC502"),),

@@ -1,0 +1,272 @@
+"""The fix that is printed fits the line that the run names, the control that confirmed, the device
+that ran, and the user's command.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.device import device_of
+from reprocheck.causes.fixes import control_fix, fix_of
+from reprocheck.causes.hints import BY_CLOCK, hints_of
+from reprocheck.causes.scanned import located
+from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
+from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.rules import entry
+from reprocheck.search.confirmed import confirmed
+from tests.causes.cause_ladders import GROSS, check, ladder, names, write
+
+NOISY = entry("RC602")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+# ----------------------------------------------------------------------------------- what confirmed
+
+
+@pytest.mark.parametrize(
+    ("framework", "control", "fix"),
+    [
+        ("mindspore", "single-thread", "op_tuning.threads_num(1)"),
+        ("mindspore", "deterministic", "mindspore.set_deterministic(True)"),
+        ("torch", "single-thread", "torch.set_num_threads(1)"),
+        ("torch", "deterministic", "torch.use_deterministic_algorithms(True)"),
+        ("tensorflow", "single-thread", "tf.config.threading.set_intra_op_parallelism_threads(1)"),
+        ("jax", "single-thread", "export PJRT_NPROC=1"),
+    ],
+)
+def test_the_fix_follows_from_the_control_that_confirmed(
+    framework: str, control: str, fix: str
+) -> None:
+    differs = check(ladder("forward", **GROSS), framework=framework)
+    noisy = Cause(
+        code="RC602", title="", confidence="suspected", fix=fix_of(differs, NOISY, (framework,))
+    )
+    (cause,) = confirmed(replace(differs, causes=(noisy,)), (control,), "", (framework,))
+    assert (cause.code, cause.confidence) == ("RC602", "confirmed")
+    assert fix in cause.fix
+
+
+def test_a_fix_that_was_made_for_the_line_stays_whatever_confirmed_it() -> None:
+    own = Cause(code="RC602", title="", confidence="suspected", fix="Write `line`.")
+    (cause,) = confirmed(
+        check(ladder("forward", **GROSS), causes=(own,)), ("single-thread",), "", ("mindspore",)
+    )
+    assert cause.fix == "Write `line`."
+
+
+def test_where_the_source_is_what_a_control_fixes_the_fix_is_that_of_the_cause() -> None:
+    shifted = entry("RC403")
+    differs = check(ladder("RNG state", **GROSS))
+    cause = Cause(
+        code="RC403", title="", confidence="suspected", fix=fix_of(differs, shifted, ("torch",))
+    )
+    (found,) = confirmed(replace(differs, causes=(cause,)), ("entropy",), "", ("torch",))
+    assert "fork_rng" in found.fix
+
+
+def test_a_control_has_no_fix_of_another_framework() -> None:
+    assert control_fix(("jax",), "deterministic") == ""
+    assert "CUBLAS" not in control_fix(("torch",), "deterministic") and "CUBLAS" in control_fix(
+        ("torch",), "deterministic", "cuda"
+    )
+    assert "HCCL" not in control_fix(("mindspore",), "deterministic") and "HCCL" in control_fix(
+        ("mindspore",), "deterministic", "npu"
+    )
+
+
+def test_a_search_over_what_follows_from_files_names_the_cause_of_the_training() -> None:
+    """A file that a framework writes at its start is no reason to call noise in the data that of a
+    layer.
+    """
+    batch = ladder("batch", **GROSS).rung("batch")
+    differs = check(ladder("files and arguments", batch, facts={"kind": "state"}))
+    (cause,) = confirmed(differs, ("private-rng",), "", ("keras",))
+    assert cause.code == "RC504"
+
+
+# ----------------------------------------------------------------------------------------- commands
+
+
+def with_command(one: Check) -> Check:
+    record = one.record
+    settings = (Setting(name="python", value="env/bin/python", origin="--python"),)
+    started = EntryPoint(
+        command=("env/bin/python", "train.py", "--lr", "0.2"), kind="script", name="train"
+    )
+    return replace(one, record=replace(record, entry_point=started, settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("facts", "device", "control", "not_named"),
+    [
+        ({}, "cpu", "single-thread", "launch-blocking"),
+        ({"mindspore.device_target": "CPU"}, "cpu", "single-thread", "launch-blocking"),
+        ({"mindspore.device_target": "Ascend"}, "npu", "launch-blocking", "single-thread"),
+        ({"torch.cuda.devices": "H200"}, "cuda", "launch-blocking", "single-thread"),
+    ],
+)
+def test_a_printed_command_is_the_users_own_and_for_the_device_that_ran(
+    facts: dict[str, object], device: str, control: str, not_named: str
+) -> None:
+    differs = with_command(check(ladder("forward", came_back=False), environment=facts))
+    assert device_of(differs) == device
+    fix = fix_of(differs, entry("RC006"))
+    assert fix.startswith(
+        "# how often\nreprocheck run --runs 10 --python env/bin/python train.py --lr 0.2\n# gone "
+    )
+    assert (
+        f"reprocheck run --runs 10 --control {control} --python env/bin/python train.py --lr 0.2"
+        in fix
+    )
+    assert not any(word in fix for word in (not_named, "CUDA", "ASCEND"))
+
+
+def test_other_commands_are_the_users_own_too() -> None:
+    differs = with_command(check(ladder("later")))
+    late = fix_of(differs, entry("RC903"))
+    said, command = late.split("\n")
+    assert said == "# gone with one thread? then an order of additions"
+    assert (
+        command
+        == "reprocheck run --steps all --control single-thread --python env/bin/python train.py --lr 0.2"
+    )
+    assert fix_of(differs, entry("RC506")) == "PYTHONHASHSEED=0 env/bin/python train.py --lr 0.2"
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [({"torch.npu.devices": "910"}, "HCCL"), ({"torch.cuda.devices": "H200"}, "NCCL_ALGO")],
+)
+def test_variables_are_those_of_the_device_that_ran(facts: dict[str, object], words: str) -> None:
+    fix = fix_of(check(ladder("reduced gradient"), environment=facts), entry("RC801"), ("torch",))
+    assert words in fix and len({"NCCL_ALGO" in fix, "HCCL" in fix}) == 2
+    assert not any(
+        name in fix_of(check(ladder("reduced gradient")), entry("RC801"), ("torch",))
+        for name in ("NCCL", "HCCL")
+    )
+
+
+# ---------------------------------------------------------------------------------------- the clock
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("for x in data:\n    if time.time() % 2 < 1:\n        continue\n    step(x)\n", 3),
+        (
+            "start = time.perf_counter()\nwhile time.perf_counter() - start < BUDGET:\n    step()\n",
+            3,
+        ),
+        ("end = time.monotonic() + 60\nwhile data and time.monotonic() < end:\n    step()\n", 3),
+        ("start = time.time()\nspent = time.time() - start\nif spent > LIMIT:\n    save()\n", 4),
+        (
+            "class Loop:\n    def run(self):\n        self.end = time.time() + 5\n        if time.time() > self.end:\n            return\n",
+            5,
+        ),
+        ("value = one() if int(time.time()) % 2 else other()\n", 2),
+        (
+            "last = time.time()\nif time.time() - last > 5:\n    print('busy')\n    last = time.time()\n",
+            None,
+        ),
+        ("start = time.time()\nstep()\nprint(time.time() - start)\n", None),
+        ("if seconds(time.time()):\n    step()\n", None),
+    ],
+)
+def test_branches_that_the_clock_decides(text: str, line: int | None) -> None:
+    found = [at for kind, _, at in hints_of(ast.parse(f"import time\n{text}")) if kind == BY_CLOCK]
+    assert found == ([line] if line else [])
+
+
+@pytest.mark.parametrize("rung", ["forward", "batch", "gradient", "hyper-parameters"])
+def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) -> None:
+    write("import time\nfor x in data:\n    if time.time() % 2 < 1:\n        continue\n")
+    (cause, *_) = causes_of(
+        check(ladder(rung, facts={"kind": "call", "structural": True, "order": ""}, **GROSS)), "."
+    )  # type: ignore[arg-type]
+    assert cause.code == "RC605" and cause.confidence == "observed"
+    assert cause.source is not None and cause.source.line == 3
+    assert any(
+        "the clock decides here which way the program goes (`time.time`)" in said
+        for said in cause.evidence
+    )
+    assert cause.fix.endswith("# instead of: if time.time() % 2 < 1:")
+
+
+def test_another_path_that_entropy_decides_is_named_and_one_without_a_line_gets_an_honest_text() -> (
+    None
+):
+    structural = ladder("forward", facts={"kind": "call", "structural": True}, **GROSS)
+    write(
+        "import os\nlucky = os.urandom(1)[0] % 2 == 0\nfor x in data:\n    if lucky and x:\n        step(x)\n"
+    )
+    (cause, *_) = causes_of(check(structural), ".")
+    assert cause.source is not None and cause.source.line == 4 and "random.Random(0)" in cause.fix
+    write("step()\n")
+    (cause, *_) = causes_of(check(structural), ".")
+    assert (cause.source, cause.fix) == (None, entry("RC605").fix)
+
+
+def test_a_difference_that_comes_and_goes_names_the_time_limit_as_a_suspicion() -> None:
+    write("import time\nstart = time.time()\nwhile time.time() - start < 5:\n    step()\n")
+    none = replace(ladder("later"), first=None, came_back=False)
+    found = causes_of(
+        check(replace(none, rungs=tuple(replace(rung, status="equal") for rung in none.rungs))), "."
+    )
+    assert names(found) == ["intermittent-difference", "different-path"]
+    assert (
+        found[1].confidence == "suspected"
+        and found[1].source is not None
+        and found[1].source.line == 3
+    )
+
+
+# ----------------------------------------------------------------------------------------- the scan
+
+
+def at(line: int, fix: str, code: str = "RC503") -> StaticFinding:
+    return StaticFinding(
+        code=code,
+        name=entry(code).name,
+        severity="error",
+        message="A worker is seeded from the clock",
+        source=SourceLine(file="train.py", line=line),
+        fix=fix,
+        patchable=True,
+        executed="executed",
+        precedes=True,
+    )
+
+
+def test_a_confirmed_cause_has_the_edits_that_the_scan_knows() -> None:
+    """On its line, else on the lines of the same cause; a finding that only says where to read has
+    none.
+    """
+    general = entry("RC503").fix
+    clock = Cause(
+        code="RC503",
+        title="",
+        confidence="confirmed",
+        source=SourceLine(file="train.py", line=3),
+        fix=general,
+    )
+    base = check(ladder("batch", **GROSS))
+
+    def fix(*found: StaticFinding) -> str:
+        return located(replace(base, scan=StaticScan(findings=found)), [clock], ["clock"])[0].fix
+
+    assert fix(at(3, "Write `one`."), at(9, "Write `two`.")) == "Write `one`."
+    assert (
+        fix(at(8, "Write `one`."), at(9, "Write `two`."))
+        == "train.py:8: Write `one`.\ntrain.py:9: Write `two`."
+    )
+    assert fix(at(3, "see `reprocheck rules RC503`")) == general
+    assert fix(at(8, "Write `one`.", code="RC601")) == general

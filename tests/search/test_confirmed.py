@@ -1,0 +1,170 @@
+"""What runs that agree under a control confirm: a cause that this control can remove, for each
+control and each cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.causes import likely
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.evidence import VAGUE
+from reprocheck.model import RUNGS, Cause, Check, SourceLine
+from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.rules import catalogue
+from reprocheck.search import order
+from reprocheck.search.confirmed import confirmed
+from reprocheck.search.place import Place
+from reprocheck.settings import controls
+from tests.causes.cause_ladders import GROSS, check, ladder, write
+
+ONE_THING = {
+    "hash-seed": {"RC505", "RC506"},
+    "fixed-addresses": {"RC507"},
+    "file-order": {"RC103", "RC104", "RC105"},
+    "fill-memory": {"RC303"},
+    "cpu-rng": {"RC405"},
+    "fresh-workdir": {"RC004", "RC101", "RC102", "RC103"},
+}
+"""Controls that take away one kind of difference, and the causes that are of this kind."""
+PRIVATE = {"RC304", "RC407", "RC502", "RC504", "RC601", "RC705"}
+"""Causes that name a generator of its own, which no seed of the default ones reaches."""
+STREAM = SourceLine(
+    file="rng.py", line=7, text="return jax.random.fold_in(jax.random.key(seed), hash(name))"
+)
+KEYS = {
+    "kind": "call",
+    "generators": ["jax (rng.py:7)"],
+    "keys": ["jax (rng.py:7)"],
+    "seed_line": "rng.py:7",
+}
+
+
+def one_cause(code: str) -> Cause:
+    return Cause(
+        code=code, title="It", confidence="observed", source=SourceLine(file="train.py", line=3)
+    )
+
+
+@pytest.mark.parametrize("control", [found.name for found in controls.table()])
+def test_no_control_confirms_a_cause_that_it_cannot_remove(control: str) -> None:
+    for known in catalogue():
+        for rung in RUNGS:
+            differs = check(ladder(rung), causes=(one_cause(known.code),))
+            first, *others = confirmed(differs, [control], "agreed")
+            assert first.confidence == "confirmed"
+            assert likely.place_of(control, first.code) is not None, (known.code, rung)
+            assert first.code in ONE_THING.get(control, {first.code}), (known.code, rung)
+            assert control != "seed" or first.code not in PRIVATE, (known.code, rung)
+            assert all(one.confidence != "confirmed" for one in others)
+
+
+def test_what_is_only_tried_for_a_cause_stands_in_its_list() -> None:
+    """Else a line of the table would do nothing."""
+    for code, names in likely.table().instead.items():
+        assert set(names) < set(likely.table().causes[code])
+
+
+def hash_of_a_name(**of_rung: object) -> Check:
+    """The scan is sure of a line that ran before the first difference."""
+    found = StaticFinding(
+        code="RC505",
+        name="hash-order",
+        severity="error",
+        message="`hash()` of a string is another number in each process",
+        source=STREAM,
+        fix="zlib.crc32(name.encode())",
+        executed="executed",
+        precedes=True,
+    )
+    differs = check(
+        ladder("RNG state", facts={**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax"
+    )
+    differs = replace(differs, scan=StaticScan(findings=(found,), files=1))
+    return replace(differs, causes=causes_of(differs, "."))
+
+
+@pytest.fixture(autouse=True)
+def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("facts", "code", "confidence"),
+    [
+        ({"seeds_equal": True, "seeded_by": ["jax (rng.py:7)"]}, "RC403", "suspected"),
+        (
+            {
+                "seeded_by": ["jax (rng.py:7)"],
+                "seeds": {"jax (rng.py:7)": [11, 12]},
+                "folded": ["jax (rng.py:7)"],
+            },
+            "RC402",
+            "observed",
+        ),
+    ],
+)
+def test_the_hash_seed_confirms_the_line_that_the_scan_names(
+    facts: dict[str, object], code: str, confidence: str
+) -> None:
+    differs = hash_of_a_name(**facts)
+    assert (differs.causes[0].code, differs.causes[0].confidence) == (code, confidence)
+    first, *_ = confirmed(differs, ["hash-seed"], "agreed")
+    assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
+    found = order.candidates(differs, Path("."))
+    assert (found.likely[0], found.reasons["hash-seed"][:22]) == (
+        "hash-seed",
+        "it would remove RC505,",
+    )
+    assert order.found_to_run(differs, "hash-seed"), (
+        "fewer runs exclude luck where the source speaks for a control"
+    )
+
+
+@pytest.mark.parametrize(("made", "code"), [(2, "RC604"), (None, "RC402")])
+def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(
+    made: int | None, code: str
+) -> None:
+    """The scan names the line that uses what the clock gave; the control acts on the one that asks
+    the clock.
+    """
+    used, asked = SourceLine(file="train.py", line=9), SourceLine(file="train.py", line=2)
+    origin = SourceLine(file="train.py", line=made) if made else None
+    found = StaticFinding(
+        code="RC604",
+        name="unrecorded-input",
+        severity="error",
+        message="…",
+        source=used,
+        executed="executed",
+        precedes=True,
+        origin=origin,
+    )
+    differs = check(ladder("forward", facts={"kind": "call"}, **GROSS))
+    suspect = replace(one_cause("RC604"), confidence="suspected", source=used)
+    differs = replace(differs, scan=StaticScan(findings=(found,), files=1), causes=(suspect,))
+    places = {"clock": (Place(line=asked, what="datetime.now"),)}
+    first, *_ = confirmed(differs, ["clock"], "agreed", places=places)
+    assert (first.code, first.confidence) == (code, "confirmed")
+
+
+def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
+    write("import numpy\nbatch = numpy.empty(3)\n")
+    differs = check(
+        ladder("batch", facts={"order": "same samples, other content", "worker": None}, **GROSS)
+    )
+    differs = replace(differs, causes=causes_of(differs, "."))
+    assert order.candidates(differs, Path(".")).likely[0] == "fill-memory"
+    sure = replace(differs, scan=hash_of_a_name().scan)
+    found = order.candidates(sure, Path("."))
+    assert found.likely[0] == "hash-seed"
+    assert found.reasons["hash-seed"].startswith("it would remove RC505")
+
+
+def test_a_recorded_cause_goes_before_what_the_scan_is_sure_of() -> None:
+    differs = replace(hash_of_a_name(), causes=(replace(one_cause("RC402"), source=None),))
+    assert "RC402" not in VAGUE
+    assert "RC505" not in order.candidates(differs, Path(".")).reasons.get("hash-seed", "")

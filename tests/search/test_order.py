@@ -1,0 +1,163 @@
+"""Which control the search tries first: what a line says where the runs part goes before everything
+else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.scanned import suspected
+from reprocheck.causes.usercode import UserCode
+from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.search import order
+from reprocheck.search.confirmed import confirmed
+from reprocheck.search.place import Place
+from tests.causes.cause_ladders import GROSS, STATES, check, ladder, write
+
+CLOCK_IN_LAYER = """import random, time, torch
+class Mask(torch.nn.Module):
+    def forward(self, x):
+        generator = torch.Generator()
+        generator.manual_seed(time.time_ns())
+        return x * torch.rand(x.shape, generator=generator)
+"""
+SEED_DRAWN = """import random, time, torch
+started = time.time()
+seed = random.randint(1, 9999)
+torch.manual_seed(seed)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def with_causes(differs: Check) -> Check:
+    return replace(differs, causes=causes_of(differs, "."))
+
+
+def test_a_clock_that_a_layer_reads_is_tried_first() -> None:
+    write(CLOCK_IN_LAYER)
+    facts = {"kind": "call", "class": "Mask", "private_generator": True}
+    differs = with_causes(
+        check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=6), **GROSS))
+    )
+    assert order.candidates(differs, Path(".")).likely[0] == "clock"
+
+
+def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() -> None:
+    """The recorded seeds say that the seed differs: that is the cause, and not that nothing was
+    seeded.
+    """
+    write(SEED_DRAWN)
+    facts = {
+        **STATES,
+        "seeded_by": ["torch"],
+        "seeds": {"torch": [2540, 9591]},
+        "seed_line": "train.py:4",
+    }
+    differs = with_causes(
+        check(
+            ladder(
+                "initial weights", facts=facts, source=SourceLine(file="train.py", line=4), **GROSS
+            )
+        )
+    )
+    assert order.candidates(differs, Path(".")).likely[0] == "seed"
+    found = confirmed(differs, ["seed"], "agreed")
+    assert (found[0].code, found[0].confidence) == ("RC402", "confirmed")
+    assert (
+        "The torch generator was seeded with 2540 in run 1 and 9591 in run 2." in found[0].evidence
+    )
+
+
+@pytest.mark.parametrize("loaded", ["", "start.pt"])
+def test_a_seed_of_this_process_says_nothing_of_weights_that_it_loads(loaded: str) -> None:
+    facts = {"seeded_by": ["torch"], "seeds_equal": False, "generators": [], "loaded": loaded}
+    differs = check(ladder("initial weights", facts=facts, **GROSS))
+    cause = Cause(code="RC301", title="…", confidence="suspected", evidence=(), fix="")
+    likely = order.candidates(replace(differs, causes=(cause,)), Path(".")).likely
+    assert (likely[0] == "seed") is bool(loaded)
+
+
+@pytest.mark.parametrize(("code", "first"), [("RC406", "seed"), ("RC401", "private-rng")])
+def test_a_draw_that_nothing_seeds_is_seeded_from_outside_first_whatever_the_script_seeds_elsewhere(
+    code: str, first: str
+) -> None:
+    facts = {"seeded_by": ["numpy"], "seeds_equal": False, "generators": ["numpy"]}
+    differs = check(ladder("initial weights", facts=facts, **GROSS))
+    cause = Cause(code=code, title="…", confidence="suspected", evidence=(), fix="")
+    assert order.candidates(replace(differs, causes=(cause,)), Path(".")).likely[0] == first
+
+
+def test_memory_is_tried_before_addresses() -> None:
+    write("import numpy as np\nrows = np.empty((8, 4))\norder = sorted(parts, key=id)\n")
+    differs = with_causes(
+        check(ladder("batch", facts={"order": "same samples, other content", "worker": None}))
+    )
+    found = order.candidates(differs, Path("."))
+    assert found.likely[0] == "fill-memory"
+    assert found.harmless.index("fill-memory") < found.harmless.index("fixed-addresses")
+
+
+DRAWN_AT_IMPORT = SourceLine(file="encoding.py", line=8)
+VICTIM = SourceLine(file="trainer.py", line=26)
+
+
+def with_a_draw_before_the_seed() -> Check:
+    """The inputs of the model differ and nothing recorded made them; the scan finds a draw that ran
+    before.
+    """
+    drawn = StaticFinding(
+        code="RC406",
+        name="unseeded-draw",
+        severity="warning",
+        message="torch.randn draws here, before torch is seeded",
+        source=DRAWN_AT_IMPORT,
+        fix="seed it earlier",
+        executed="executed",
+        precedes=True,
+    )
+    facts = {"kind": "call", "class": "Linear", "victim": True, "dtype": "float32"}
+    differs = with_causes(check(ladder("forward", facts=facts, source=VICTIM, **GROSS)))
+    differs = replace(differs, scan=StaticScan(findings=(drawn,), files=2))
+    return replace(differs, causes=suspected(differs))
+
+
+def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_its_line() -> None:
+    differs = with_a_draw_before_the_seed()
+    assert order.candidates(differs, Path(".")).likely[0] == "seed"
+    first, *_ = confirmed(differs, ["seed"], "agreed")
+    assert (first.code, first.confidence, first.source, first.fix) == (
+        "RC406",
+        "confirmed",
+        DRAWN_AT_IMPORT,
+        "seed it earlier",
+    )
+
+
+def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_found() -> None:
+    differs = with_a_draw_before_the_seed()
+    elsewhere = Place(line=SourceLine(file="noise.py", line=3), what="a seed of numpy.random")
+    first, *others = confirmed(
+        differs, ["private-rng"], "agreed", places={"private-rng": (elsewhere,)}
+    )
+    assert (first.code, first.confidence, first.source) == ("RC601", "confirmed", elsewhere.line)
+    assert [(cause.code, cause.confidence) for cause in others] == [("RC406", "suspected")]
+
+
+def test_reprocheck_itself_is_no_code_of_the_users_wherever_it_lies() -> None:
+    write(
+        "import reprocheck\nfrom reprocheck.api import check\nimport own\nreprocheck.log_loss(own.RNG.random())\n"
+    )
+    for name in ("reprocheck/__init__.py", "reprocheck/api.py", "own.py"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("import random\n\nRNG = random.Random()\n")
+    differs = check(ladder("loss", **GROSS))
+    assert [hint.source.file for hint in UserCode(differs, Path(".")).hints] == ["own.py"]
