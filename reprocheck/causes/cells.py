@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reprocheck.ladder.sources import CELL, Sources, numbered
-from reprocheck.scan.source import Cell
+from reprocheck.scan.text import Cell
 from reprocheck.trace.reached import Ran
 
 

@@ -170,7 +170,7 @@ def _cells(path: Path) -> dict[str, str]:
     read.
     """
     from reprocheck.scan.notebook import code_cells
-    from reprocheck.scan.source import UnreadableError, split
+    from reprocheck.scan.text import UnreadableError, split
 
     try:
         text, cells = code_cells(path.read_bytes())

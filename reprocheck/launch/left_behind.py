@@ -14,15 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprocheck.launch.files_after import STORE
+from reprocheck.launch import cleanup
+from reprocheck.launch.files_after import STORE, note_files, sentences
+from reprocheck.launch.heartbeat import POINTER, SCRATCH
 from reprocheck.launch.snapshot import OWNER, started, summary
 
-POINTER = "check.json"
-"""In the folder of the runs' temporary files: which check it belongs to, wherever its reports
-lie.
-"""
-SCRATCH = "reprocheck-"
-"""How the name of such a folder begins."""
 SLACK = 2.0
 """Seconds after the last sign of life of a check within which its runs may still have written."""
 MOST_NAMED = 5
@@ -39,23 +35,6 @@ class Killed:
     until: float
 
 
-def point(scratch: Path, folder: Path, cwd: Path) -> None:
-    """Leaves word in `scratch` of the check that it belongs to."""
-    facts = {
-        "folder": str(folder),
-        "workdir": str(cwd),
-        "pid": os.getpid(),
-        "started": started(os.getpid()),
-    }
-    (scratch / POINTER).write_text(json.dumps(facts))
-
-
-def beat(folder: Path) -> None:
-    """A sign of life of a check, on the snapshot in its report folder."""
-    with contextlib.suppress(OSError):
-        os.utime(folder / STORE / OWNER)
-
-
 def mended(output: Path, cwd: Path) -> Iterator[str]:
     """Puts back what killed checks of the folder `cwd` have left, and says so.
 
@@ -64,9 +43,6 @@ def mended(output: Path, cwd: Path) -> Iterator[str]:
     found = tuple(_killed(output, cwd))
     if not found:
         return
-    from reprocheck.launch import cleanup
-    from reprocheck.launch.files_after import note_files, sentences
-
     for killed in found:
         after = cleanup.clean_up(killed.folder, killed.scratch, until=killed.until)
         note_files(killed.folder, after)

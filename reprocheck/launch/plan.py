@@ -17,7 +17,7 @@ from typing import Any
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.entry_point import CALL
-from reprocheck.launch.left_behind import SCRATCH, point
+from reprocheck.launch.heartbeat import SCRATCH, point
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.renewed import Renewed
 from reprocheck.launch.run import Job, run_place

@@ -18,7 +18,7 @@ from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.files.regular_file import NotRegularError, open_regular
 from reprocheck.launch.ends import Ends
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.left_behind import beat
+from reprocheck.launch.heartbeat import beat
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.tail import LogTail, Output, TraceTail

@@ -16,7 +16,8 @@ from reprocheck.scan.cache import Cache, Outline
 from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
 from reprocheck.scan.resolve import locate, module_name, root_of
-from reprocheck.scan.source import Source, UnreadableError, digest, parse, read
+from reprocheck.scan.source import Source, digest, parse, read
+from reprocheck.scan.text import UnreadableError
 
 _MOST_ROUNDS = 8
 """How often files are followed again because they are imported from another folder than was

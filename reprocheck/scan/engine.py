@@ -14,7 +14,8 @@ from reprocheck.scan.judge import finished
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.promise import promised
 from reprocheck.scan.resolve import ByFile, forget
-from reprocheck.scan.source import UnreadableError, decode, read
+from reprocheck.scan.source import decode, read
+from reprocheck.scan.text import UnreadableError
 
 Progress = Callable[[int, int], None]
 

@@ -9,7 +9,7 @@ import json
 import re
 import warnings
 
-from reprocheck.scan.source import Cell, UnreadableError, split
+from reprocheck.scan.text import Cell, UnreadableError, split
 
 _LINE_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[^#]*\?{1,2}\s*$)")
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w.,\s\[\]\"']+=\s*)[%!].*$")

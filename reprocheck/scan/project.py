@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from reprocheck.scan.entry import is_entry
 from reprocheck.scan.index import Index
 from reprocheck.scan.names import Names
-from reprocheck.scan.source import Source, UnreadableError, parse
+from reprocheck.scan.source import Source, parse
+from reprocheck.scan.text import UnreadableError
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution import Body

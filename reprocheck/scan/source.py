@@ -16,6 +16,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprocheck.scan.notebook import code_cells
+from reprocheck.scan.text import Cell, UnreadableError, split
+
 LARGEST = 32 * 1024 * 1024
 """Bytes; a larger file is data rather than code."""
 
@@ -28,25 +31,6 @@ _MARKS = (
 _PYTHON_2 = re.compile(
     r"^\s*(?:print\s+[\"'\w%]|exec\s+[\"'\w]|raise\s+\w+\s*,|except\s+[\w.()]+\s*,\s*\w+\s*:)|<>|\b0[0-7]+L?\b|\bur[\"']|`[^`]+`"
 )
-
-
-class UnreadableError(Exception):
-    """A file that cannot be scanned: `reason`, and the line where one is known."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.line = line
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Cell:
-    """A code cell of a notebook: its number among all cells from 1, and where it begins in the
-    joined text.
-    """
-
-    number: int
-    first_line: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,8 +104,6 @@ def parse(path: Path, shown: str, data: bytes) -> Source:
     """The source in the bytes of a file. Raises UnreadableError."""
     cells: tuple[Cell, ...] = ()
     if path.suffix == ".ipynb":
-        from reprocheck.scan.notebook import code_cells
-
         text, cells = code_cells(data)
     else:
         text = decode(data)
@@ -129,11 +111,6 @@ def parse(path: Path, shown: str, data: bytes) -> Source:
     return Source(
         path=path, shown=shown, text=text, tree=tree, lines=tuple(split(text)), cells=cells
     )
-
-
-def split(text: str) -> list[str]:
-    """The lines as Python counts them: a form feed or a Unicode separator ends none."""
-    return re.split(r"\r\n|\r|\n", text)
 
 
 def decode(data: bytes) -> str:

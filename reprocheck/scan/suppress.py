@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from reprocheck.rules import find, nearest
-from reprocheck.scan.source import split
+from reprocheck.scan.text import split
 
 _COMMENT = re.compile(
     r"#\s*reprocheck:\s*ignore(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck.scan.notebook import neutralised
-from reprocheck.scan.source import Source, UnreadableError, decode, encoding, parse
+from reprocheck.scan.source import Source, decode, encoding, parse
+from reprocheck.scan.text import UnreadableError
 
 
 def parsed(data: bytes | str, name: str = "x.py") -> Source:

@@ -19,7 +19,7 @@ from libcst.metadata import (
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tables import parsed
-from reprocheck.scan.source import split
+from reprocheck.scan.text import split
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Change = Callable[[cst.CSTNode], cst.CSTNode]
