@@ -240,6 +240,10 @@ class Function(Value):
     named: dict[str, Value] = field(default_factory=dict)
     kind: str = ""
     """`property`, `static`, `class` by its decorator; empty otherwise."""
+    wrapper: Function | None = None
+    """What a decorator of the user's has put around it: a call runs that, which calls the
+    function.
+    """
 
     @property
     def name(self) -> str:

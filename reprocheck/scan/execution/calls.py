@@ -218,20 +218,71 @@ def inline(
         own=True,
     )
 
-    def body() -> Value:
-        inner = Frame(
-            module=function.module,
-            node=function.node,
-            around=function.around,
-            qualified=function.qualified,
-            of_class=function.of_class,
-            receiver=function.owner,
+    wrapper = function.wrapper
+    if wrapper is not None and id(wrapper.node) not in machine.active:
+        before = machine.times(function)
+        owner = () if function.owner is None or function.kind == "static" else (function.owner,)
+        given = machine.follow(
+            wrapper,
+            frame.module,
+            node,
+            lambda: _run(machine, wrapper, (*owner, *arguments), keywords, open=open),
         )
-        _bind_parameters(inner, function, arguments, keywords, open=open)
-        return _body(machine, inner, function.node)
-
-    call.result = machine.follow(function, frame.module, node, body)
+        if machine.times(function) > before:
+            call.result = machine.results[id(function.node)] if given is UNKNOWN else given
+            return call.result
+    call.result = machine.follow(
+        function,
+        frame.module,
+        node,
+        lambda: _run(machine, function, arguments, keywords, open=open),
+    )
     return call.result
+
+
+def _run(
+    machine: Machine,
+    function: Function,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool,
+) -> Value:
+    """What the body of a function gives back."""
+    inner = Frame(
+        module=function.module,
+        node=function.node,
+        around=function.around,
+        qualified=function.qualified,
+        of_class=function.of_class,
+        receiver=function.owner,
+    )
+    _bind_parameters(inner, function, arguments, keywords, open=open)
+    return _body(machine, inner, function.node)
+
+
+def wrap(
+    machine: Machine, frame: Frame, node: ast.AST, decorator: Value, function: Function
+) -> None:
+    """Calls a decorator of the user's with a function: what it gives back, where that is a function
+    around this one, is its wrapper.
+
+    A library that the decorator gives the function to looks at it, as `functools.wraps` does, and
+    does not call it.
+    """
+    machine.decorated.append(function)
+    try:
+        made = called(machine, frame, node, decorator, (function,), {})
+    finally:
+        machine.decorated.pop()
+    for one in made.options():
+        around = one.around if isinstance(one, Function) and one is not function else None
+        if (
+            isinstance(one, Function)
+            and around is not None
+            and any(value is function for value in around.variables.values())
+        ):
+            function.wrapper = one
 
 
 def _body(

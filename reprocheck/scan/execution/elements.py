@@ -119,4 +119,5 @@ def bound_to(function: Function, owner: Value) -> Function:
         first=function.first,
         named=function.named,
         kind=function.kind,
+        wrapper=function.wrapper,
     )

@@ -60,6 +60,7 @@ class Machine:
         self.reached: set[int] = set()
         self.results: dict[int, Value] = {}
         self.closures: list[Function] = []
+        self.decorated: list[Function] = []
         self.waiting: list[Made] = []
         self.imported: set[str] = set()
         self.replayed: set[int] = set()
@@ -239,6 +240,10 @@ class Machine:
             self.by = before
 
     # ---------------------------------------------------------------- calls of the user's functions
+
+    def times(self, function: Function) -> int:
+        """How often a function was followed so far."""
+        return self._times.get(id(function.node), 0)
 
     def follow(
         self, function: Function, module: Module, node: ast.AST, body: Callable[[], Value]

@@ -92,6 +92,7 @@ def given(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
             )
         )
     )
+    held = [value for value in held if value not in machine.decorated]
     if call.receiver is not None:
         if isinstance(call.receiver, Made):
             run(machine, frame, call.receiver)

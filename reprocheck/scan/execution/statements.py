@@ -7,14 +7,14 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-from reprocheck.scan.execution import expressions, imports
+from reprocheck.scan.execution import calls, expressions, imports
 from reprocheck.scan.execution.assign import assign, bind
 from reprocheck.scan.execution.elements import element
 from reprocheck.scan.execution.frame import Frame, merged
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.execution.truth import compared, truth
 from reprocheck.scan.steps import Condition
-from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Part, Value
+from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Instance, Part, Value
 
 ENDS = frozenset({"sys.exit", "builtins.exit", "builtins.quit", "os._exit", "os.abort"})
 _KINDS = {
@@ -275,7 +275,8 @@ def _decorated(
     """What a decorator makes of a function: the function itself, since what it is called for
     stays.
     """
-    name = expressions.evaluate(machine, frame, decorator).name or ""
+    made = expressions.evaluate(machine, frame, decorator)
+    name = made.name or ""
     if name in _KINDS:
         function.kind = _KINDS[name]
     elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
@@ -284,6 +285,8 @@ def _decorated(
             if not isinstance(function.node, ast.Lambda)
             else value
         )
+    elif isinstance(made, Function | Instance):
+        calls.wrap(machine, frame, decorator, made, function)
     return value
 
 
