@@ -46,7 +46,7 @@ class UserCode:
     def hints(self) -> tuple[Hint, ...]:
         """All hints, file by file, those of the files that the ladder names first."""
         return tuple(
-            Hint(kind=kind, name=called, source=self._line(name, line))
+            Hint(kind=kind, name=called, source=self.line(name, line))
             for name, tree in self._files.items()
             for kind, called, line in hints_of(tree)
         )
@@ -107,7 +107,7 @@ class UserCode:
         """The line that gives a variable its value, where only one line does."""
         name = place.partition("[")[0]
         found = [
-            self._line(file, line)
+            self.line(file, line)
             for file, tree in self._files.items()
             for line in assignments(tree, name)
         ]
@@ -129,7 +129,8 @@ class UserCode:
         """Keep the files in the report folder, so that it is drawn again from them."""
         self.sources.keep()
 
-    def _line(self, name: str, line: int) -> SourceLine:
+    def line(self, name: str, line: int) -> SourceLine:
+        """A line of a file, with its text."""
         found = self.sources.with_text(SourceLine(file=name, line=line))
         assert found is not None
         return found
@@ -155,6 +156,11 @@ class UserCode:
             names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
             counts.update(packages[name] for name in names if name in packages)
         return counts
+
+    @property
+    def trees(self) -> Mapping[str, ast.Module]:
+        """The syntax trees of the files, by name."""
+        return self._files
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -229,11 +229,13 @@ def _with_scan(check: Check, folder: Path) -> Check:
     """The check with what the scan says of its files; what it says alone becomes a cause only where
     no other names a line.
     """
+    from reprocheck.causes.layers import made_at
     from reprocheck.causes.scanned import scanned, suspected
 
     try:
         check = replace(check, scan=scanned(check, folder))
-        return replace(check, causes=suspected(check))
+        check = replace(check, causes=suspected(check))
+        return replace(check, causes=made_at(check, folder))
     except Exception as error:
         line = f"The source could not be scanned: {type(error).__name__}: {error}".rstrip(": ")
         return replace(check, coverage=(*check.coverage, line))

@@ -1,0 +1,69 @@
+"""The line that makes a layer which draws from a generator that nothing seeded, where neither the
+record nor the scan gives one.
+
+The scan cannot tell on which device a layer draws: a seed for the CPU alone looks to it as if it
+reached the layers of an accelerator.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.causes.usercode import UserCode
+from reprocheck.model import Cause, Check
+from reprocheck.rules import entry
+
+_NAME = "unseeded-layer"
+
+
+def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
+    """The causes of a check, an unseeded layer with the one line of the user's that makes a layer
+    of its class.
+    """
+    rung = check.ladder.first_rung if check.ladder is not None else None
+    kind = str(rung.facts.get("class") or "") if rung is not None else ""
+    if not kind or not any(_lacks_line(cause) for cause in check.causes):
+        return check.causes
+    code = UserCode(check, folder)
+    lines = [(file, line) for file, tree in code.trees.items() for line in _calls(tree, kind)]
+    if len(set(lines)) != 1:
+        return check.causes
+    source = code.line(*lines[0])
+    said = f"{source.file}:{source.line} makes the `{kind}`: no other line does."
+    return tuple(
+        replace(cause, source=source, evidence=(*cause.evidence, said))
+        if _lacks_line(cause)
+        else cause
+        for cause in check.causes
+    )
+
+
+def _lacks_line(cause: Cause) -> bool:
+    return cause.source is None and entry(cause.code).name == _NAME
+
+
+def _calls(tree: ast.AST, name: str) -> list[int]:
+    """The lines that call something of that name, whatever module it is of or is called there."""
+    names = _names_of(tree, name)
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _called(node.func, names) == name
+    ]
+
+
+def _called(function: ast.expr, names: Mapping[str, str]) -> str:
+    if isinstance(function, ast.Name):
+        return names.get(function.id, function.id)
+    return function.attr if isinstance(function, ast.Attribute) else ""
+
+
+def _names_of(tree: ast.AST, name: str) -> dict[str, str]:
+    """`Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`."""
+    imported = (
+        one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
+    )
+    return {one.asname: name for one in imported if one.asname and one.name == name}
