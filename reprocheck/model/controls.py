@@ -19,6 +19,10 @@ class TouchedLine:
     """How the library's function that was called there takes a seed: `reset(seed)` by an argument,
     `sample.seed` by a method beside it.
     """
+    draws: bool = False
+    """Whether what it acted on there was seen to draw random numbers: the source or the operations
+    of a dataset.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,6 +17,9 @@ from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.search.place import PRIVATE, Place
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
+_EACH_FOR_ITSELF = ("single-worker", "data-order")
+"""Controls of which the first place says no more than the others."""
+_MOST_PLACES = 5
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
 
@@ -91,19 +94,38 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
-    """A cause with the line on which its control first acted, where it has none that says why, and
-    the fix that fits the line.
+    """A cause with the line on which its control acted, where it has none that says why, and the
+    fix that fits the line.
+
+    That is the first line, or the first at which what it acted on draws random numbers.
     """
     own = _acted_on(cause.source, acted)
-    place = own or acted[0]
-    first = "acted" if own is not None and own is not acted[0] else "first acted"
-    where = f"{place.line.file}:{place.line.line}"
-    said = f"`{control}` {first} at {where} ({place.what})."
+    place = own or next((one for one in acted if one.draws), acted[0])
+    first = "acted" if place is not acted[0] else "first acted"
+    draws = ", which draws random numbers" if place.draws else ""
+    said = f"`{control}` {first} at {_named(place)}{draws}.{_elsewhere(control, place, acted)}"
     evidence = (*cause.evidence, said)
     if own is None and cause.source is not None and cause.code not in VAGUE:
         return replace(cause, evidence=evidence)
     hint = "" if found_by_scan(cause, check.scan) else place.hint
     return replace(cause, source=place.line, fix=place.fix or hint or cause.fix, evidence=evidence)
+
+
+def _named(place: Place) -> str:
+    return f"{place.line.file}:{place.line.line} ({place.what})"
+
+
+def _elsewhere(control: str, place: Place, acted: Sequence[Place]) -> str:
+    """The other places of a control that acts in each for itself, where nothing shows which of them
+    it is.
+    """
+    others = [_named(one) for one in acted if not is_at(one.line, place.line)]
+    if control not in _EACH_FOR_ITSELF or place.draws or not others:
+        return ""
+    more = f" and {len(others) - _MOST_PLACES} more" if len(others) > _MOST_PLACES else ""
+    return (
+        f" It also acted at {', '.join(others[:_MOST_PLACES])}{more}: any of them may be the cause."
+    )
 
 
 def _removed(causes: Sequence[Cause], control: str) -> Cause | None:

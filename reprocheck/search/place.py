@@ -49,12 +49,14 @@ class Place:
     where the cause's own does.
 
     hint: what to look for, where nothing shows how a library takes a seed there.
+    draws: whether what the control acted on there draws random numbers.
     """
 
     line: SourceLine
     what: str
     fix: str = ""
     hint: str = ""
+    draws: bool = False
 
 
 def acted_at(check: Check, folder: Path, under: Judged) -> dict[str, tuple[Place, ...]]:
@@ -82,13 +84,14 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
     for touch in touches:
         if touch.control != name or touch.what.startswith(_KERNEL):
             continue
+        drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
             line = sources.with_text(source)
             if line is not None and not line.text.lstrip().startswith(("import ", "from ")):
                 tree = _parsed(sources.text(line.file))
                 fix = fix_of(name, line.text, tree, takes)
                 hint = "" if fix else hint_of(name, line.text, tree)
-                yield Place(line=line, what=touch.what, fix=fix, hint=hint)
+                yield Place(line=line, what=touch.what, fix=fix, hint=hint, draws=source in drawing)
 
 
 def _known(touch: Touch) -> dict[SourceLine, str]:

@@ -47,7 +47,11 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
         if type(event) is events.Control:
             key = (event.c, event.w)
             here = _source(event.l)
-            lines = (TouchedLine(source=here, takes=event.s),) if here is not None else ()
+            lines = (
+                (TouchedLine(source=here, takes=event.s, draws=event.d),)
+                if here is not None
+                else ()
+            )
             touch = Touch(
                 control=event.c,
                 what=event.w,

@@ -150,6 +150,7 @@ class Control(Event):
     l: str = ""  # noqa: E741
     s: str = ""
     set: bool = False
+    d: bool = False
 
 
 class Override(Event):

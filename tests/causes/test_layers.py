@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.causes.cause_ladders import check, ladder, write
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.layers import made_at
 from reprocheck.model import Cause
+from tests.causes.cause_ladders import check, ladder, write
 
 FACTS = {
     "generators": ["npu:0"],

@@ -151,6 +151,43 @@ def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(
     assert (first.code, first.confidence) == (code, "confirmed")
 
 
+SOURCE = Place(
+    line=SourceLine(file="dataset.py", line=25), what="GeneratorDataset(num_parallel_workers)"
+)
+MAP = Place(line=SourceLine(file="dataset.py", line=29), what="MapDataset(num_parallel_workers)")
+
+
+def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
+    differs = check(
+        ladder("batch", facts={"order": "same samples, other content"}, **GROSS),
+        framework="mindspore",
+    )
+    first, *_ = confirmed(
+        differs,
+        ["single-worker"],
+        "agreed",
+        places={"single-worker": (SOURCE, replace(MAP, draws=True))},
+    )
+    assert (first.code, first.source) == ("RC508", MAP.line)
+    said = "`single-worker` acted at dataset.py:29 (MapDataset(num_parallel_workers)), which draws random numbers."
+    assert first.evidence[-1] == said
+
+
+def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
+    differs = check(
+        ladder("batch", facts={"order": "same samples, other content"}, **GROSS),
+        framework="mindspore",
+    )
+    first, *_ = confirmed(
+        differs, ["single-worker"], "agreed", places={"single-worker": (SOURCE, MAP)}
+    )
+    assert first.source == SOURCE.line
+    assert first.evidence[-1] == (
+        "`single-worker` first acted at dataset.py:25 (GeneratorDataset(num_parallel_workers))."
+        " It also acted at dataset.py:29 (MapDataset(num_parallel_workers)): any of them may be the cause."
+    )
+
+
 def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
     write("import numpy\nbatch = numpy.empty(3)\n")
     differs = check(

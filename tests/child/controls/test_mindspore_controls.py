@@ -180,6 +180,24 @@ def test_workers_memory_and_switches(runs: dict[str, Run]) -> None:
     ]
 
 
+def test_single_worker_says_which_datasets_draw(tmp_path: Path) -> None:
+    script = SOURCES.parent / "workers.py"
+    lines = enumerate(script.read_text().splitlines(), start=1)
+    made = {
+        number: line.partition(" = ")[0] for number, line in lines if "num_parallel_workers" in line
+    }
+    found = [
+        event
+        for event in run(tmp_path, script, "single-worker").events
+        if event.get("w", "").endswith("(num_parallel_workers)")
+    ]
+    drawing = {made[int(event["l"].rpartition(":")[2])]: event.get("d", False) for event in found}
+    assert drawing == {
+        **dict.fromkeys(("still", "halved", "scaled", "batched"), False),
+        **dict.fromkeys(("noisy", "erased", "jittered", "flipped", "lambdas"), True),
+    }
+
+
 def test_dropout_keeps_every_value_in_graph_and_pynative_mode(runs: dict[str, Run]) -> None:
     altered = runs["altered"].printed
     inputs = [[1 + (60 * row + column) / 239 for column in range(60)] for row in range(4)]

@@ -225,14 +225,22 @@ class Active:
     # ---------------------------------------------------------------------------------- the account
 
     def touched(
-        self, control: str, what: str, value: object = None, skip: int = 1, setting: bool = False
+        self,
+        control: str,
+        what: str,
+        value: object = None,
+        skip: int = 1,
+        setting: bool = False,
+        draws: bool = False,
     ) -> None:
         """A control intercepted or set something: `what` is a call, a variable or an attribute.
 
         Cheap enough for each call.
 
-        `setting`: it was set, and another touch says whether that changed anything.
+        `setting`: it was set, and another touch says whether that changed anything. `draws`: what
+        it acted on draws random numbers.
         """
+        drawn = {"d": True} if draws else {}
         times = self._touches.get((control, what))
         if times is None:
             if len(self._touches) < _MOST:
@@ -243,6 +251,7 @@ class Active:
                     "w": what,
                     "n": 1,
                     **({"set": True} if setting else {}),
+                    **drawn,
                 }
                 self._emit(event, {"v": value}, skip + 1)
             return
@@ -250,7 +259,9 @@ class Active:
         if number <= _FIRST:
             times[1] = number
             self._emit(
-                {"e": "control", "c": control, "w": what, "n": number}, {"v": None}, skip + 1
+                {"e": "control", "c": control, "w": what, "n": number, **drawn},
+                {"v": None},
+                skip + 1,
             )
             return
         if not number & (number - 1):  # a process that is killed has told at least half

@@ -78,8 +78,8 @@ def augment_off(mindspore: Any, active: Any) -> None:
     for module, names in IDENTITY.items():
         plain.add(import_module(module), dict.fromkeys(names, _identity))
     plain.add(import_module("mindspore.dataset.audio.transforms"), dict.fromkeys(MASKS, _mask))
-    plain.add(import_module("mindspore.dataset.vision.transforms"), _SIZED)
-    plain.add(import_module("mindspore.dataset.transforms.transforms"), _CHOICES)
+    plain.add(import_module("mindspore.dataset.vision.transforms"), SIZED)
+    plain.add(import_module("mindspore.dataset.transforms.transforms"), CHOICES)
     plain.hook_maps(MapDataset)
 
 
@@ -226,7 +226,7 @@ def _square(size: Any) -> Any:
     return (size, size) if isinstance(size, int) else size
 
 
-_SIZED: "Dict[str, Callable[[_Made], List[Any]]]" = {
+SIZED: "Dict[str, Callable[[_Made], List[Any]]]" = {
     "RandomCrop": lambda made: [_vision("CenterCrop", made.size)],
     "RandomResizedCrop": lambda made: [_vision("Resize", _square(made.size), **made.interpolation)],
     "RandomCropDecodeResize": lambda made: [
@@ -240,7 +240,7 @@ _SIZED: "Dict[str, Callable[[_Made], List[Any]]]" = {
     ],
 }
 
-_CHOICES: "Dict[str, Callable[[_Made], List[Any]]]" = {
+CHOICES: "Dict[str, Callable[[_Made], List[Any]]]" = {
     "RandomChoice": lambda made: list(made.operation.transforms[:1]),
     "RandomOrder": lambda made: list(made.operation.transforms),
 }

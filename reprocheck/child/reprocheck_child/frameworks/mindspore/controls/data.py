@@ -1,9 +1,10 @@
 """`single-worker` and `data-order` for MindSpore's datasets."""
 
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 from ..open import replace
+from .drawing import draws
 
 WORKER, ORDER = "single-worker", "data-order"
 
@@ -11,24 +12,59 @@ WORKER, ORDER = "single-worker", "data-order"
 def single_worker(mindspore: Any, active: Any) -> None:
     """One worker a dataset, also where the script gives a number or lets MindSpore choose one."""
     from mindspore.dataset.core import config
-    from mindspore.dataset.engine.datasets import Dataset
+    from mindspore.dataset.engine import datasets, datasets_user_defined
 
     config.set_num_parallel_workers(1)
     active.touched(WORKER, "dataset.config.set_num_parallel_workers", 1)
     for name, wanted in (("set_num_parallel_workers", 1), ("set_enable_autotune", False)):
         real = getattr(config, name)
         replace(real, _always(active, real, "dataset.config." + name, wanted))
-    init = Dataset.__init__
+    # id of a dataset that is being made -> whether what it is given draws
+    drawing: Dict[int, bool] = {}
+    for kind in (
+        datasets.MapDataset,
+        datasets.BatchDataset,
+        datasets_user_defined.GeneratorDataset,
+    ):
+        _look_at(active, kind, datasets.Dataset, drawing)
+    init = datasets.Dataset.__init__
 
     @functools.wraps(init)
     def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
         init(dataset, *args, **named)
         given = dataset.num_parallel_workers
         if given is not None and given != 1:
-            active.touched(WORKER, type(dataset).__name__ + "(num_parallel_workers)", 1)
+            active.touched(
+                WORKER,
+                type(dataset).__name__ + "(num_parallel_workers)",
+                1,
+                draws=drawing.get(id(dataset), False),
+            )
             dataset.num_parallel_workers = 1
 
-    Dataset.__init__ = __init__
+    datasets.Dataset.__init__ = __init__
+
+
+def _look_at(active: Any, kind: Any, dataset_kind: Any, drawing: Dict[int, bool]) -> None:
+    """Know of each dataset of a kind, while it is made, whether its source or its operations
+    draw.
+    """
+    real = kind.__init__
+
+    @functools.wraps(real)
+    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        try:
+            drawing[id(dataset)] = draws(
+                *(one for one in (*args, *named.values()) if not isinstance(one, dataset_kind))
+            )
+        except Exception as error:
+            active.recorder.problem("what a dataset draws", error)
+        try:
+            real(dataset, *args, **named)
+        finally:
+            drawing.pop(id(dataset), None)
+
+    kind.__init__ = __init__
 
 
 def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Callable[..., Any]:
