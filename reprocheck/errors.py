@@ -4,8 +4,7 @@
     └── UsageError             the command line or a setting, exit 2
         ├── SettingsError      a settings file, environment variable or flag
         ├── EntryPointError    the script or command that was named cannot be started
-        ├── ControlError       a control that does not exist, or that the user's environment
-        contradicts
+        ├── ControlError       a control that does not exist or that the environment contradicts
         └── ReportError        a report folder that cannot be read or written
 
 Imports the standard library only.

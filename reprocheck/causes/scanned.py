@@ -22,7 +22,8 @@ from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.scan.finding import SEVERITIES, UNUSED_IGNORE, Finding
 from reprocheck.scan.judge import finished, judged, reached, where_to_read
-from reprocheck.scan.project import Module, of_program
+from reprocheck.scan.programs import of_program
+from reprocheck.scan.project import Module
 from reprocheck.scan.promise import promised
 from reprocheck.trace.reached import Ran
 

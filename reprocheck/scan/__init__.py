@@ -24,9 +24,9 @@ the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, whe
             if not order.whole:
                 continue
             for layer in order.calls("torch.nn.Linear", "torch.nn.Conv2d"):
-                if next(order.before(layer, *SEEDS), None) is None and (seed :=
-                next(order.after(layer, *SEEDS), None)): yield hit("RC302", seed, f"the weights were
-                drawn before, in line {layer.line}")
+                seed = next(order.after(layer, *SEEDS), None)
+                if seed is not None and next(order.before(layer, *SEEDS), None) is None:
+                    yield hit("RC302", seed, f"the weights were drawn before, in line {layer.line}")
                     return
 
 `check` runs once for each module. It sees
@@ -42,32 +42,34 @@ the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, whe
 
 An order is a sequence of steps, and lookups on it:
 
-    order.calls("numpy.random.*")         calls by name, in order; `order.methods("backward")` by
-    last part, whatever the object is order.before(step, ...)               `.after`,
-    `.surely_before` (not under a condition that the step is not under itself)
-    order.stores("torch.backends.cudnn.benchmark")        assignments;
-    `order.environment("PYTHONHASHSEED")` order.imports("torch"), order.loops()
+    order.calls("numpy.random.*")    calls by name, in order
+    order.methods("backward")        calls by the last part of the name, whatever the object is
+    order.before(step, ...)          also `.after`, and `.surely_before`: not under a condition
+                                     that the step is not under itself
+    order.stores("torch.backends.cudnn.benchmark")    assignments
+    order.environment("PYTHONHASHSEED")
+    order.imports("torch"), order.loops()
 
-    call.name                             "torch.Generator().manual_seed",
-                                          "numpy.random.default_rng", "?.step" call.argument(1,
-                                          "shuffle")           a Value; None where it is not given;
-                                          UNKNOWN where `*args` or `**kwargs` may hide it
-                                          call.conditions, call.loops, call.contexts, call.through,
-                                          call.by     how it is reached (see `steps.Step`)
-    call.own                              a function or class of the user's (its steps follow)
+    call.name                        "torch.Generator().manual_seed", "?.step"
+    call.argument(1, "shuffle")      a Value; None where it is not given; UNKNOWN where `*args` or
+                                     `**kwargs` may hide it
+    call.conditions, call.loops, call.contexts, call.through, call.by
+                                     how it is reached (see `steps.Step`)
+    call.own                         a function or class of the user's (its steps follow)
 
 Values (`values`) are followed through variables, attributes of objects, arguments, returns,
 containers:
 
-    value.made_by("torch.Generator")      the call that made it, or None:  generator =
-    loader.argument(None, "generator") order.on(value, "manual_seed")        calls of methods of
-    that very object: is this generator seeded, and where order.flow(value)
-    every step that takes it or something made of it: does `sorted` come, before a loop
-    value.calls("time.time")              calls in which it has its origin:
-    `manual_seed(int(time.time()) % 1000)` isinstance(value, Constant)           literals and
-    arithmetic with them: value.value
-    isinstance(value, Instance)           an object of a class of the user's:
-    value.is_a("torch.nn.Module")
+    value.made_by("torch.Generator")   the call that made it, or None
+    order.on(value, "manual_seed")     calls of methods of that very object: is this generator
+                                       seeded, and where
+    order.flow(value)                  every step that takes it or something made of it: does
+                                       `sorted` come, before a loop
+    value.calls("time.time")           calls in which it has its origin:
+                                       `manual_seed(int(time.time()) % 1000)`
+    isinstance(value, Constant)        literals and arithmetic with them: value.value
+    isinstance(value, Instance)        an object of a class of the user's:
+                                       value.is_a("torch.nn.Module")
 
 Names are those under which a thing is documented, whatever the import:
 `torch.nn.functional.dropout`, `torch.utils.data.DataLoader`, `keras.layers.Dropout` (also for
@@ -76,7 +78,7 @@ The result of a call is `NAME()`, so that `Path("x").glob` is `pathlib.Path().gl
 `self.rng.shuffle` is `numpy.random.default_rng().shuffle`. Methods that give back their object
 (`manual_seed` of a generator, `to`, `cuda`, `eval`, ...) leave the value what it is.
 
-In tests: `reprocheck.scan.project.of_text({"train.py": text})` is a project without files,
+In tests: `reprocheck.scan.programs.of_text({"train.py": text})` is a project without files,
 `reprocheck.scan.judge.findings(project)` what is found in it.
 '''
 

@@ -11,6 +11,7 @@ from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.collect import Read, collected, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
+from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.promise import promised
 from reprocheck.scan.resolve import ByFile, forget
@@ -113,7 +114,7 @@ def _judged(
 
 
 def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
-    project = Project()
+    project = Project(EXECUTION)
     by_real_path: dict[str, Module] = {}
     for key, one in members.items():
         try:

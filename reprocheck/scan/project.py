@@ -8,15 +8,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reprocheck.scan.entry import is_entry
 from reprocheck.scan.index import Index
-from reprocheck.scan.names import Names
-from reprocheck.scan.source import Source, parse
-from reprocheck.scan.text import UnreadableError
+from reprocheck.scan.names import Names, absolute
+from reprocheck.scan.source import Source
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution import Body
     from reprocheck.scan.order import Order
+
+
+class Execution(Protocol):
+    """What happens when modules are executed; `programs.EXECUTION` is the one there is.
+
+    A project is given it, because an execution asks the project for the modules that are imported.
+    """
+
+    def is_entry(self, module: Module) -> bool:
+        """Whether a module is a program."""
+
+    def body(self, module: Module) -> Body:
+        """The variables and steps of a module once it was imported."""
+
+    def program(self, module: Module) -> Order:
+        """What happens when a module is executed."""
+
+    def orders(self, module: Module) -> tuple[Order, ...]:
+        """What is executed, beginning in a module."""
 
 
 class Module:
@@ -77,30 +94,24 @@ class Module:
         """Whether it is a program: a guard of `__main__`, training at its top level, or a file
         given by itself that nobody imports.
         """
-        return is_entry(self)
+        return self.project.execution.is_entry(self)
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
         """What is executed, beginning here."""
-        from reprocheck.scan.execution import orders
-
-        return orders(self)
+        return self.project.execution.orders(self)
 
     @property
     def body(self) -> Body:
         """Its variables and steps once it was imported."""
-        from reprocheck.scan.execution import body
-
-        return body(self)
+        return self.project.execution.body(self)
 
     @cached_property
     def program(self) -> Order:
         """What happens when it is executed: as a program where it is one, else when it is
         imported.
         """
-        from reprocheck.scan.execution import program
-
-        return program(self)
+        return self.project.execution.program(self)
 
     # -------------------------------------------------------------------------- lookups in the text
 
@@ -153,8 +164,6 @@ class Module:
     @cached_property
     def imported_names(self) -> frozenset[str]:
         """The modules that its text imports, dotted, as they are written."""
-        from reprocheck.scan.names import absolute
-
         found: set[str] = set()
         for node in self.index.imports:
             if isinstance(node, ast.Import):
@@ -202,8 +211,9 @@ class Project:
     `modules` holds them by file; `resolve` finds the module that an import of another one means.
     """
 
-    def __init__(self, modules: Mapping[Path, Module] | None = None) -> None:
-        self.modules: dict[Path, Module] = dict(modules or {})
+    def __init__(self, execution: Execution) -> None:
+        self.modules: dict[Path, Module] = {}
+        self.execution = execution
         self.resolver: Resolver = ByName(self)
         self.executed: set[int] = set()
         """Functions (ids of their nodes) that an entry module reaches."""
@@ -275,85 +285,3 @@ class ByName(Resolver):
     def find(self, name: str, importer: Module) -> Module | None:
         """The module of that name."""
         return next((module for module in self._project if module.name == name), None)
-
-
-class Beside(Resolver):
-    """Modules by their paths: beside the program, beside the file that imports them, in the folders
-    above, and where one alone fits.
-    """
-
-    def __init__(self, project: Project, program: Path) -> None:
-        self._project, self._program = project, program
-
-    def find(self, name: str, importer: Module) -> Module | None:
-        """The module of that name."""
-        parts = name.split(".")
-        if not all(parts):
-            return None
-        for folder in dict.fromkeys(
-            (
-                self._program.parent,
-                importer.source.path.parent,
-                *importer.source.path.parents,
-                Path(),
-            )
-        ):
-            path = folder.joinpath(*parts)
-            found = self._project.modules.get(
-                path.with_name(f"{path.name}.py")
-            ) or self._project.modules.get(path / "__init__.py")
-            if found is not None:
-                return found
-        return self._elsewhere(parts)
-
-    def _elsewhere(self, parts: list[str]) -> Module | None:
-        """The one file of the program whose path ends as the name does: it lies in another folder
-        of the search path.
-        """
-        ends = (Path(*parts[:-1], f"{parts[-1]}.py").parts, Path(*parts, "__init__.py").parts)
-        found = [
-            module
-            for path, module in self._project.modules.items()
-            if any(path.parts[-len(end) :] == end for end in ends)
-        ]
-        return found[0] if len(found) == 1 else None
-
-
-def of_program(files: Mapping[str, str], script: str) -> Project:
-    """A project of the texts of a program, by path, of which `script` is executed.
-
-    What cannot be parsed is left out.
-    """
-    project = Project()
-    project.resolver = Beside(project, Path(script))
-    for name, text in files.items():
-        path = Path(name)
-        parts = path.with_suffix("").parts
-        package = parts[-1] == "__init__"
-        try:
-            source = parse(path, name, text.encode("utf-8", "replace"))
-        except UnreadableError:
-            continue
-        dotted = ".".join(parts[:-1] if package else parts)
-        project.modules[path] = Module(
-            name=dotted, source=source, project=project, package=package, single=name == script
-        )
-    return project
-
-
-def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
-    """A project of texts by path, without files: `of_text({"train.py": "import torch"})`.
-
-    Raises UnreadableError.
-    """
-    project = Project()
-    for path, text in files.items():
-        data = text.encode() if isinstance(text, str) else text
-        parts = Path(path).with_suffix("").parts
-        package = parts[-1] == "__init__"
-        source = parse(Path(path), path, data)
-        name = ".".join(parts[:-1] if package else parts)
-        project.modules[Path(path)] = Module(
-            name=name, source=source, project=project, package=package, single=single
-        )
-    return project

@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 SEEDER = "import torch\n\n\ndef set_seed(seed):\n    torch.manual_seed(seed)\n"
 TRAINING = "model = torch.nn.Linear(2, 1)\nmodel(torch.ones(2)).backward()\n"

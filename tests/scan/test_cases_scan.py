@@ -11,7 +11,7 @@ import pytest
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 CASES = Path(__file__).parents[1] / "e2e" / "cases"
 EXPECTED: dict[str, tuple[tuple[int, str], ...]] = {

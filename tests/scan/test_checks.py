@@ -9,7 +9,7 @@ import pytest
 from reprocheck.rules import Entry, catalogue
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from reprocheck.scan.registry import checks
 from tests.scan.snippets import RIGHT, WRONG, text
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 PLAIN = """\
 def seeded(function):

@@ -10,7 +10,7 @@ from reprocheck.model.letters import capital, small
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.formats import sentence, text
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from tests.scan.samples import RESULT, SEED
 
 TRAINS = "torch.nn.Linear(1, 1)(torch.ones(1)).backward()\n"

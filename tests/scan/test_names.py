@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.names import Names
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 
 def last_call(text: str) -> str | None:

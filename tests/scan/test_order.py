@@ -7,7 +7,8 @@ from __future__ import annotations
 import textwrap
 
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Project, of_text
+from reprocheck.scan.programs import of_text
+from reprocheck.scan.project import Project
 from reprocheck.scan.steps import Call, Loop
 from reprocheck.scan.values import Constant, Instance
 

@@ -8,7 +8,7 @@ import pytest
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import patch
 from reprocheck.scan.patches.tables import SHORTEST, Table, parsed
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 ROWS = "".join(
     f"    'é{number}': ({number}, -1.5, None),  # {number}\n" for number in range(SHORTEST)

@@ -19,7 +19,7 @@ from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import CODES, patch
 from reprocheck.scan.patches.described import described
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from tests.scan.snippets import WRONG
 from tests.scan.snippets import text as plain
 from tests.scan.study import programs

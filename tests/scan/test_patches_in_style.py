@@ -11,7 +11,7 @@ import pytest
 from reprocheck.scan import scan
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import patch
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 WORKERS = """
 import os

@@ -10,7 +10,7 @@ from reprocheck.scan import scan
 from reprocheck.scan.cache import Cache
 from reprocheck.scan.collect import collected, groups
 from reprocheck.scan.files import find
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from reprocheck.scan.resolve import forget, locate, module_name
 
 

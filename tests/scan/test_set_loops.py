@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from reprocheck.scan.promise import promised
 
 TRAIN = "torch.manual_seed(0)\ntorch.nn.Linear(3, 1)(x).backward()\n"

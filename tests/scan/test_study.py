@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 from tests.scan.study import Program, programs
 
 NOTES = {

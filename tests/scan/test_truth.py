@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reprocheck.scan.judge import findings
-from reprocheck.scan.project import of_text
+from reprocheck.scan.programs import of_text
 
 PROGRAM = """\
 import os, sys

@@ -35,14 +35,11 @@ def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> No
     elif isinstance(target, ast.Starred):
         assign(machine, frame, target.value, value)
     elif isinstance(target, ast.Attribute):
-        from reprocheck.scan.execution.expressions import evaluate
-
-        for option in evaluate(machine, frame, target.value).options():
+        for option in machine.above.evaluate(machine, frame, target.value).options():
             set_attribute(machine, frame, target, option, target.attr, value)
     elif isinstance(target, ast.Subscript):
-        from reprocheck.scan.execution.expressions import evaluate
-
-        whole, key = evaluate(machine, frame, target.value), evaluate(machine, frame, target.slice)
+        whole = machine.above.evaluate(machine, frame, target.value)
+        key = machine.above.evaluate(machine, frame, target.slice)
         for option in whole.options():
             set_item(machine, frame, target, option, key, value)
 

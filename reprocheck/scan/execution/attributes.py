@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.aliases import canonical
-from reprocheck.scan.execution.elements import bound_to
+from reprocheck.scan.execution.bound import bound_to
 from reprocheck.scan.values import (
     Class,
     Either,
@@ -62,10 +62,8 @@ def _of_instance(
     if isinstance(found, Function):
         bound = bound_to(found, whole)
         if found.kind == "property":
-            from reprocheck.scan.execution.calls import inline
-
             whole.ran.add(name)
-            return inline(machine, frame, node, bound, (), {}, open=False)
+            return machine.above.inline(machine, frame, node, bound, (), {}, open=False)
         return bound
     if found is not None:
         return found

@@ -7,6 +7,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from reprocheck.scan.execution import known, pending
+from reprocheck.scan.execution.attributes import attribute
+from reprocheck.scan.execution.bound import bound_to
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.values import (
@@ -50,16 +53,13 @@ _SAME_OBJECT = frozenset(
 
 def evaluate_call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
     """What a call gives back, once everything that it does was gone through."""
-    from reprocheck.scan.execution.attributes import attribute
-    from reprocheck.scan.execution.expressions import evaluate
-
     receiver: Value | None = None
     if isinstance(node.func, ast.Attribute):
-        receiver = evaluate(machine, frame, node.func.value)
+        receiver = machine.above.evaluate(machine, frame, node.func.value)
         callee = attribute(machine, frame, node.func, receiver, node.func.attr)
         machine.values[id(node.func)] = callee
     else:
-        callee = evaluate(machine, frame, node.func)
+        callee = machine.above.evaluate(machine, frame, node.func)
     arguments, keywords, open = _arguments(machine, frame, node)
     return called(machine, frame, node, callee, arguments, keywords, open=open, receiver=receiver)
 
@@ -67,13 +67,12 @@ def evaluate_call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
 def _arguments(
     machine: Machine, frame: Frame, node: ast.Call
 ) -> tuple[tuple[Value, ...], Keywords, bool]:
-    from reprocheck.scan.execution.expressions import evaluate
 
     arguments: list[Value] = []
     keywords: Keywords = {}
     open = False
     for argument in node.args:
-        value = evaluate(machine, frame, argument)
+        value = machine.above.evaluate(machine, frame, argument)
         if not isinstance(argument, ast.Starred):
             arguments.append(value)
         elif isinstance(value, Items) and value.whole and value.kind in ("list", "tuple"):
@@ -81,7 +80,7 @@ def _arguments(
         else:
             open = True
     for keyword in node.keywords:
-        value = evaluate(machine, frame, keyword.value)
+        value = machine.above.evaluate(machine, frame, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
             continue
@@ -124,8 +123,6 @@ def called(
         for method in CALLED:
             function = callee.of.find(method)
             if isinstance(function, Function):
-                from reprocheck.scan.execution.elements import bound_to
-
                 callee.ran.add(method)
                 return inline(
                     machine, frame, node, bound_to(function, callee), arguments, keywords, open=open
@@ -164,8 +161,6 @@ def _of_library(
     """Records a call of a library, and follows what it does with functions and objects of the
     user's.
     """
-    from reprocheck.scan.execution import known, pending
-
     call = machine.call(
         frame, node, name, receiver=receiver, arguments=arguments, keywords=keywords, open=open
     )
@@ -288,12 +283,9 @@ def wrap(
 def _body(
     machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ) -> Value:
-    from reprocheck.scan.execution.expressions import evaluate
-    from reprocheck.scan.execution.statements import block
-
     if isinstance(node, ast.Lambda):
-        return evaluate(machine, frame, node.body)
-    left = block(machine, frame, node.body)
+        return machine.above.evaluate(machine, frame, node.body)
+    left = machine.above.block(machine, frame, node.body)
     if frame.generator:
         return Items("generator", frame.yields, whole=False)
     values = frame.returns if left or not frame.returns else [*frame.returns, Constant(None)]
@@ -363,8 +355,6 @@ def instantiated(
     open: bool,
 ) -> Value:
     """An object of a class of the user's, after its constructor."""
-    from reprocheck.scan.execution.elements import bound_to
-
     made = Instance(of, inputs=(*arguments, *keywords.values()))
     call = machine.call(
         frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reprocheck.scan.execution.known import EACH
+from reprocheck.scan.execution import pending
+from reprocheck.scan.execution.bound import bound_to
 from reprocheck.scan.values import UNKNOWN, Function, Instance, Items, Made, Part, Value, either
 
 if TYPE_CHECKING:
@@ -23,14 +24,15 @@ _SAME = (
     "tqdm.auto.tqdm",
 )
 
+EACH = "[]"
+"""The fact of a library's container under which the one value stands that all its items share."""
+
 
 def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
     """What a loop over a value gives: an item of it, the same for all turns.
 
     What a library does to get at one happens now.
     """
-    from reprocheck.scan.execution import pending
-
     found: list[Value] = []
     for option in value.options():
         if isinstance(option, Items):
@@ -75,14 +77,12 @@ def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Valu
 
 
 def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance) -> Value:
-    from reprocheck.scan.execution.calls import inline
-
     for method in ("__iter__", "__getitem__"):
         function = value.of.find(method)
         if isinstance(function, Function):
             value.ran.add(method)
             bound = bound_to(function, value)
-            result = inline(
+            result = machine.above.inline(
                 machine,
                 frame,
                 node,
@@ -99,25 +99,3 @@ def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance)
                 else Part(value, None)
             )
     return Part(value, None)
-
-
-def bound_to(function: Function, owner: Value) -> Function:
-    """A method of an object or class."""
-    if function.kind == "static":
-        return function
-    if function.kind == "class" and isinstance(owner, Instance):
-        owner = owner.of
-    return Function(
-        node=function.node,
-        module=function.module,
-        around=function.around,
-        qualified=function.qualified,
-        owner=owner,
-        of_class=function.of_class,
-        defaults=function.defaults,
-        keyword_defaults=function.keyword_defaults,
-        first=function.first,
-        named=function.named,
-        kind=function.kind,
-        wrapper=function.wrapper,
-    )

@@ -10,9 +10,9 @@ from reprocheck.scan.aliases import BUILTINS, canonical, may_bring, starred
 from reprocheck.scan.execution import calls
 from reprocheck.scan.execution.assign import assign
 from reprocheck.scan.execution.attributes import attribute
-from reprocheck.scan.execution.elements import bound_to, element
+from reprocheck.scan.execution.bound import bound_to
+from reprocheck.scan.execution.elements import EACH, element
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.known import EACH
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.execution.truth import compared, computed, truth
 from reprocheck.scan.steps import Condition

@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from reprocheck.scan.execution.assign import set_attribute
+from reprocheck.scan.execution.attributes import attribute
+from reprocheck.scan.execution.elements import EACH, element
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -53,8 +56,6 @@ _TRANSPARENT = frozenset(
 _ADDS = frozenset({"append", "add", "appendleft", "insert"})
 _JOINS = frozenset({"extend", "update", "extendleft"})
 _ENVIRONMENT = "os.environ"
-EACH = "[]"
-"""The fact of a library's container under which the one value stands that all its items share."""
 
 
 def result(machine: Machine, frame: Frame, call: Call) -> Value | None:
@@ -175,21 +176,16 @@ def _new_set(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 def _applied(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """`map` and `filter`: the function is called with an element."""
-    from reprocheck.scan.execution.calls import called
-    from reprocheck.scan.execution.elements import element
-
     if len(call.arguments) < 2 or not isinstance(call.arguments[0], Function | Class):
         return None
     items = tuple(element(machine, frame, call.node, one) for one in call.arguments[1:])
     with machine.looping():
-        value = called(machine, frame, call.node, call.arguments[0], items, {})
+        value = machine.above.called(machine, frame, call.node, call.arguments[0], items, {})
     kept = value if call.method == "map" else items[0]
     return Items("generator", [kept], over=call.arguments[1:], whole=False)
 
 
 def _next(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    from reprocheck.scan.execution.elements import element
-
     return element(machine, frame, call.node, call.arguments[0]) if call.arguments else None
 
 
@@ -206,8 +202,6 @@ def _super(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 
 def _getattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    from reprocheck.scan.execution.attributes import attribute
-
     name = call.argument(1)
     if not call.arguments or not isinstance(name, Constant) or not isinstance(name.value, str):
         return None
@@ -217,8 +211,6 @@ def _getattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 
 def _setattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    from reprocheck.scan.execution.assign import set_attribute
-
     name = call.argument(1)
     if len(call.arguments) > 2 and isinstance(name, Constant) and isinstance(name.value, str):
         for option in call.arguments[0].options():

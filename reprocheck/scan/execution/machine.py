@@ -7,7 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, Function, Made, Value
@@ -39,14 +40,33 @@ class TooMuchError(Exception):
     """More was to be evaluated than is allowed: the execution ends where it is."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Above:
+    """The parts of the execution that call one another in a circle, as Python's do: an attribute
+    may be a property, whose body is executed.
+
+    A part asks those above it through the machine, so that no module imports one that imports it.
+    """
+
+    evaluate: Callable[[Machine, Frame, Any], Value]
+    block: Callable[[Machine, Frame, list[ast.stmt]], object]
+    called: Callable[..., Value]
+    inline: Callable[..., Value]
+    instantiated: Callable[..., Value]
+
+
 class Machine:
     """One abstract execution. It holds steps and values as they come.
 
+    above     the parts that others ask through it
     program   whether it is that of a whole program: then what imported modules do at their top
               level is part of it
     """
 
-    def __init__(self, *, program: bool = False, most_calls: int = MOST_CALLS_OF_FUNCTION) -> None:
+    def __init__(
+        self, above: Above, *, program: bool = False, most_calls: int = MOST_CALLS_OF_FUNCTION
+    ) -> None:
+        self.above = above
         self.program = program
         self._most_calls = MOST_CALLS if program else most_calls
         self.steps: list[Step] = []

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from reprocheck.scan.execution.bound import bound_to
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Class, Function, Instance, Items, Made, Parameter, Value
 
@@ -148,8 +149,6 @@ def run_methods(
             and id(method.node) not in skip
             and id(method.node) not in machine.reached
         ):
-            from reprocheck.scan.execution.elements import bound_to
-
             value.ran.add(name)
             _call_unknown(machine, frame, node, bound_to(method, value))
 
@@ -162,17 +161,13 @@ def _do(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
         elif isinstance(value, Instance):
             _run_object(machine, frame, call.node, value)
         elif isinstance(value, Class):
-            from reprocheck.scan.execution.calls import instantiated
-
-            instance = instantiated(machine, frame, call.node, value, (), {}, open=True)
-            _run_object(machine, frame, call.node, instance)
+            made = machine.above.instantiated(machine, frame, call.node, value, (), {}, open=True)
+            _run_object(machine, frame, call.node, made)
         elif isinstance(value, Made):
             run(machine, frame, value)
 
 
 def _run_object(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> None:
-    from reprocheck.scan.execution.elements import bound_to
-
     if not isinstance(value, Instance):
         return
     for name, method in _methods(value.of):
@@ -196,8 +191,6 @@ def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -
     """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
     known of the arguments.
     """
-    from reprocheck.scan.execution.calls import inline
-
     args = call.argument(None, "args")
     expected = (
         len(function.node.args.posonlyargs)
@@ -207,15 +200,13 @@ def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -
     if isinstance(args, Items) and args.whole and args.kind in ("tuple", "list"):
         missing = expected - len(args.items)
         values = tuple(args.items) if missing <= 0 else (Parameter("rank"), *args.items)
-        inline(machine, frame, call.node, function, values, {}, open=False)
+        machine.above.inline(machine, frame, call.node, function, values, {}, open=False)
         return
     _call_unknown(machine, frame, call.node, function)
 
 
 def _call_unknown(machine: Machine, frame: Frame, node: ast.AST, function: Function) -> None:
-    from reprocheck.scan.execution.calls import inline
-
-    inline(machine, frame, node, function, (), {}, open=False)
+    machine.above.inline(machine, frame, node, function, (), {}, open=False)
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:

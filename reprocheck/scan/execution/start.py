@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.execution import pending
-from reprocheck.scan.execution.calls import inline, instantiated
+from reprocheck.scan.execution.calls import called, inline, instantiated
+from reprocheck.scan.execution.expressions import evaluate
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.machine import Machine, TooMuchError
+from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, Above, Machine, TooMuchError
 from reprocheck.scan.execution.statements import block
 from reprocheck.scan.order import Order
 from reprocheck.scan.values import Class, Constant, Function, Value
@@ -33,6 +34,11 @@ need more than the default.
 """
 
 
+_PARTS = Above(
+    evaluate=evaluate, block=block, called=called, inline=inline, instantiated=instantiated
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Body:
     """The body of a module as it is executed when the module is imported."""
@@ -48,7 +54,7 @@ def body(module: Module) -> Body:
     """
     loading = module.project.loading
     if id(module) not in loading:
-        loaded = Body(_module_frame(module, module.name), Machine())
+        loaded = Body(_module_frame(module, module.name), Machine(_PARTS))
         loading[id(module)] = loaded
         _executed(loaded.machine, lambda: block(loaded.machine, loaded.frame, module.tree.body))
     return loading[id(module)]
@@ -59,7 +65,7 @@ def program(module: Module) -> Order:
     if not module.is_entry:
         loaded = body(module)
         return _order(module, loaded.machine, whole=False)
-    machine, frame = Machine(program=True), _module_frame(module, "__main__")
+    machine, frame = Machine(_PARTS, program=True), _module_frame(module, "__main__")
 
     def run() -> None:
         block(machine, frame, module.tree.body)
@@ -84,7 +90,8 @@ def orders(module: Module) -> tuple[Order, ...]:
     for function, owner in _unreached(module):
         if id(function) in reached or id(function) in module.project.executed:
             continue
-        machine = Machine() if steps < MOST_STEPS_OF_FUNCTIONS else Machine(most_calls=1)
+        follows = MOST_CALLS_OF_FUNCTION if steps < MOST_STEPS_OF_FUNCTIONS else 1
+        machine = Machine(_PARTS, most_calls=follows)
         _of_function(machine, frame, function, owner, reached)
         steps += len(machine.steps)
         reached |= machine.reached | {id(function)}
