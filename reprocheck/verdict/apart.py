@@ -5,9 +5,16 @@ never seen side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from reprocheck.model import Process, Run
 from reprocheck.model.ranks import named
+
+_APART = (
+    "in run {run} rank {late} had been started and had not begun to train when reprocheck ended"
+    " rank {stopped} at its stop, so they were never seen at the same time; --steps all lets each"
+    " come to its own end"
+)
 
 
 def apart(runs: Sequence[Run]) -> str:
@@ -16,15 +23,10 @@ def apart(runs: Sequence[Run]) -> str:
     """
     for run in runs:
         processes = [trace.process for trace in run.traces if trace.process.origin]
-        for late in sorted(processes, key=lambda process: process.began or 0.0):
-            for stopped in processes:
-                if _was_waiting(late, stopped):
-                    return (
-                        f"in run {run.number} rank {late.rank} had been started and had not begun"
-                        f" to train when reprocheck ended rank {stopped.rank} at its stop, so they"
-                        " were never seen at the same time; --steps all lets each come to its"
-                        " own end"
-                    )
+        by_beginning = sorted(processes, key=lambda process: process.began or 0.0)
+        for late, stopped in product(by_beginning, processes):
+            if _was_waiting(late, stopped):
+                return _APART.format(run=run.number, late=late.rank, stopped=stopped.rank)
     return ""
 
 
@@ -33,7 +35,9 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
 
     Times of two machines are never compared.
     """
-    if late is stopped or late.node != stopped.node or late.began is None or stopped.left is None:
+    if late is stopped or late.node != stopped.node:
+        return False
+    if late.began is None or stopped.left is None:
         return False
     return late.started < stopped.left < late.began
 
@@ -41,11 +45,9 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
 def silent(runs: Sequence[Run]) -> str:
     """Why nothing is known of ranks that never reported; empty where all did."""
     for run in runs:
-        if run.absent:
-            those = "it does" if len(run.absent) == 1 else "they do"
-            said = (
-                f"{named(run.absent)} of {run.world} reported no loss and no update in run"
-                f" {run.number}"
-            )
-            return f"{said}, so nothing is known of what {those}"
+        if not run.absent:
+            continue
+        those = "it does" if len(run.absent) == 1 else "they do"
+        said = f"{named(run.absent)} of {run.world} reported no loss and no update"
+        return f"{said} in run {run.number}, so nothing is known of what {those}"
     return ""

@@ -38,21 +38,23 @@ def reason(
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
     """
-    first, *others = bad
-    said = f"run {first.number} {_ending(first)}"
-    if others and len(bad) == len(runs) and len({_ending(run) for run in bad}) == 1:
-        said = (
-            f"{'both' if len(runs) == 2 else f'all {len(runs)}'} runs"
-            f" {words.ending(first, where(first), several=True)}"
-        )
-    elif others:
-        said += "".join(f", run {run.number} {_ending(run)}" for run in others)
-    made = bool(rows) and all(row.passed is not None for row in rows)
-    who = lost(first)
+    said = _all_alike(bad, runs) or ", ".join(f"run {run.number} {_ending(run)}" for run in bad)
+    who = lost(bad[0])
     detail = f"; {who}" if who else ""
-    if not made:
+    both_made = bool(rows) and all(row.passed is not None for row in rows)
+    if not both_made:
         return f"{said}, before both checks could be made{detail}"
     return f"{said}; until then both checks pass{_how_well(bits, later)}{detail}"
+
+
+def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
+    """`both runs ended …`, where all runs ended in the same way; else empty."""
+    if len(bad) < 2 or len(bad) < len(runs):
+        return ""
+    if len({_ending(run) for run in bad}) > 1:
+        return ""
+    who = "both" if len(runs) == 2 else f"all {len(runs)}"
+    return f"{who} runs {words.ending(bad[0], where(bad[0]), several=True)}"
 
 
 def _how_well(bits: bool | None, later: Divergence | None) -> str:
@@ -74,7 +76,8 @@ def where(run: Run) -> str:
     furthest = max(run.traces, key=lambda trace: len(trace.losses), default=None)
     if furthest is None or not len(furthest.losses):
         return ""
-    return f"{'in' if furthest.unfinished else 'after'} iteration {len(furthest.losses)}"
+    preposition = "in" if furthest.unfinished else "after"
+    return f"{preposition} iteration {len(furthest.losses)}"
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
@@ -83,9 +86,11 @@ def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: R
 
     The last iteration of a run that was ended may lack some of its losses.
     """
-    sides = ((trace, run), (reference, first))
-    return any(
-        side.record.ended in NOT_ITS_OWN_END
-        and iteration >= len(own.losses) + (0 if own.unfinished else 1)
-        for own, side in sides
-    )
+    return _lacks(trace, run, iteration) or _lacks(reference, first, iteration)
+
+
+def _lacks(trace: Trace, run: Run, iteration: int) -> bool:
+    if run.record.ended not in NOT_ITS_OWN_END:
+        return False
+    complete = len(trace.losses) - 1 if trace.unfinished else len(trace.losses)
+    return iteration > complete

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from reprocheck.model import Process, Run, Trace
 from reprocheck.model.ranks import named
@@ -17,12 +18,16 @@ from reprocheck.verdict import words
 _OF_THE_END = ("KeyboardInterrupt", "SystemExit")
 """What ends a process that is asked to end."""
 _ENDED_BY_US = ("timed_out", "interrupted")
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Rank:
-    """A rank as far as it came: `reached` is the last iteration of which it recorded anything,
-    `stopped` whether it ended at its stop.
+    """A rank as far as it came.
+
+    reached     the last iteration of which it recorded anything
+    unfinished  whether that iteration was under way
+    stopped     whether it ended at its stop
     """
 
     number: int
@@ -36,6 +41,34 @@ class _Rank:
         error = self.process.error
         return "" if error.startswith(_OF_THE_END) else error
 
+    @property
+    def gone(self) -> float:
+        """Seconds after the start at which its process had ended; infinite where it had not."""
+        gone = self.process.gone
+        return inf if gone is None else gone
+
+    @property
+    def alive(self) -> bool:
+        """Whether nobody saw its process end."""
+        return self.process.gone is None
+
+    @property
+    def when(self) -> str:
+        """`in iteration 5` where that was under way, `after iteration 4` where it had ended."""
+        if not self.reached:
+            return "before its first loss"
+        preposition = "in" if self.unfinished else "after"
+        return f"{preposition} iteration {self.reached}"
+
+    @property
+    def how(self) -> str:
+        """How it ended."""
+        if self.error:
+            return f"with {self.error}"
+        if self.process.ended:
+            return "by an exit of its own or an error that was caught"
+        return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+
 
 def lost(run: Run) -> str:
     """Which rank ended first, when and how, and which were still waiting; or which is behind.
@@ -46,19 +79,20 @@ def lost(run: Run) -> str:
     if len(ranks) < 2:
         return ""
     furthest = max(rank.reached for rank in ranks)
-    nodes = sorted(
-        {rank.process.node for rank in ranks}, key=lambda node: -1 if node is None else node
-    )
-    found = [
-        sentence
-        for node in nodes
-        if (
-            sentence := _on_one_machine([r for r in ranks if r.process.node == node], run, furthest)
-        )
-    ]
-    if found:
-        return "; ".join(found)
-    return _behind(ranks, furthest) if run.record.ended in _ENDED_BY_US else ""
+    found = [_on_one_machine(machine, run, furthest) for machine in _by_machine(ranks)]
+    said = "; ".join(filter(None, found))
+    if said or run.record.ended not in _ENDED_BY_US:
+        return said
+    return _behind(ranks, furthest)
+
+
+def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
+    """The ranks of each machine, in the order of the machines' numbers; without one first."""
+    machines: dict[int, list[_Rank]] = {}
+    for rank in ranks:
+        node = rank.process.node
+        machines.setdefault(-1 if node is None else node, []).append(rank)
+    return [machines[number] for number in sorted(machines)]
 
 
 def _ranks(run: Run) -> list[_Rank]:
@@ -67,24 +101,21 @@ def _ranks(run: Run) -> list[_Rank]:
     """
     found = {trace.rank: _of_trace(trace) for trace in run.traces}
     for process in run.processes:
-        if (
-            process.rank is None
-            or process.rank in found
-            or _started_by_rank(process, run.processes)
-        ):
+        number = process.rank
+        if number is None or number in found:
             continue
-        found[process.rank] = _Rank(number=process.rank, process=process, reached=0)
+        if not _started_by_rank(process, run.processes):
+            found[number] = _Rank(number=number, process=process, reached=0)
     return [found[number] for number in sorted(found)]
 
 
 def _of_trace(trace: Trace) -> _Rank:
-    stopped = trace.stopped_at is not None
     return _Rank(
         number=trace.rank,
         process=trace.process,
         reached=len(trace.losses),
         unfinished=trace.unfinished,
-        stopped=stopped,
+        stopped=trace.stopped_at is not None,
     )
 
 
@@ -99,36 +130,26 @@ def _started_by_rank(process: Process, processes: Sequence[Process]) -> bool:
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     """Who ended first there."""
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
-    timed = [rank for rank in early if rank.process.gone is not None]
-    node = f"on node {ranks[0].process.node} " if ranks[0].process.node is not None else ""
-    if timed:
-        first = min(
-            timed,
-            key=lambda rank: (
-                rank.process.gone or 0.0,
-                rank.reached,
-                rank.process.ended,
-                rank.number,
-            ),
-        )
-        nobody_before = all(
-            rank.process.gone is None or rank.process.gone >= (first.process.gone or 0.0)
-            for rank in ranks
-        )
-        return (
-            f"{node}rank {first.number} ended{' first' if nobody_before else ''}, {_when(first)},"
-            f" {_how(first)}{_others(first, ranks, run)}"
-        )
-    said = [
-        rank
-        for rank in early
-        if rank.error or (rank.reached < furthest and run.record.ended == "failed")
-    ]
-    if said and len(said) < len(ranks):
-        return "; ".join(
-            f"{node}rank {rank.number} ended {_when(rank)}, {_how(rank)}" for rank in said[:4]
-        )
-    return ""
+    node = ranks[0].process.node
+    where = "" if node is None else f"on node {node} "
+    seen = [rank for rank in early if not rank.alive]
+    if seen:
+        first = min(seen, key=lambda one: (one.gone, one.reached, one.process.ended, one.number))
+        return f"{where}{_first(first, ranks)}{_others(first, ranks, run)}"
+    failed = run.record.ended == "failed"
+    said = [rank for rank in early if rank.error or (failed and rank.reached < furthest)]
+    if len(said) == len(ranks):
+        return ""
+    return "; ".join(
+        f"{where}rank {rank.number} ended {rank.when}, {rank.how}" for rank in said[:_MOST_NAMED]
+    )
+
+
+def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
+    """Of the rank that was seen to end first of those that ended too early: when and how."""
+    before_all = all(rank.gone >= first.gone for rank in ranks)
+    ended = "ended first" if before_all else "ended"
+    return f"rank {first.number} {ended}, {first.when}, {first.how}"
 
 
 def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
@@ -136,78 +157,58 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
 
     A process that was forked leaves no word at its end, and is known by how far it came.
     """
-    process = rank.process
     if rank.error:
         return True
-    if process.ended:
-        return not rank.stopped and process.gone is not None and rank.reached < furthest
-    failed = run.record.ended in ("failed", *_ENDED_BY_US)
-    return process.gone is not None and (
-        rank.reached < furthest or (failed and (rank.unfinished or process.name == "MainProcess"))
-    )
-
-
-def _when(rank: _Rank) -> str:
-    if not rank.reached:
-        return "before its first loss"
-    return f"in iteration {rank.reached}" if rank.unfinished else f"after iteration {rank.reached}"
-
-
-def _how(rank: _Rank) -> str:
-    if rank.error:
-        return f"with {rank.error}"
+    if rank.alive:
+        return False
+    behind = rank.reached < furthest
     if rank.process.ended:
-        return "by an exit of its own or an error that was caught"
-    return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+        return behind and not rank.stopped
+    if behind:
+        return True
+    failed = run.record.ended in ("failed", *_ENDED_BY_US)
+    return failed and (rank.unfinished or rank.process.name == "MainProcess")
 
 
 def _others(first: _Rank, ranks: Sequence[_Rank], run: Run) -> str:
     """What became of the others."""
-    later = [
-        rank.number
-        for rank in ranks
-        if rank is not first and (rank.process.gone or 0.0) >= (first.process.gone or 0.0)
-    ]
-    waiting = [rank for rank in ranks if rank is not first and rank.process.gone is None]
-    if run.record.ended in _ENDED_BY_US and waiting:
+    others = [rank for rank in ranks if rank is not first]
+    waiting = [rank for rank in others if rank.alive]
+    if waiting and run.record.ended in _ENDED_BY_US:
         last = max(rank.reached for rank in waiting)
         verb = "was" if len(waiting) == 1 else "were"
-        return (
-            f"; {named([rank.number for rank in waiting])} {verb} still waiting in iteration {last}"
-            " when the run was ended"
-        )
-    return f"; {named(later)} ended after it" if later and run.record.ended == "failed" else ""
+        who = named([rank.number for rank in waiting])
+        return f"; {who} {verb} still waiting in iteration {last} when the run was ended"
+    later = [rank.number for rank in others if not rank.alive and rank.gone >= first.gone]
+    if later and run.record.ended == "failed":
+        return f"; {named(later)} ended after it"
+    return ""
 
 
 def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
     """Nobody ended: the ranks that have recorded least."""
     last = min(rank.reached for rank in ranks)
-    slow = [rank.number for rank in ranks if rank.reached == last]
+    if not furthest:
+        return ""
     if last == furthest:
-        return (
-            f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind"
-            if furthest
-            else ""
-        )
-    who = "it" if len(slow) == 1 else "they"
-    where = (
-        f"the last iteration of which {who} recorded a loss is {last}"
-        if last
-        else f"{who} recorded no loss"
-    )
-    ahead = (
-        f"the {'other' if len(ranks) - len(slow) == 1 else 'others'} came to iteration {furthest}"
-    )
-    return f"{named(slow)} {'is' if len(slow) == 1 else 'are'} behind: {where}, {ahead}"
+        return f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind"
+    slow = [rank.number for rank in ranks if rank.reached == last]
+    who, verb = ("it", "is") if len(slow) == 1 else ("they", "are")
+    others = "other" if len(ranks) - len(slow) == 1 else "others"
+    where = f"{who} recorded no loss"
+    if last:
+        where = f"the last iteration of which {who} recorded a loss is {last}"
+    return f"{named(slow)} {verb} behind: {where}, the {others} came to iteration {furthest}"
 
 
 def early(runs: Sequence[Run]) -> Iterator[str]:
     """Ranks of runs that went well otherwise which ended before the others."""
     for run in runs:
-        if run.record.ended in ("completed", "stopped"):
-            sentence = lost(run) or _uneven(run)
-            if sentence:
-                yield f"Run {run.number}: {sentence}."
+        if run.record.ended not in ("completed", "stopped"):
+            continue
+        sentence = lost(run) or _uneven(run)
+        if sentence:
+            yield f"Run {run.number}: {sentence}."
 
 
 def _uneven(run: Run) -> str:
@@ -217,8 +218,9 @@ def _uneven(run: Run) -> str:
         lengths.setdefault(len(trace.losses), []).append(trace.rank)
     if len(lengths) < 2:
         return ""
+    longest_first = sorted(lengths, reverse=True)[:_MOST_NAMED]
     counts = [
         f"{named(lengths[length])} recorded {words.count(length, 'iteration')}"
-        for length in sorted(lengths, reverse=True)[:4]
+        for length in longest_first
     ]
     return "the ranks are not of the same length: " + ", ".join(counts)

@@ -19,7 +19,9 @@ def number(value: float) -> str:
 
 def numbers(a: float, b: float) -> tuple[str, str]:
     """Both losses with as many digits as it takes to tell them apart."""
-    return (number(a), number(b)) if number(a) != number(b) or a == b else (repr(a), repr(b))
+    if a != b and number(a) == number(b):
+        return repr(a), repr(b)
+    return number(a), number(b)
 
 
 RANKS = "RANKS"
@@ -47,8 +49,12 @@ def several_ranks(runs: Sequence[Run]) -> bool:
 
 def place(row: Comparison, ranks: int) -> str:
     """`iteration 2`, with the loss and the rank where there are several."""
-    which = f", loss {row.loss_index + 1}" if row.loss_index else ""
-    return f"iteration {row.iteration}{which}" + (f", rank {row.rank}" if ranks > 1 else "")
+    said = f"iteration {row.iteration}"
+    if row.loss_index:
+        said += f", loss {row.loss_index + 1}"
+    if ranks > 1:
+        said += f", rank {row.rank}"
+    return said
 
 
 def difference(row: Comparison, ranks: int) -> str:
@@ -60,21 +66,22 @@ def difference(row: Comparison, ranks: int) -> str:
     if value == reference and row.detail:
         sizes = row.detail
     if row.max_difference is None:
-        both = isfinite(row.value) and isfinite(row.reference)
-        return (
-            f"in {place(row, ranks)}, {sizes}:"
-            f" {'too far apart for a number' if both else 'finite in one run only'}"
-        )
+        both_finite = isfinite(row.value) and isfinite(row.reference)
+        apart = "too far apart for a number" if both_finite else "finite in one run only"
+        return f"in {place(row, ranks)}, {sizes}: {apart}"
+    allowed = row.allowed or 0.0
     return (
         f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where"
-        f" {row.allowed or 0.0:.3g} is allowed"
+        f" {allowed:.3g} is allowed"
     )
 
 
 def count(number: int, noun: str) -> str:
     """`1 iteration`, `468 iterations`, `2 losses`."""
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
+    if number == 1:
+        return f"{number} {noun}"
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{ending}"
 
 
 def later(divergence: Divergence) -> str:
@@ -99,21 +106,24 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
         return f"ended{place} in an unknown way"
     if record.exit_status < 0:
         return f"{was} ended{place} by {_signal(-record.exit_status)}"
-    return f"ended{place} with {_error(run) or f'exit status {record.exit_status}'}"
+    how = _error(run) or f"exit status {record.exit_status}"
+    return f"ended{place} with {how}"
 
 
 def _error(run: Run) -> str:
     """The exception that ended the run. What its log names besides may have been caught."""
-    said = next((process.error for process in run.processes if process.error), "")
-    if said or (run.processes and all(process.ended for process in run.processes)):
-        return said
-    return last_error(run.stderr_tail)
+    errors = [process.error for process in run.processes if process.error]
+    if errors:
+        return errors[0]
+    ended_by_themselves = bool(run.processes) and all(one.ended for one in run.processes)
+    return "" if ended_by_themselves else last_error(run.stderr_tail)
 
 
 def last_error(stderr: str) -> str:
     """The last line that names an exception; empty where none does."""
     for line in reversed(stderr.splitlines()):
-        if found := _ERROR.match(line.strip()):
+        found = _ERROR.match(line.strip())
+        if found:
             return found[1][:200]
     return ""
 
