@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from reprocheck.model import (
     EXIT_CODE,
@@ -25,11 +26,11 @@ from reprocheck.verdict import words
 from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up, traces
-from reprocheck.verdict.failure import cut_short, ended_badly, verdict_of
+from reprocheck.verdict.divergence import equal_in_bits, first_divergence
+from reprocheck.verdict.failure import ended_badly, verdict_of
 from reprocheck.verdict.failure import reason as failure_reason
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import paired, partners
-from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 from reprocheck.verdict.ulp import ulp_distance
 
 __all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
@@ -49,8 +50,8 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     if fail_on not in FAIL_ON:
         raise ValueError(f"fail_on is {fail_on!r}, not one of {', '.join(FAIL_ON)}")
     rows = compare(runs, tolerance)
-    bitwise, dtype = _bitwise(runs)
-    divergence = _divergence(runs, tolerance)
+    bitwise, dtype = equal_in_bits(runs)
+    divergence = first_divergence(runs, tolerance)
     decision = _decide(runs, rows, bitwise, divergence)
     rule = _stricter(decision, fail_on, bitwise, divergence)
     return Verdict(
@@ -99,16 +100,15 @@ def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
     run only comes first.
     """
 
-    def excess(row: Comparison) -> float:
-        return (
-            float("inf")
-            if row.max_difference is None
-            else row.max_difference - (row.allowed or 0.0)
-        )
+    failed = [row for row in rows if row.kind == kind and row.passed is False]
+    return max(failed, key=_excess, default=None)
 
-    return max(
-        (row for row in rows if row.kind == kind and row.passed is False), key=excess, default=None
-    )
+
+def _excess(row: Comparison) -> float:
+    """By how much the difference of a row is larger than allowed."""
+    if row.max_difference is None:
+        return inf
+    return row.max_difference - (row.allowed or 0.0)
 
 
 def ended_before_checks(run: Run) -> bool:
@@ -130,9 +130,8 @@ def _too_early(run: Run, reference: Run) -> bool:
             pairs = [pair_up(own[rank], ruling, kind, run.number) for kind in KINDS]
         except CannotCompare:
             return _lacks(own[rank], ruling)
-        if own[rank].unfinished and any(
-            pair.checked.iteration >= len(own[rank].losses) for pair in pairs
-        ):
+        last = max(pair.checked.iteration for pair in pairs)
+        if own[rank].unfinished and last >= len(own[rank].losses):
             return True
     return False
 
@@ -141,9 +140,10 @@ def _lacks(trace: Trace, ruling: Trace) -> bool:
     """Whether the iterations that the checks need are missing or unfinished in a trace; not, where
     they are there and do not fit.
     """
-    needed = 2 if ruling.backward is None else ruling.backward.iteration
-    missing = trace.forward is None or ruling.backward is None
-    return missing or len(trace.losses) < needed + (1 if trace.unfinished else 0)
+    if trace.forward is None or ruling.backward is None:
+        return True
+    complete = len(trace.losses) - 1 if trace.unfinished else len(trace.losses)
+    return complete < ruling.backward.iteration
 
 
 def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
@@ -159,10 +159,10 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
             "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
             " another recording"
         )
-    for kind in KINDS:
-        for row in rows:
-            if row.kind == kind and row.passed is None:
-                return f"the {kind} check could not be made: {row.detail}"
+    not_made = [row for row in rows if row.passed is None]
+    if not_made:
+        first = min(not_made, key=lambda row: KINDS.index(row.kind))
+        return f"the {first.kind} check could not be made: {first.detail}"
     return silent(runs) or apart(runs)
 
 
@@ -187,14 +187,10 @@ def _no_loss(run: Run) -> str:
 def _agreement(
     runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
 ) -> str:
-    ranks = max(len(run.traces) for run in runs)
-    iterations = words.count(
-        min(len(trace.losses) for run in runs for trace in run.traces), "iteration"
-    )
-    seen = f"{len(runs)} runs of {iterations}" + (f" on {ranks} ranks" if ranks > 1 else "")
+    seen = _seen(runs)
+    if divergence is not None and divergence.value is None:
+        return f"both checks pass in {seen}, and then the runs diverge: {divergence.detail}"
     if divergence is not None:
-        if divergence.value is None:
-            return f"both checks pass in {seen}, and then the runs diverge: {divergence.detail}"
         return (
             f"both checks pass in {seen}, and from iteration {divergence.iteration} on the runs"
             f" diverge: {words.later(divergence)}"
@@ -202,113 +198,27 @@ def _agreement(
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
-    largest = max(rows, key=lambda row: row.weight)
-    numbers = largest.max_difference or 0.0, largest.iteration, largest.allowed or 0.0
-    size = "the largest difference is {:.3g} in iteration {} where {:.3g} is allowed".format(
-        *numbers
-    )
-    later = (
-        f", and from iteration {bitwise.first_iteration} on the losses are not equal in every bit"
-    )
     return (
         f"the losses of iterations 1 and {backward} agree within the tolerance in {seen};"
-        f" {size}{later}"
+        f" {_largest(rows)}, and from iteration {bitwise.first_iteration} on the losses are not"
+        " equal in every bit"
     )
 
 
-def _bitwise(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
-    """Of all recorded iterations; with the dtype that the ULP are of."""
-    if len(runs) < 2 or not any(len(trace.losses.values) for run in runs for trace in run.traces):
-        return Bitwise(equal=None), None
-    found: list[Unequal] = []
-    references = traces(runs[0])
-    for run in runs[1:]:
-        own = traces(run)
-        if own.keys() != references.keys():
-            return Bitwise(equal=False, first_iteration=1), None
-        for rank, reference in references.items():
-            unequal = first_unequal(own[rank].losses, reference.losses)
-            if unequal is None:
-                continue
-            if unequal.ends and cut_short(unequal.iteration, own[rank], reference, run, runs[0]):
-                continue
-            found.append(unequal)
-    if not found:
-        return Bitwise(equal=True), None
-    first = min(unequal.iteration for unequal in found)
-    there = [unequal for unequal in found if unequal.iteration == first]
-    ends = all(unequal.ends for unequal in there)
-    if len({unequal.dtype for unequal in there}) > 1 or any(
-        unequal.ulp is None for unequal in there
-    ):
-        return Bitwise(equal=False, first_iteration=first, one_is_longer=ends), None
+def _seen(runs: Sequence[Run]) -> str:
+    """`2 runs of 10 iterations on 4 ranks`."""
+    shortest = min(len(trace.losses) for run in runs for trace in run.traces)
+    seen = f"{len(runs)} runs of {words.count(shortest, 'iteration')}"
+    ranks = max(len(run.traces) for run in runs)
+    return f"{seen} on {ranks} ranks" if ranks > 1 else seen
+
+
+def _largest(rows: Sequence[Comparison]) -> str:
+    largest = max(rows, key=lambda row: row.weight)
+    difference, allowed = largest.max_difference or 0.0, largest.allowed or 0.0
     return (
-        Bitwise(equal=False, first_iteration=first, ulp=max(unequal.ulp or 0 for unequal in there)),
-        there[0].dtype,
-    )
-
-
-def _divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
-    """The earliest of all runs and ranks."""
-    references = traces(runs[0]) if runs else {}
-    found = []
-    for run in runs[1:]:
-        own = traces(run)
-        for rank in sorted(references.keys() | own.keys()):
-            if rank not in own or rank not in references:
-                where = run.number if rank in own else 1
-                detail = f"rank {rank} was recorded in run {where} only"
-                found.append(
-                    Divergence(
-                        iteration=1,
-                        run=run.number,
-                        rank=rank,
-                        reference=None,
-                        value=None,
-                        detail=detail,
-                    )
-                )
-            elif first := first_outside(own[rank].losses, references[rank].losses, tolerance):
-                if first.value is None and cut_short(
-                    first.iteration, own[rank], references[rank], run, runs[0]
-                ):
-                    continue
-                detail = (
-                    ""
-                    if first.value is not None
-                    else _lengths(own[rank], references[rank], first.iteration, run.number)
-                )
-                found.append(
-                    Divergence(
-                        iteration=first.iteration,
-                        run=run.number,
-                        rank=rank,
-                        reference=first.reference,
-                        value=first.value,
-                        detail=detail,
-                    )
-                )
-    return min(
-        found,
-        key=lambda divergence: (divergence.iteration, divergence.run, divergence.rank),
-        default=None,
-    )
-
-
-def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
-    lengths = len(trace.losses), len(reference.losses)
-    if iteration > min(lengths):
-        which = f" of run {run}" if run > 2 else ""
-        return (
-            f"one run is longer: {lengths[1]} against {words.count(lengths[0], 'iteration')}{which}"
-        )
-    counts = [
-        end - start
-        for start, end in (trace.losses.span(iteration), reference.losses.span(iteration))
-    ]
-    return (
-        f"iteration {iteration} holds {words.count(counts[0], 'loss')} in run {run} and {counts[1]}"
-        " in run 1"
+        f"the largest difference is {difference:.3g} in iteration {largest.iteration} where"
+        f" {allowed:.3g} is allowed"
     )
 
 

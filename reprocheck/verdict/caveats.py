@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reprocheck.model import Bitwise, Comparison, Divergence, Run, Trace, VerdictName
+from reprocheck.model import Bitwise, Checked, Comparison, Divergence, Run, Trace, VerdictName
 from reprocheck.model.ranks import together
 from reprocheck.verdict import words
 from reprocheck.verdict.checks import traces
+from reprocheck.verdict.failure import NOT_ITS_OWN_END
 from reprocheck.verdict.lost import early, lost
 
 _WIDE = 0.1
@@ -43,45 +44,45 @@ def caveats(
 
 
 def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None) -> Iterator[str]:
-    if bitwise.equal is False and not bitwise.one_is_longer:
-        size = (
-            f", by up to {bitwise.ulp} ULP of {dtype}" if bitwise.ulp is not None and dtype else ""
-        )
-        where = f"the first difference is in iteration {bitwise.first_iteration}{size}"
-        yield (
-            "The checks pass within the tolerance, but the runs are not equal in every bit:"
-            f" {where}."
-        )
-    if bitwise.equal is False and not bitwise.one_is_longer:
-        for row in rows:
-            if (
-                row.passed
-                and row.allowed is not None
-                and row.reference is not None
-                and row.allowed >= _WIDE * abs(row.reference)
-            ):
-                yield (
-                    f"The tolerance is wide for a loss of {words.number(row.reference)}:"
-                    f" {row.allowed:.3g} is allowed ({row.kind} check, run {row.run}); a smaller"
-                    " --atol sees more."
-                )
-                break
+    """What a pass within the tolerance does not say."""
+    if bitwise.equal is not False or bitwise.one_is_longer:
+        return
+    where = f"the first difference is in iteration {bitwise.first_iteration}"
+    if bitwise.ulp is not None and dtype:
+        where += f", by up to {bitwise.ulp} ULP of {dtype}"
+    yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
+    wide = next(filter(None, map(_wide, rows)), "")
+    if wide:
+        yield wide
+
+
+def _wide(row: Comparison) -> str:
+    """That the tolerance of a row is wide for its loss; empty where it is not."""
+    if not row.passed or row.allowed is None or row.reference is None:
+        return ""
+    if row.allowed < _WIDE * abs(row.reference):
+        return ""
+    return (
+        f"The tolerance is wide for a loss of {words.number(row.reference)}: {row.allowed:.3g} is"
+        f" allowed ({row.kind} check, run {row.run}); a smaller --atol sees more."
+    )
 
 
 def _endings(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
-        if run.record.ended in ("failed", "timed_out", "interrupted"):
-            iterations = max((len(trace.losses) for trace in run.traces), default=0)
-            who = lost(run)
-            yield (
-                f"Run {run.number} {words.ending(run)}, after"
-                f" {words.count(iterations, 'recorded iteration')}{f'; {who}' if who else ''}."
-            )
+        if run.record.ended not in NOT_ITS_OWN_END:
+            continue
+        iterations = max((len(trace.losses) for trace in run.traces), default=0)
+        recorded = words.count(iterations, "recorded iteration")
+        who = lost(run)
+        detail = f"; {who}" if who else ""
+        yield f"Run {run.number} {words.ending(run)}, after {recorded}{detail}."
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
-    who = f"run {run.number}, {words.RANKS}"
-    checked, ruling = trace.backward, None if reference is None else reference.backward
+    """What was seen of the weights of a rank, where it moves or weakens the second check."""
+    checked = trace.backward
+    ruling = None if reference is None else reference.backward
     if checked is not None and not trace.weights_seen:
         yield (
             f"Whether updates change the weights could not be seen ({words.RANKS}); the first"
@@ -93,23 +94,24 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
             f"{before}, so the second check is made on iteration {checked.iteration} instead of"
             " iteration 2."
         )
-    if (
-        reference is not trace
-        and ruling is not None
-        and (checked is None or checked.iteration != ruling.iteration)
-    ):
-        own = (
-            "do not change in the recorded iterations"
-            if checked is None
-            else f"first change in iteration {checked.iteration - 1}"
-        )
-        if len(trace.losses) >= ruling.iteration:
-            first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
-            yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
-    last = ruling.iteration if ruling is not None else 2
+    who = f"run {run.number}, {words.RANKS}"
+    if reference is not trace and ruling is not None and len(trace.losses) >= ruling.iteration:
+        yield from _first_changes(checked, ruling, who)
+    last = 2 if ruling is None else ruling.iteration
     for iteration in trace.skipped:
         if iteration <= last:
             yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
+
+
+def _first_changes(checked: Checked | None, ruling: Checked, who: str) -> Iterator[str]:
+    """That weights first change in another iteration than in run 1."""
+    if checked is not None and checked.iteration == ruling.iteration:
+        return
+    own = "do not change in the recorded iterations"
+    if checked is not None:
+        own = f"first change in iteration {checked.iteration - 1}"
+    first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
+    yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
 
 
 def _before_the_first_change(trace: Trace) -> str:
@@ -134,19 +136,13 @@ def _lengths(runs: Sequence[Run]) -> Iterator[str]:
     references = traces(runs[0])
     several = words.several_ranks(runs)
     for run in runs[1:]:
-        others = [
-            (trace, references[trace.rank])
-            for trace in run.traces
-            if trace.rank in references and len(trace.losses) != len(references[trace.rank].losses)
-        ]
-        said = (
-            (
-                trace.rank,
-                (
-                    f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')} of"
-                    f" {words.RANKS}, run 1 recorded {len(reference.losses)}."
-                ),
-            )
-            for trace, reference in others
-        )
-        yield from (words.of_ranks(text, ranks, several=several) for ranks, text in together(said))
+        said: list[tuple[int, str]] = []
+        for trace in run.traces:
+            own, other = len(trace.losses), references.get(trace.rank)
+            if other is None or own == len(other.losses):
+                continue
+            recorded = f"Run {run.number} recorded {words.count(own, 'iteration')}"
+            text = f"{recorded} of {words.RANKS}, run 1 recorded {len(other.losses)}."
+            said.append((trace.rank, text))
+        for ranks, text in together(said):
+            yield words.of_ranks(text, ranks, several=several)

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, isinf, isnan
 
-from reprocheck.model import Checked, CheckKind, Comparison, Run, Tolerance, Trace
+from reprocheck.model import Checked, CheckKind, Comparison, LossSeries, Run, Tolerance, Trace
 from reprocheck.verdict import exact, words
 from reprocheck.verdict.series import column, differs
 from reprocheck.verdict.ulp import ulp_distance
@@ -51,41 +52,50 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
 
     The iteration of run 1 rules. Raises CannotCompare.
     """
-    checked = reference.forward if kind == "forward" else reference.backward
+    checked = _checked(reference, kind)
     if checked is None or checked.start >= checked.end:
         raise CannotCompare(_why_missing(reference, kind, 1))
     if kind == "forward":
-        if trace.forward is None:
-            raise CannotCompare(_why_missing(trace, kind, run))
-        length = checked.end - checked.start
-        if trace.forward.end - trace.forward.start != length:
-            raise CannotCompare(
-                _other_number(
-                    1,
-                    run,
-                    trace.forward.end - trace.forward.start,
-                    length,
-                    " before the first update",
-                )
-            )
-        return Pair(checked=checked, start=0, reference_start=checked.start, length=length)
+        return _forward_pair(trace, checked, run)
+    return _backward_pair(trace, reference, checked, run)
+
+
+def _checked(trace: Trace, kind: CheckKind) -> Checked | None:
+    return trace.forward if kind == "forward" else trace.backward
+
+
+def _forward_pair(trace: Trace, checked: Checked, run: int) -> Pair:
+    if trace.forward is None:
+        raise CannotCompare(_why_missing(trace, "forward", run))
+    count, expected = trace.forward.end - trace.forward.start, checked.end - checked.start
+    if count != expected:
+        raise CannotCompare(_other_number(1, run, count, expected, " before the first update"))
+    return Pair(checked=checked, start=0, reference_start=checked.start, length=expected)
+
+
+def _backward_pair(trace: Trace, reference: Trace, checked: Checked, run: int) -> Pair:
     iteration = checked.iteration
     if len(trace.losses) < iteration:
         raise CannotCompare(_too_few(trace, run, iteration))
+    # Losses of the iteration before, recorded after its update, belong to the check, too.
     rest = max(0, reference.losses.ends[iteration - 2] - checked.start)
-    for checked_iteration in ([iteration - 1] if rest else []) + [iteration]:
-        count, expected = (
-            end - start
-            for start, end in (side.losses.span(checked_iteration) for side in (trace, reference))
-        )
+    first = iteration - 1 if rest else iteration
+    for number in range(first, iteration + 1):
+        count, expected = losses_in(trace, number), losses_in(reference, number)
         if count != expected:
-            raise CannotCompare(_other_number(checked_iteration, run, count, expected))
+            raise CannotCompare(_other_number(number, run, count, expected))
     return Pair(
         checked=checked,
         start=trace.losses.ends[iteration - 2] - rest,
         reference_start=checked.start,
         length=checked.end - checked.start,
     )
+
+
+def losses_in(trace: Trace, iteration: int) -> int:
+    """The number of losses in an iteration (from 1)."""
+    start, end = trace.losses.span(iteration)
+    return end - start
 
 
 def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
@@ -109,20 +119,17 @@ def _row(
     rank: int,
     tolerance: Tolerance,
 ) -> Comparison:
-    checked = None
-    if reference is not None:
-        checked = reference.forward if kind == "forward" else reference.backward
+    checked = None if reference is None else _checked(reference, kind)
     usual = 1 if kind == "forward" else 2
-    iteration = checked.iteration if checked is not None else usual
+    iteration = usual if checked is None else checked.iteration
+    if trace is None or reference is None:
+        there, missing = (run, 1) if reference is None else (1, run)
+        why = f"rank {rank} was recorded in run {there} and not in run {missing}"
+        return _no_row(kind, run, rank, iteration, why)
     try:
-        if trace is None or reference is None:
-            raise CannotCompare(
-                f"rank {rank} was recorded in run {run if reference is None else 1} and not in run"
-                f" {1 if reference is None else run}"
-            )
         pair = pair_up(trace, reference, kind, run)
-    except CannotCompare as why:
-        return _no_row(kind, run, rank, iteration, str(why))
+    except CannotCompare as error:
+        return _no_row(kind, run, rank, iteration, str(error))
     return _compare(trace, reference, pair, run, tolerance)
 
 
@@ -131,47 +138,46 @@ def _compare(
 ) -> Comparison:
     import numpy as np
 
-    a = column(trace.losses.values, "float64")[pair.start : pair.start + pair.length]
-    b = column(reference.losses.values, "float64")[
-        pair.reference_start : pair.reference_start + pair.length
-    ]
+    own, other = trace.losses, reference.losses
+    end, reference_end = pair.start + pair.length, pair.reference_start + pair.length
+    a = column(own.values, "float64")[pair.start : end]
+    b = column(other.values, "float64")[pair.reference_start : reference_end]
+    beyond_doubles = _beyond_doubles(own, other, pair, tolerance)
     different = differs(a, b, tolerance)
-    beyond_doubles = [
-        place
-        for place in exact.places(
-            trace.losses, reference.losses, pair.length, pair.start, pair.reference_start
-        )
-        if exact.outside(
-            trace.losses,
-            pair.start + place,
-            reference.losses,
-            pair.reference_start + place,
-            tolerance,
-        )
-    ]
     different[beyond_doubles] = True
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     neither = ~finite_a & ~finite_b
-    beside = None if neither.any() else True
-    passed = False if different.any() else beside
-    with np.errstate(over="ignore", invalid="ignore"):
-        excess = np.nan_to_num(
-            np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b)), nan=-np.inf
-        )
+    in_one_run = finite_a != finite_b
+    if different.any():
+        passed: bool | None = False
+    else:
+        passed = None if neither.any() else True
     if passed is None:
         place = int(np.argmax(neither))
-    elif (finite_a != finite_b).any():
-        place = int(np.argmax(finite_a != finite_b))
-    elif (a == b).all() and beyond_doubles:
+    elif in_one_run.any():
+        place = int(np.argmax(in_one_run))
+    elif not (a == b).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            excess = np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b))
+        place = int(np.argmax(np.nan_to_num(excess, nan=-np.inf)))
+    elif beyond_doubles:
         place = beyond_doubles[0]
-    elif (a == b).all():
-        place = min(
-            max(0, reference.losses.span(pair.checked.iteration)[0] - pair.reference_start),
-            pair.length - 1,
-        )
     else:
-        place = int(np.argmax(excess))
+        first = other.span(pair.checked.iteration)[0] - pair.reference_start
+        place = min(max(0, first), pair.length - 1)
     return _element(trace, reference, pair, run, place, passed, tolerance)
+
+
+def _beyond_doubles(
+    own: LossSeries, other: LossSeries, pair: Pair, tolerance: Tolerance
+) -> list[int]:
+    """Places of losses that no double holds and that are outside the tolerance."""
+    start, reference_start = pair.start, pair.reference_start
+    return [
+        place
+        for place in exact.places(own, other, pair.length, start, reference_start)
+        if exact.outside(own, start + place, other, reference_start + place, tolerance)
+    ]
 
 
 def _element(
@@ -184,40 +190,26 @@ def _element(
     tolerance: Tolerance,
 ) -> Comparison:
     """The row that shows the loss at `place` of the range."""
-    import math
-
     index, iteration = pair.reference_start + place, pair.checked.iteration
     first = reference.losses.span(iteration)[0]
     if index < first:
         iteration -= 1
         first = reference.losses.span(iteration)[0]
-    a, b = trace.losses.values[pair.start + place], reference.losses.values[index]
-    dtype, reference_dtype = trace.losses.dtype(pair.start + place), reference.losses.dtype(index)
-    difference = abs(a - b) if math.isfinite(a) and math.isfinite(b) else None
+    own_index = pair.start + place
+    a, b = trace.losses.values[own_index], reference.losses.values[index]
+    dtype, reference_dtype = trace.losses.dtype(own_index), reference.losses.dtype(index)
+    difference = abs(a - b) if isfinite(a) and isfinite(b) else None
+    ulp = ulp_distance(a, b, dtype) if dtype == reference_dtype else None
     detail = "" if dtype == reference_dtype else f"{dtype} in run {run}, {reference_dtype} in run 1"
-    apart = (
-        exact.difference(trace.losses, pair.start + place, reference.losses, index)
-        if difference == 0.0
-        else None
-    )
+    apart = None
+    if difference == 0.0:
+        apart = exact.difference(trace.losses, own_index, reference.losses, index)
     if apart:
         difference = float(apart)
-        own, other = (
-            exact.shown(trace.losses, pair.start + place),
-            exact.shown(reference.losses, index),
-        )
-        detail = f"run {run} has loss {own} where run 1 has {other}"
+        shown, other = exact.shown(trace.losses, own_index), exact.shown(reference.losses, index)
+        detail = f"run {run} has loss {shown} where run 1 has {other}"
     if passed is None:
-        kinds = _finiteness(b), _finiteness(a)
-        both = (
-            f"{kinds[0]} in both runs"
-            if kinds[0] == kinds[1]
-            else f"{kinds[0]} in run 1 and {kinds[1]} in run {run}"
-        )
-        detail = (
-            f"the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
-            " compared; find out first where it stops being finite"
-        )
+        detail = _not_finite(a, b, iteration, run)
     return Comparison(
         iteration=iteration,
         kind=pair.checked.kind,
@@ -225,20 +217,36 @@ def _element(
         rank=trace.rank,
         loss_index=index - first,
         passed=passed,
-        max_difference=difference if difference is None or math.isfinite(difference) else None,
-        allowed=tolerance.atol + tolerance.rtol * abs(b) if math.isfinite(b) else None,
-        ulp=ulp_distance(a, b, dtype) if dtype == reference_dtype else None,
+        max_difference=_finite_or_none(difference),
+        allowed=_finite_or_none(tolerance.atol + tolerance.rtol * abs(b)),
+        ulp=ulp,
         reference=b,
         value=a,
         detail=detail,
     )
 
 
+def _finite_or_none(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
+
+
+def _not_finite(value: float, reference: float, iteration: int, run: int) -> str:
+    """Why two losses that are both not finite cannot be compared."""
+    own, other = _finiteness(value), _finiteness(reference)
+    both = f"{other} in run 1 and {own} in run {run}"
+    if own == other:
+        both = f"{own} in both runs"
+    return (
+        f"the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
+        " compared; find out first where it stops being finite"
+    )
+
+
 def _finiteness(value: float) -> str:
     """`NaN`, `infinite` or `finite`."""
-    if value != value:
+    if isnan(value):
         return "NaN"
-    return "infinite" if value in (float("inf"), float("-inf")) else "finite"
+    return "infinite" if isinf(value) else "finite"
 
 
 def _no_row(kind: CheckKind, run: int, rank: int, iteration: int, detail: str) -> Comparison:
@@ -266,11 +274,9 @@ def _other_number(iteration: int, run: int, count: int, expected: int, where: st
 
 def _too_few(trace: Trace, run: int, iteration: int) -> str:
     count = len(trace.losses)
-    remedy = (
-        "train for more iterations"
-        if trace.stopped_at is None
-        else f"record more with --steps {iteration} or higher"
-    )
+    remedy = "train for more iterations"
+    if trace.stopped_at is not None:
+        remedy = f"record more with --steps {iteration} or higher"
     recorded = f"run {run} recorded {words.count(count, 'iteration')} ({words.RANKS})"
     return f"{recorded}, and the check needs iteration {iteration}; {remedy}"
 
@@ -295,23 +301,23 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
         )
     if count < 2:
         return _too_few(trace, run, 2)
-    more = "" if trace.stopped_at is None else f"; record more than {count} iterations with --steps"
+    remedy = "train for more iterations"
+    if trace.stopped_at is not None:
+        remedy = f"record more than {count} iterations with --steps"
     if trace.unchanged_updates >= count:
         return (
             f"{_unchanged(trace.unchanged_updates, run)} {rank}, so nothing is known of the"
-            " backward pass; look at the learning rate and at what is frozen,"
-            f" or{more[1:] or ' train for more iterations'}"
+            f" backward pass; look at the learning rate and at what is frozen, or {remedy}"
         )
     if trace.unchanged_passes:
         return (
             f"the weights did not change in the {count} recorded iterations of run {run} {rank}, "
-            f"so nothing is known of the backward pass{more or '; train for more iterations'}"
+            f"so nothing is known of the backward pass; {remedy}"
         )
     if trace.unchanged_updates:
         return (
             f"no loss was seen after an update that changed the weights in the {count} recorded"
-            f" iterations of run {run} {rank}, so nothing is known of the backward"
-            f" pass{more or '; train for more iterations'}"
+            f" iterations of run {run} {rank}, so nothing is known of the backward pass; {remedy}"
         )
     return (
         f"no loss was seen after the first update that changed the weights in run {run} {rank};"

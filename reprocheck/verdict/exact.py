@@ -41,7 +41,9 @@ def difference(
 ) -> Fraction | None:
     """How far two losses are apart; None where that cannot be said."""
     a, b = value(series, index), value(reference, reference_index)
-    return None if a is None or b is None else abs(a - b)
+    if a is None or b is None:
+        return None
+    return abs(a - b)
 
 
 def outside(
@@ -52,10 +54,8 @@ def outside(
     tolerance: Tolerance,
 ) -> bool:
     """Whether two losses are further apart than is allowed."""
-    apart, b = (
-        difference(series, index, reference, reference_index),
-        value(reference, reference_index),
-    )
+    apart = difference(series, index, reference, reference_index)
+    b = value(reference, reference_index)
     if apart is None or b is None:
         return False
     return apart > Fraction(tolerance.atol) + Fraction(tolerance.rtol) * abs(b)

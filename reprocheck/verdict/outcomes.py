@@ -71,14 +71,14 @@ def _at_most(different: int, others: int, share: float) -> float:
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    """The runs, those of equal losses together; the group of run 1 is the first."""
     groups: list[list[Run]] = []
     for run in runs:
-        for group in groups:
-            if same_bits(run, group[0]):
-                group.append(run)
-                break
-        else:
+        group = next((one for one in groups if same_bits(run, one[0])), None)
+        if group is None:
             groups.append([run])
+        else:
+            group.append(run)
     return groups
 
 
@@ -123,11 +123,9 @@ def _statement(others: int, different: int, groups: int, bound: float | None) ->
             f"All {others + 1} runs gave the same losses, bit for bit. With 95 % confidence at most"
             f" {bound:.1%} of runs differ from run 1."
         )
-    share = (
-        f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
-        if bound < 1
-        else "This excludes no share of differing runs."
-    )
+    share = "This excludes no share of differing runs."
+    if bound < 1:
+        share = f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
     return (
         f"{different} of the {others} other runs differ from run 1; {groups} different outcomes"
         f" were seen. {share}"
@@ -140,25 +138,28 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
     if len(runs) < 2:
         return ()
     found = []
-    for rank in sorted(set.intersection(*(set(one) for one in by_rank))):
+    for rank in sorted(set.intersection(*map(set, by_rank))):
         series = [one[rank] for one in by_rank]
-        for iteration in range(
-            1, min(MOST_ITERATIONS, *(len(trace.losses) for trace in series)) + 1
-        ):
+        shortest = min(len(trace.losses) for trace in series)
+        for iteration in range(1, min(MOST_ITERATIONS, shortest) + 1):
             found.append(_spread([_sum(trace, iteration) for trace in series], iteration, rank))
     return tuple(found)
 
 
 def _spread(sums: list[float], iteration: int, rank: int) -> LossStatistics:
-    mean = deviation = math.nan
-    if all(map(math.isfinite, sums)):
-        mean = math.fsum(value / len(sums) for value in sums)
-        deviation = math.sqrt(
-            math.fsum((value - mean) * (value - mean) for value in sums) / (len(sums) - 1)
-        )
-        if all(value == sums[0] for value in sums):
-            mean, deviation = sums[0], 0.0
+    mean, deviation = _mean_and_deviation(sums)
     return LossStatistics(iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation)
+
+
+def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:
+    """NaN where one is not finite; exact where all are the same."""
+    if not all(map(math.isfinite, sums)):
+        return math.nan, math.nan
+    if len(set(sums)) == 1:
+        return sums[0], 0.0
+    mean = math.fsum(value / len(sums) for value in sums)
+    squares = math.fsum((value - mean) * (value - mean) for value in sums)
+    return mean, math.sqrt(squares / (len(sums) - 1))
 
 
 def _sum(trace: Trace, iteration: int) -> float:

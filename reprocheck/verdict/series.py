@@ -40,9 +40,8 @@ class Aligned:
 
     def span(self, iteration: int) -> slice:
         """The losses of an iteration (from 1)."""
-        return slice(
-            int(self.ends[iteration - 2]) if iteration > 1 else 0, int(self.ends[iteration - 1])
-        )
+        start = int(self.ends[iteration - 2]) if iteration > 1 else 0
+        return slice(start, int(self.ends[iteration - 1]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,9 +119,8 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
         return Unequal(iteration=iteration, ulp=None, dtype=None)
     dtype = dtypes.pop()
     distances = ulp_distances(pair.values[indexes], pair.reference[indexes], dtype)
-    return Unequal(
-        iteration=iteration, ulp=None if distances is None else int(distances.max()), dtype=dtype
-    )
+    largest = None if distances is None else int(distances.max())
+    return Unequal(iteration=iteration, ulp=largest, dtype=dtype)
 
 
 def first_outside(
@@ -144,11 +142,9 @@ def first_outside(
             reference=float(pair.reference[index]),
             value=float(pair.values[index]),
         )
-    return (
-        None
-        if pair.breaks_at is None
-        else Outside(iteration=pair.breaks_at, reference=None, value=None)
-    )
+    if pair.breaks_at is None:
+        return None
+    return Outside(iteration=pair.breaks_at, reference=None, value=None)
 
 
 def differs(
@@ -169,10 +165,8 @@ def differs(
 def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArray[np.bool_]:
     import numpy as np
 
-    codes, reference_codes = (
-        column(series.dtype_of, "uint8")[:count],
-        column(reference.dtype_of, "uint8")[:count],
-    )
+    codes = column(series.dtype_of, "uint8")[:count]
+    reference_codes = column(reference.dtype_of, "uint8")[:count]
     if series.dtypes != reference.dtypes:
         names = {name: code for code, name in enumerate(reference.dtypes)}
         table = np.array([names.get(name, -1) for name in series.dtypes] or [-1], dtype=np.int16)

@@ -1,0 +1,116 @@
+"""All recorded iterations: where the runs are first not equal in every bit, and where they first
+leave the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
+from reprocheck.verdict import words
+from reprocheck.verdict.checks import losses_in, traces
+from reprocheck.verdict.failure import cut_short
+from reprocheck.verdict.series import Unequal, first_outside, first_unequal
+
+
+def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
+    """Of all recorded iterations; with the dtype that the ULP are of."""
+    recorded = any(len(trace.losses.values) for run in runs for trace in run.traces)
+    if len(runs) < 2 or not recorded:
+        return Bitwise(equal=None), None
+    ranks = traces(runs[0]).keys()
+    if any(traces(run).keys() != ranks for run in runs[1:]):
+        return Bitwise(equal=False, first_iteration=1), None
+    found = list(_unequal(runs))
+    if not found:
+        return Bitwise(equal=True), None
+    first = min(unequal.iteration for unequal in found)
+    there = [unequal for unequal in found if unequal.iteration == first]
+    distances = [unequal.ulp for unequal in there if unequal.ulp is not None]
+    dtypes = {unequal.dtype for unequal in there}
+    if len(dtypes) > 1 or len(distances) < len(there):
+        ends = all(unequal.ends for unequal in there)
+        return Bitwise(equal=False, first_iteration=first, one_is_longer=ends), None
+    return Bitwise(equal=False, first_iteration=first, ulp=max(distances)), there[0].dtype
+
+
+def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
+    """Of each rank of each later run: where it is first not equal to run 1; not, where a run ended
+    before.
+    """
+    references = traces(runs[0])
+    for run in runs[1:]:
+        for rank, own in traces(run).items():
+            reference = references[rank]
+            unequal = first_unequal(own.losses, reference.losses)
+            if unequal is None:
+                continue
+            if unequal.ends and cut_short(unequal.iteration, own, reference, run, runs[0]):
+                continue
+            yield unequal
+
+
+def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
+    """The earliest loss outside the tolerance, or without a partner, of all runs and ranks."""
+    if not runs:
+        return None
+    found = [one for run in runs[1:] for one in _divergences(run, runs[0], tolerance)]
+    return min(found, key=lambda one: (one.iteration, one.run, one.rank), default=None)
+
+
+def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Divergence]:
+    """The first one of each rank of a run."""
+    own, references = traces(run), traces(first)
+    for rank in sorted(references.keys() | own.keys()):
+        if rank in own and rank in references:
+            found = _of_rank(own[rank], references[rank], run, first, tolerance)
+        else:
+            found = _of_one_run(rank, own, run)
+        if found is not None:
+            yield found
+
+
+def _of_one_run(rank: int, own: Mapping[int, Trace], run: Run) -> Divergence:
+    """A rank that only one of the two runs has."""
+    where = run.number if rank in own else 1
+    return Divergence(
+        iteration=1,
+        run=run.number,
+        rank=rank,
+        reference=None,
+        value=None,
+        detail=f"rank {rank} was recorded in run {where} only",
+    )
+
+
+def _of_rank(
+    own: Trace, reference: Trace, run: Run, first: Run, tolerance: Tolerance
+) -> Divergence | None:
+    outside = first_outside(own.losses, reference.losses, tolerance)
+    if outside is None:
+        return None
+    detail = ""
+    if outside.value is None:
+        if cut_short(outside.iteration, own, reference, run, first):
+            return None
+        detail = _lengths(own, reference, outside.iteration, run.number)
+    return Divergence(
+        iteration=outside.iteration,
+        run=run.number,
+        rank=own.rank,
+        reference=outside.reference,
+        value=outside.value,
+        detail=detail,
+    )
+
+
+def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
+    """Why a loss has no partner: one series is longer, or holds more losses in the iteration."""
+    own, other = len(trace.losses), len(reference.losses)
+    if iteration > min(own, other):
+        which = f" of run {run}" if run > 2 else ""
+        return f"one run is longer: {other} against {words.count(own, 'iteration')}{which}"
+    count = losses_in(trace, iteration)
+    expected = losses_in(reference, iteration)
+    said = f"iteration {iteration} holds {words.count(count, 'loss')} in run {run}"
+    return f"{said} and {expected} in run 1"
