@@ -1,7 +1,7 @@
-"""The catalogue in the documentation: one page of all entries, and a page for each.
+"""The catalogue in the documentation: a table of all entries, and a page for each.
 
 `python -m reprocheck.rules.page docs` writes `docs/reference/rules.md` and `docs/rules/`; without a
-folder, the first goes to stdout.
+folder, the table goes to stdout.
 """
 
 from __future__ import annotations
@@ -31,15 +31,10 @@ a list; a list only adds to what the runs have shown.
 
 Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error*
 changes results from run to run, a *warning* can, a *note* is worth knowing. *fix* says that
-`reprocheck scan --fix` mends it."""
-INDEX = """\
-# Rules, page by page
+`reprocheck scan --fix` mends it.
 
-<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`.
-     Change the data there, not this page. -->
-
-All of them on [one page](../reference/rules.md).
-"""
+Each code leads to its page: what it is, what shows it, code that has it and code that has not, and
+the fix."""
 SAYS = {
     "error": "**error**: it changes results from run to run",
     "warning": "**warning**: it can change results from run to run",
@@ -48,30 +43,13 @@ SAYS = {
 
 
 def markdown() -> str:
-    """The page."""
-    return (
-        "\n".join(
-            [
-                HEAD,
-                "",
-                *_table(),
-                *(line for entry in catalogue() for line in _section(entry)),
-                *_lists(),
-            ]
-        )
-        + "\n"
-    )
+    """The table of all entries, and the lists of operators."""
+    return "\n".join([HEAD, *_tables(), *_lists()]) + "\n"
 
 
 def pages() -> Mapping[str, str]:
-    """The pages of `docs/rules/` by file name: one for each entry, and an index."""
-    rows = [
-        f"- [{entry.code}]({entry.code}.md) `{entry.name}`: {entry.title}" for entry in catalogue()
-    ]
-    made = {"README.md": "\n".join([INDEX, *rows]) + "\n"}
-    for entry in catalogue():
-        made[f"{entry.code}.md"] = "\n".join(_page(entry)) + "\n"
-    return made
+    """The pages of `docs/rules/` by file name, one for each entry."""
+    return {f"{entry.code}.md": "\n".join(_page(entry)) + "\n" for entry in catalogue()}
 
 
 def write(docs: Path) -> None:
@@ -101,28 +79,21 @@ def is_code(text: str) -> bool:
     return "\n" in text or "=" in text or not text.endswith(".")
 
 
-def _table() -> Iterator[str]:
-    yield "| code | name | cause | frameworks | scan |"
-    yield "|---|---|---|---|---|"
-    for entry in catalogue():
-        found = f"{entry.severity}, fix" if entry.patch else entry.severity
-        scan = found if entry.scan else ""
-        yield (
-            f"| [{entry.code}](#{entry.code.lower()}) | `{entry.name}` | {entry.title} |"
-            f" {', '.join(entry.frameworks)} | {scan} |"
-        )
+def _tables() -> Iterator[str]:
+    """A table for each group of entries."""
+    for number, group in enumerate(GROUPS):
+        yield from ("", f"## {number} · {group}", "")
+        yield "| code | name | cause | frameworks | scan |"
+        yield "|---|---|---|---|---|"
+        yield from (_row(entry) for entry in catalogue() if entry.group == group)
 
 
-def _section(entry: Entry) -> Iterator[str]:
-    if entry == next(one for one in catalogue() if one.group == entry.group):
-        yield from ("", f"## {GROUPS.index(entry.group)} · {entry.group}")
-    yield from (
-        "",
-        f'<a id="{entry.code.lower()}"></a>',
-        f"### {entry.code} {entry.name}",
-        "",
-        *_body(entry),
-    )
+def _row(entry: Entry) -> str:
+    found = f"{entry.severity}, fix" if entry.patch else entry.severity
+    scan = found if entry.scan else ""
+    frameworks = ", ".join(entry.frameworks)
+    link = f"[{entry.code}](../rules/{entry.code}.md)"
+    return f"| {link} | `{entry.name}` | {entry.title} | {frameworks} | {scan} |"
 
 
 def _page(entry: Entry) -> Iterator[str]:
@@ -130,10 +101,8 @@ def _page(entry: Entry) -> Iterator[str]:
     yield f"# {entry.code} {entry.name}"
     yield from (
         "",
-        (
-            "<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`. Change the"
-            " data there, not this page. -->"
-        ),
+        "<!-- Made from reprocheck/rules by `python -m reprocheck.rules.page docs`.",
+        "     Change the data there, not this page. -->",
         "",
     )
     yield from _body(entry)
