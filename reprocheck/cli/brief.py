@@ -5,11 +5,30 @@ All the rest stands behind `--verbose`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from reprocheck.cli.labels import INDENT
+from reprocheck.cli.sentences import (
+    PATCH_STYLES,
+    STYLES,
+    caveats_said,
+    deciding,
+    ended_badly,
+    environment_said,
+    nothing_recorded,
+    shown_loss,
+    state_said,
+    tail,
+    tail_title,
+)
+from reprocheck.report import compared, controls, repair, text, why, words
+
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from reprocheck.cli.console import Console
     from reprocheck.cli.terminal import Stream
     from reprocheck.model import Cause, Check, Run
@@ -39,12 +58,35 @@ ROWS: Mapping[str, int] = MappingProxyType(
 
 Those that are left go to the parts in this order, as many as each needs.
 """
+LONGER_REASON = 2
+"""Rows that the reason has besides where nothing else says where the runs diverge."""
 SAID = 3
 """Rows of what is known of a patch."""
+COVERAGE = 3
+"""Rows of each sentence on what was recorded."""
 LABEL = 11
 SHORTEST_CODE = 10
 """Columns that are left behind a path, in which the beginning of a line of code says something."""
-TAIL_CHARACTERS = 2000
+MOST_CODES = 4
+"""Further causes that are named."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """Rows that can be cut.
+
+    name  by which `ROWS` knows it; a part that is not there is never longer than `least`
+    draw  its rows, as many as are given at most; all of them for None
+    """
+
+    name: str
+    least: int
+    draw: Callable[[int | None], list[Text]]
+
+    @property
+    def needed(self) -> int:
+        """How many rows it has where nothing is cut."""
+        return len(self.draw(None)) if self.name in ROWS else self.least
 
 
 def shown(check: Check, console: Console) -> bool:
@@ -52,135 +94,115 @@ def shown(check: Check, console: Console) -> bool:
     unless all of it is asked for.
     """
     verdict = check.verdict
-    plain = (
-        verdict.verdict == "reproducible"
-        and verdict.exit_code == 0
-        and verdict.first_divergence is None
-    )
-    return not plain and not console.verbose
+    passes = verdict.verdict == "reproducible" and verdict.exit_code == 0
+    simply_passes = passes and verdict.first_divergence is None
+    return not simply_passes and not console.verbose
 
 
 def print_brief(check: Check, console: Console) -> None:
     """Prints the verdict and what follows from it, in as many lines as are left of `MOST`."""
     out = console.out
     on_one_screen = out.tty and console.err.tty
-    outside = BELOW + (1 + console.rows if on_one_screen else 0)
-    above, below = _around(check, out, ROWS)
-    left = MOST - outside - len(above) - len(below)
-    answer = _answer(check, out, max(LEAST, left))
-    above, below = _around(check, out, _widened(check, out, left - len(answer)))
-    for row in (*([""] if on_one_screen else []), *above, *answer, *below):
+    title = [
+        _styled(row, STYLES[check.verdict.verdict]) for row in out.wrapped(check.verdict.title)
+    ]
+    headline = list(_headline(check, out))
+    found = list(_found(check, out))
+    aside = list(_aside(check, out))
+    parts = [*headline, *found, *aside]
+    taken = BELOW + len(title) + 1 + sum(len(part.draw(part.least)) for part in parts)
+    if on_one_screen:
+        taken += 1 + console.rows
+        out.line()
+    answer = _answer(check, out, max(LEAST, MOST - taken))
+    rows_of = _allotted(parts, MOST - taken - len(answer))
+
+    def drawn(some: Sequence[Part]) -> list[Text]:
+        return [row for part in some for row in part.draw(rows_of[part])]
+
+    empty = out.text("")
+    for row in (*title, *drawn(headline), empty, *drawn(found), *answer, *drawn(aside)):
         out.line(row)
 
 
-def _around(check: Check, out: Stream, rows: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """What stands above the fix and below it; `rows`: how many each part has at most."""
-    return [*_headline(check, out, rows), "", *_found(check, out, rows)], [
-        *_aside(check, out, rows),
-        *_hidden(check, out),
-    ]
-
-
-def _widened(check: Check, out: Stream, spare: int) -> Mapping[str, int]:
-    """The rows of each part where `spare` more rows than in `ROWS` may be taken."""
-
-    def taken(rows: Mapping[str, int]) -> int:
-        return sum(map(len, _around(check, out, rows)))
-
-    rows, now = ROWS, taken(ROWS)
-    most = now + spare
-    for part in ROWS:
-        while now < most and taken(wider := {**rows, part: rows[part] + 1}) > now:
-            rows, now = wider, now + 1
+def _allotted(parts: Sequence[Part], spare: int) -> dict[Part, int]:
+    """How many rows each part gets where `spare` more than the least may be taken."""
+    rows = {part: part.least for part in parts}
+    for name in ROWS:
+        for part in parts:
+            if part.name == name:
+                more = min(max(0, spare), max(0, part.needed - part.least))
+                rows[part] += more
+                spare -= more
     return rows
 
 
 # -------------------------------------------------------------------------------------- the verdict
 
 
-def _headline(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
-    """The verdict, and the sentence that says most about it."""
-    from reprocheck.cli.summary import STYLES
-    from reprocheck.report import text, why
-
-    for row in out.wrapped(check.verdict.title, 0):
-        yield out.style(row, STYLES[check.verdict.verdict])
+def _headline(check: Check, out: Stream) -> Iterator[Part]:
+    """The sentences that say most about the verdict."""
     lead = why.lead(check)
-    between = text.line(check.between.sentence) if check.between else ""
-    reason = text.line(check.verdict.reason)
     if lead:
-        yield from (out.style(row, "bold") for row in out.wrapped(lead, 2, rows["lead"]))
-    if between:
-        yield from out.wrapped(between, 2, rows["between"])
+        yield _paragraph(out, "lead", lead, "bold")
+    if check.between:
+        yield _paragraph(out, "between", text.line(check.between.sentence))
     if not lead or check.verdict.verdict != "not_reproducible":
-        yield from out.wrapped(reason, 2, rows["reason"] if lead else rows["reason"] + 2)
+        more = 0 if lead else LONGER_REASON
+        yield _paragraph(out, "reason", text.line(check.verdict.reason), more=more)
 
 
-def _found(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
+def _found(check: Check, out: Stream) -> Iterator[Part]:
     """The losses, the first rung that differs, the proof, and the best cause with its line."""
-    from reprocheck.report import compared, text
-
     for name, what in compared.sides(check):
         yield _row(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
         yield _row(out, title, facts)
-    if said := _losses(check):
-        yield from _rows(out, "losses", said, rows["losses"])
-    if said := _where(check):
-        yield _row(out, "where", said)
+    losses = _losses(check)
+    if losses:
+        yield _labelled(out, "losses", losses)
+    where = _where(check)
+    if where:
+        yield _row(out, "where", where)
     if check.search is not None:
-        proved = check.search.smallest or check.search.patch
-        yield from _rows(
-            out,
-            "proof" if proved else "search",
-            text.line(check.search.sentence),
-            rows["proof"],
-            "bold",
-        )
+        label = "proof" if check.search.smallest or check.search.patch else "search"
+        yield _labelled(out, label, text.line(check.search.sentence), "bold", name="proof")
     for cause in check.causes[:1]:
-        yield from _cause(cause, out, rows, with_evidence=check.search is None)
+        yield from _cause(cause, out, with_evidence=check.search is None)
 
 
 def _losses(check: Check) -> str:
     """Of the check that decides: both losses, how far they are apart and may be."""
-    from reprocheck.cli.summary import deciding, shown_loss
-    from reprocheck.report import text, words
-
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
-        later = check.verdict.first_divergence
-        if later is None or later.reference is None or later.value is None:
-            return ""
-        return (
-            f"iteration {later.iteration:,}: {shown_loss(later.reference)},"
-            f" {shown_loss(later.value)}"
-        )
-    place = f" of rank {row.rank}" if words.rank_count(check) > 1 else ""
-    other = f" (run {row.run})" if len(check.runs) > 2 else ""
-    said = (
-        f"iteration {row.iteration:,}{place}: {shown_loss(row.reference)},"
-        f" {shown_loss(row.value)}{other}"
-    )
+        return _later_losses(check)
+    rank = f" of rank {row.rank}" if words.rank_count(check) > 1 else ""
+    run = f" (run {row.run})" if len(check.runs) > 2 else ""
+    losses = f"{shown_loss(row.reference)}, {shown_loss(row.value)}{run}"
+    apart = f"{text.number(row.max_difference)} apart, {text.number(row.allowed)} allowed"
+    return f"iteration {row.iteration:,}{rank}: {losses}; {apart}{_bits(check, row.iteration)}"
+
+
+def _later_losses(check: Check) -> str:
+    """Both losses at the first divergence, where the checks themselves pass."""
+    later = check.verdict.first_divergence
+    if later is None or later.reference is None or later.value is None:
+        return ""
     return (
-        f"{said}; {text.number(row.max_difference)} apart, {text.number(row.allowed)}"
-        f" allowed{_bits(check, row.iteration)}"
+        f"iteration {later.iteration:,}: {shown_loss(later.reference)}, {shown_loss(later.value)}"
     )
 
 
 def _bits(check: Check, iteration: int) -> str:
     """Where the losses differ at all, if that is before `iteration`."""
     first = check.verdict.bitwise.first_iteration
-    return (
-        f"; bits differ from iteration {first:,} on"
-        if first is not None and first < iteration
-        else ""
-    )
+    if first is None or first >= iteration:
+        return ""
+    return f"; bits differ from iteration {first:,} on"
 
 
 def _where(check: Check) -> str:
     """`batch: DataLoader[0] (loader), iteration 1, gross`."""
-    from reprocheck.report import why
-
     rung = why.leading(check)
     if rung is None:
         return ""
@@ -188,141 +210,158 @@ def _where(check: Check) -> str:
     return f"{rung.rung}: {place}" if place else rung.rung
 
 
-def _cause(
-    cause: Cause, out: Stream, rows: Mapping[str, int], *, with_evidence: bool
-) -> Iterator[str]:
-    from reprocheck.report import text, why
-
-    yield from _rows(out, "cause", why.cause_title(cause), rows["cause"], "bold")
-    evidence = " ".join(map(text.line, cause.evidence[:1] if with_evidence else ()))
-    if evidence:
-        yield from _rows(out, "", evidence, rows["evidence"])
+def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Part]:
+    yield _labelled(out, "cause", why.cause_title(cause), "bold")
+    if with_evidence and cause.evidence and text.line(cause.evidence[0]):
+        yield _labelled(out, "", text.line(cause.evidence[0]), name="evidence")
     if cause.source:
-        place = out.cut_head(why.origin(cause.source), _room(out))
-        room = _room(out) - len(place)
-        code = (
-            f"  {text.line(cause.source.text)}"
-            if cause.source.text and room > SHORTEST_CODE
-            else ""
-        )
-        yield _row(out, "line", place + code)
+        room = _room(out)
+        place = out.cut_head(why.origin(cause.source), room)
+        code = text.line(cause.source.text)
+        fits = code and room - len(place) > SHORTEST_CODE
+        yield _row(out, "line", f"{place}  {code}" if fits else place)
 
 
 # --------------------------------------------------------------------------------------- what to do
 
 
-def _answer(check: Check, out: Stream, room: int) -> list[str]:
+def _answer(check: Check, out: Stream, room: int) -> list[Text]:
     """The fix; the end of the log of a run that did not end well; what is known where nothing was
     recorded.
     """
-    from reprocheck.report import repair
-
-    if check.verdict.verdict in ("script_failed", "timed_out"):
-        return _log(check, out, room)
+    bad = ended_badly(check)
+    if bad is not None:
+        return _log(bad, out, room)
     found = repair.best(check)
     if found is not None:
         return _fix(found, out, room)
-    silent = not check.verdict.comparisons or any(not run.traces for run in check.runs)
-    return (
-        _within([row for text in check.coverage for row in _rows(out, "", text, 3)], room, out)
-        if silent
-        else []
-    )
+    if not nothing_recorded(check):
+        return []
+    said = [row for sentence in check.coverage for row in _rows(out, "", sentence, COVERAGE)]
+    return _within(said, room, out)
 
 
-def _fix(found: Repair, out: Stream, room: int) -> list[str]:
+def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
     if found.kind == "words":
         return _rows(out, "fix", found.text, room)
-    lines = found.text.split("\n")
-    said = [
-        row.rstrip()
-        for row in _rows(out, "patch" if found.kind == "patch" else "fix", found.said, SAID)
+    label = "patch" if found.kind == "patch" else "fix"
+    said = _rows(out, label, found.said, SAID)
+    room = max(1, room - len(said))
+    styles = PATCH_STYLES if found.kind == "patch" else {}
+    style = "" if found.kind == "patch" else "cyan"
+    code = [
+        out.text(f"    {line}".rstrip(), styles.get(line[:1], style))
+        for line in _most_telling(found, room)
     ]
-    room -= len(said)
+    return [*said, *_within(code, room, out)]
+
+
+def _most_telling(found: Repair, room: int) -> list[str]:
+    """The lines of a fix; where they do not fit, those that are changed, and none that is empty."""
+    lines = found.text.split("\n")
     if found.kind == "patch" and len(lines) > room:
         lines = [line for line in lines if line[:1] in ("+", "-") and not line.startswith("+++")]
     if len(lines) > room:
         lines = [line for line in lines if line and not line.startswith("--- ")]
-    styles = {"+": "green", "-": "red"} if found.kind == "patch" else {}
-    style = "" if found.kind == "patch" else "cyan"
-    code = [
-        f"    {out.style(out.fit(line), styles.get(line[:1], style))}".rstrip() for line in lines
-    ]
-    return [*said, *_within(code, max(1, room), out)]
+    return lines
 
 
-def _within(rows: list[str], room: int, out: Stream) -> list[str]:
+def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
     """The first rows, and how many are left out."""
     if len(rows) <= room:
         return rows
-    return [
-        *rows[: room - 1],
-        out.style(out.fit(f"    … {len(rows) - room + 1} more lines (-v)"), "dim"),
-    ]
+    hidden = len(rows) - room + 1
+    return [*rows[: room - 1], out.text(f"    … {hidden} more lines (-v)", "dim")]
 
 
-def _log(check: Check, out: Stream, room: int) -> list[str]:
-    """The end of the log of the first run that failed or was ended."""
-    from reprocheck.report import words
-
-    bad: Run | None = next(
-        (run for run in check.runs if run.record.ended in ("failed", "timed_out")), None
-    )
-    if bad is None:
-        return []
-    from reprocheck.cli.summary import tail
-
-    head = out.wrapped(f"Run {bad.number} {words.ending(bad)}. The end of its log:", 2, 1)
-    rows = tail(bad, out.width - 6)[-(room - 1) :]
-    return [*head, *("  " + out.style(out.fit("│ "), "dim") + row for row in rows)]
+def _log(run: Run, out: Stream, room: int) -> list[Text]:
+    """The end of the log of a run that failed or was ended."""
+    head = out.wrapped(tail_title(run), INDENT, 1)
+    rows = tail(run, out.width - 6)[-(room - 1) :]
+    return [*head, *(out.joined("  ", ("│ ", "dim"), row) for row in rows)]
 
 
 # ------------------------------------------------------------------------------------ and what else
 
 
-def _aside(check: Check, out: Stream, rows: Mapping[str, int]) -> Iterator[str]:
+def _aside(check: Check, out: Stream) -> Iterator[Part]:
     """What limits the verdict, the first sentence of each: controls that were on, state of run 1,
-    the environment, caveats.
+    the environment, caveats. Then what is not printed.
     """
-    from reprocheck.cli.summary import environment_said, state_said
-    from reprocheck.report import controls, text, words
-
-    caveats = [one for one in words.caveats(check) if one != check.state_caveat]
-    told = (
-        ("controls", [controls.names(check.record.controls)] if check.record.controls else []),
-        ("conflict", [controls.conflict_sentence(one) for one in controls.conflicts(check)]),
-        ("state left", [state_said(check)] if check.state_left else []),
+    on = check.record.controls
+    conflicts = controls.conflicts(check)
+    told: tuple[tuple[str, list[str]], ...] = (
+        ("controls", [controls.names(on)] if on else []),
+        ("conflict", [controls.conflict_sentence(one) for one in conflicts]),
+        ("state left", [state_said(check)]),
         ("environment", environment_said(check)),
-        ("caveat", caveats),
+        ("caveat", caveats_said(check)),
     )
     for label, sentences in told:
-        if sentences:
+        if any(sentences):
             more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
-            yield from _rows(out, label, text.line(sentences[0]), rows.get(label, 1), end=more)
+            yield _labelled(out, label, text.line(sentences[0]), end=more)
+    hidden = _hidden(check)
+    if hidden:
+        yield _labelled(out, "more", f"-v prints {hidden}")
 
 
-def _hidden(check: Check, out: Stream) -> Iterator[str]:
+def _hidden(check: Check) -> str:
     """What `--verbose` adds."""
-    from reprocheck.report import text
-
-    others = [cause.code for cause in check.causes[1:]]
-    named = ", ".join(others[:4]) + (", …" if len(others) > 4 else "")
+    found = check.scan is not None and bool(check.scan.findings)
     parts = [
-        f"{text.count(len(others), 'more cause')} ({named})" if others else "",
-        "the ladder" if check.ladder else "",
-        "what was tried" if check.search else "",
-        "what the scan finds" if check.scan and check.scan.findings else "",
-        "both checks" if check.verdict.comparisons else "",
+        (bool(check.causes[1:]), _other_causes(check)),
+        (check.ladder is not None, "the ladder"),
+        (check.search is not None, "what was tried"),
+        (found, "what the scan finds"),
+        (bool(check.verdict.comparisons), "both checks"),
     ]
-    if any(parts):
-        yield from _rows(out, "more", "-v prints " + ", ".join(filter(None, parts)), 1)
+    return ", ".join(part for there, part in parts if there)
 
 
-def _row(out: Stream, label: str, said: str) -> str:
+def _other_causes(check: Check) -> str:
+    codes = [cause.code for cause in check.causes[1:]]
+    more = ", …" if len(codes) > MOST_CODES else ""
+    return f"{text.count(len(codes), 'more cause')} ({', '.join(codes[:MOST_CODES])}{more})"
+
+
+# --------------------------------------------------------------------------------------------- rows
+
+
+def _paragraph(out: Stream, name: str, said: str, style: str = "", more: int = 0) -> Part:
+    """A text without a label."""
+
+    def draw(most: int | None) -> list[Text]:
+        return [_styled(row, style) for row in out.wrapped(said, INDENT, most)]
+
+    return Part(name, ROWS[name] + more, draw)
+
+
+def _labelled(
+    out: Stream, label: str, said: str, style: str = "dim", *, name: str = "", end: str = ""
+) -> Part:
+    """A text beside a label, which is its name unless that is given."""
+    name = name or label
+    return Part(name, ROWS.get(name, 1), lambda most: _rows(out, label, said, most, style, end))
+
+
+def _row(out: Stream, label: str, said: str) -> Part:
     """One row, cut to the width."""
-    label = out.cut(label, LABEL)
-    cut = out.cut(said, _room(out))
-    return f"  {out.style(label, 'dim')}{' ' * (LABEL + 2 - len(label))}{cut}".rstrip()
+    label, said = out.cut(label, LABEL), out.cut(said, _room(out))
+    row = out.joined("  ", (f"{label:<{LABEL}}", "dim"), "  ", said)
+    row.rstrip()
+    return Part("", 1, lambda _: [row])
+
+
+def _rows(
+    out: Stream, label: str, said: str, most: int | None, style: str = "dim", end: str = ""
+) -> list[Text]:
+    rows = out.labelled_rows(
+        label, said, style, indent=INDENT, label_width=LABEL, most=most, end=end
+    )
+    for row in rows:
+        row.rstrip()
+    return rows
 
 
 def _room(out: Stream) -> int:
@@ -330,7 +369,6 @@ def _room(out: Stream) -> int:
     return out.width - 1 - LABEL - 4
 
 
-def _rows(
-    out: Stream, label: str, said: str, most: int, style: str = "dim", end: str = ""
-) -> list[str]:
-    return out.labelled_rows(label, said, style, indent=2, label_width=LABEL, most=most, end=end)
+def _styled(row: Text, style: str) -> Text:
+    row.stylize(style)
+    return row

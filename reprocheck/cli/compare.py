@@ -81,15 +81,23 @@ def compare(
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     target = destination(format, output_file)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    if against is None:
-        if sides is None or len(sides) != 2:
-            raise UsageError(
-                f"compare takes two recordings, not {len(sides or ())}.",
-                "reprocheck compare run-a.zip run-b.zip, or reprocheck compare --against COMMIT"
-                " train.py",
-            )
-        return _recordings(Path(sides[0]), Path(sides[1]), held, console, target, force=force)
-    return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
+    try:
+        if against is not None:
+            return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
+        first, second = _two(sides or [])
+        return _recordings(first, second, held, console, target, force=force)
+    finally:
+        console.clear()
+
+
+def _two(sides: list[str]) -> tuple[Path, Path]:
+    if len(sides) != 2:
+        raise UsageError(
+            f"compare takes two recordings, not {len(sides)}.",
+            "reprocheck compare run-a.zip run-b.zip, or reprocheck compare --against COMMIT"
+            " train.py",
+        )
+    return Path(sides[0]), Path(sides[1])
 
 
 def _recordings(
@@ -158,6 +166,7 @@ def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: 
     from reprocheck.workflow.check import recorded
 
     check = recorded(entry, held, folder, console)
+    console.clear()
     if record.failed(check):
         summary.print_verdict(check, console)
         raise UsageError(

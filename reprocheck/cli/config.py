@@ -46,7 +46,8 @@ def config(
     values = max(len(_shown(setting.value)) for setting in held.provenance)
     for option, setting in zip(OPTIONS, held.provenance, strict=True):
         row = f"{option.key:<{names}}  {_shown(setting.value):<{values}}  "
-        out.line(row + out.style(setting.origin, "dim" if setting.origin == "default" else "bold"))
+        style = "dim" if setting.origin == "default" else "bold"
+        out.line(out.joined(row, (setting.origin, style)))
     return 0
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from reprocheck._version import __version__
 from reprocheck.cli.progress import Progress, duration
@@ -13,22 +14,29 @@ from reprocheck.cli.terminal import Stream
 from reprocheck.model import RunRecord
 from reprocheck.settings import Settings
 
-REDRAW = 0.1
-"""Seconds between two drawings of the live line."""
+if TYPE_CHECKING:
+    from rich.live import Live
+
 TICK = 0.5
-"""Seconds after which the time on it goes on by itself."""
+"""Seconds after which it is asked again whether a sign of life is due."""
 HEARTBEAT = 60.0
 """Seconds of silence after which a line is written where there is no live line: CI systems end jobs
-that say nothing.
+that print nothing.
 """
+ENDINGS: Mapping[str, str] = {
+    "completed": "ran to its end",
+    "stopped": "stopped",
+    "timed_out": "timed out",
+    "interrupted": "interrupted",
+}
 
 
 class Console:
     """The terminal of one check: `out` takes the verdict, `err` progress and remarks.
 
-    On a terminal, one live line a run that its last line replaces; else a few plain lines, and one
-    a minute where nothing else is said. Quiet: nothing but errors, the verdict and the report's
-    place.
+    On a terminal, one live line for the newest run, above it the last line of each run before; else
+    a few plain lines, and one a minute where nothing else is printed. Quiet: nothing but errors,
+    the verdict and the report's place.
     """
 
     def __init__(
@@ -44,11 +52,10 @@ class Console:
         self.verbose = settings.verbose
         self.rows = 0
         """Rows that stay on `err`."""
-        self._live = self.err.tty and not settings.quiet and not settings.show_output
+        self._drawing = self.err.live and not settings.quiet and not settings.show_output
+        self._live: Live | None = None
         self._clock = clock
         self._lock = threading.Lock()
-        self._drawn_at = float("-inf")
-        self._drawn = False
         self._spoke_at = clock()
         self._progress = Progress(settings.runs, settings.steps)
         self._aside = False
@@ -92,20 +99,20 @@ class Console:
         self._stage(f"{name if len(name) < 30 else short}, ", of=2)
         self._progress.expect(most)
         said = f"trying {short}: {why}"
-        if self._live and not self.verbose:
-            self._show(said)
-        else:
+        if self.verbose or not self._drawing:
             self.remark(said, style="bold")
+        else:
+            self._mention(said)
 
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
         self._progress.started(number, of, self._clock())
+        self._show()
         self._tick()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Redraws the live line, a few times a second."""
+        """The live line has it when it is drawn next."""
         self._progress.advanced(number, iteration, loss)
-        self._draw(number)
 
     def silent(self, number: int, seconds: float) -> None:
         """Says so after 60 s without an event, and again whenever that time has doubled."""
@@ -150,49 +157,50 @@ class Console:
     def status(self, text: str) -> None:
         """What reprocheck itself is doing, on the live line."""
         self._doing = text
-        self._show(text)
+        self._show()
         self._tick()
 
     def remark(self, text: str, style: str = "") -> None:
-        """Lines on stderr that stay."""
+        """Lines on stderr that stay, above the live line."""
         if self.quiet:
             return
         with self._lock:
-            self._erase()
             self._spoke_at = self._clock()
-            self.rows += len(self.err.wrapped(text, 0))
-            self.err.paragraph(text, style=style)
+            rows = self.err.wrapped(text)
+            self.rows += len(rows)
+            for row in rows:
+                self.err.line(row, style)
 
     def heading(self, text: str, command: str) -> None:
         """A paragraph on `out` that leads to a command: what the demo says."""
         if self.quiet:
             return
-        with self._lock:
-            self._erase()
-            self.out.line()
-            self.out.paragraph(text, style="bold")
-            self.out.line(self.out.style(f"$ {command}", "cyan"))
-            self.out.line()
+        self._erase()
+        self.out.line()
+        self.out.paragraph(text, style="bold")
+        self.out.line(f"$ {command}", "cyan")
+        self.out.line()
 
     def clear(self) -> None:
         """Removes the live line, and stops its clock."""
         self._doing = ""
         self._progress.under_way.clear()
-        with self._lock:
-            self._erase()
+        self._erase()
 
     def beat(self) -> None:
-        """What the clock does: the newest run's time goes on, on the live line, else in a line a
-        minute.
-        """
-        number = max(tuple(self._progress.under_way), default=None)
-        if self._live and number is not None:
-            self._draw(number)
-        if self.quiet or self._live or self._clock() - self._spoke_at < HEARTBEAT:
+        """What the clock does where there is no live line: a line a minute."""
+        if self.quiet or self._drawing or self._clock() - self._spoke_at < HEARTBEAT:
             return
-        said = self._progress.line(number, self._clock()) if number is not None else self._doing
+        said = self._now()
         if said:
             self.remark(said)
+
+    def _now(self) -> str:
+        """What is under way: the newest run, else what reprocheck itself does."""
+        number = max(tuple(self._progress.under_way), default=None)
+        if number is None:
+            return self._doing
+        return self._progress.line(number, self._clock())
 
     def _stage(self, name: str, *, of: int) -> None:
         """Runs beside those of the check follow: what stays of them is a line at most."""
@@ -204,29 +212,32 @@ class Console:
         if self.verbose:
             self.remark(text, style="bold")
         else:
-            self._show(text)
+            self._mention(text)
 
-    def _draw(self, number: int) -> None:
-        """The live line of a run, unless it was drawn a moment ago."""
-        now = self._clock()
-        if self._live and now - self._drawn_at >= REDRAW:
-            with self._lock:
-                self._write_live(self._progress.line(number, now))
+    def _mention(self, text: str) -> None:
+        """On the live line until a run starts."""
+        if self._drawing:
+            self._doing = text
+            self._show()
 
-    def _show(self, text: str) -> None:
-        if self._live:
-            with self._lock:
-                self._write_live(text)
+    def _show(self) -> None:
+        """Draws the live line from now on."""
+        if not self._drawing:
+            return
+        with self._lock:
+            if self._live is None:
+                self._live = self.err.live_line(self._now)
+                self._live.start(refresh=True)
 
-    def _write_live(self, text: str) -> None:
-        """Nothing is drawn for an empty text: the run was over before its line was made."""
-        if text:
-            self._drawn_at, self._drawn = self._clock(), True
-            self.err.live(self.err.clip(text))
+    def _erase(self) -> None:
+        with self._lock:
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
 
     def _tick(self) -> None:
-        """Beats as long as anything is under way."""
-        if self.quiet or self._ticking:
+        """Beats as long as anything is under way, where there is no live line."""
+        if self.quiet or self._drawing or self._ticking:
             return
         self._ticking = True
 
@@ -238,21 +249,11 @@ class Console:
 
         threading.Thread(target=tick, daemon=True).start()
 
-    def _erase(self) -> None:
-        if self._drawn:
-            self.err.live()
-            self._drawn = False
-
 
 def _ending(record: RunRecord) -> str:
-    if record.ended == "failed":
-        status = record.exit_status
-        if status is None:
-            return "failed"
-        return f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
-    return {
-        "completed": "ran to its end",
-        "stopped": "stopped",
-        "timed_out": "timed out",
-        "interrupted": "interrupted",
-    }[record.ended]
+    if record.ended != "failed":
+        return ENDINGS[record.ended]
+    status = record.exit_status
+    if status is None:
+        return "failed"
+    return f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"

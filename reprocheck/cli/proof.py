@@ -6,54 +6,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reprocheck.cli.terminal import Stream
+from reprocheck.cli.labels import Labels
+from reprocheck.cli.sentences import PATCH_STYLES
+from reprocheck.report import controls, text, why
 
 if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
     from reprocheck.model import Check, Search, Tried
 
 LABEL, NAME, CLASS = 10, 16, 19
 ARM = 32
 """Columns of the labels, of a control's name and class, and of the controls of an arm."""
-_STYLES = {"+": "green", "-": "red"}
-"""Of the rows of a patch, by their first character."""
+MOST_OVERRIDES = 3
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
     """What the search over controls found, how sure that is, and what was tried; every override
     where `every`.
     """
-    from reprocheck.report import controls, text
-
     search = check.search
     if search is None:
         return
-    out.labelled("proof", text.line(search.sentence), "bold", indent=2, label_width=LABEL)
+    labels = Labels(out, LABEL)
+    labels.row("proof", text.line(search.sentence), "bold")
     if search.confidence:
-        out.labelled("", text.line(search.confidence), indent=2, label_width=LABEL)
+        labels.row("", text.line(search.confidence))
     _print_tried(search, out)
-    if said := controls.cost(search):
-        out.labelled("cost", said, "dim", indent=2, label_width=LABEL)
-    for name, why in controls.unavailable(check):
-        out.labelled("no effect", f"{name}: {text.line(why)}", "dim", indent=2, label_width=LABEL)
-    _print_overrides(check, out, every=every)
+    cost = controls.cost(search)
+    if cost:
+        labels.row("cost", cost)
+    for name, reason in controls.unavailable(check):
+        labels.row("no effect", f"{name}: {text.line(reason)}")
+    _print_overrides(check, labels, every=every)
     out.line()
     if search.patch:
-        out.labelled("patch", controls.checked(search), "dim", indent=2, label_width=LABEL)
-        for row in controls.patch(search).split("\n"):
-            out.line(f"    {out.style(out.fit(row), _STYLES.get(row[:1], ''))}".rstrip())
+        labels.row("patch", controls.checked(search))
+        labels.code(controls.patch(search), PATCH_STYLES)
         out.line()
 
 
 def _print_tried(search: Search, out: Stream) -> None:
-    from reprocheck.report import controls, text
-
-    for number, one in enumerate(search.tried):
+    label = "tried"
+    for one in search.tried:
         name = controls.arm(one)
         shown = name if len(name) <= ARM else f"{len(one.controls)} controls"
         row = f"{shown:<{ARM}} {text.count(one.runs, 'run'):<8} {controls.outcome(one)}"
-        label = "" if number else "tried"
-        gap = " " * (LABEL + 2 - len(label))
-        out.line(f"  {out.style(label, 'dim')}{gap}{out.style(out.fit(row), _style(one))}")
+        out.line(out.joined("  ", (f"{label:<{LABEL}}", "dim"), "  ", (row, _style(one))))
+        label = ""
 
 
 def _style(tried: Tried) -> str:
@@ -62,40 +61,35 @@ def _style(tried: Tried) -> str:
     return "green" if tried.agrees and tried.diverges_from is None else ""
 
 
-def _print_overrides(check: Check, out: Stream, *, every: bool) -> None:
+def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
     """Values of the user's that controls replaced on the way."""
-    from reprocheck.report import controls, text, why
-
-    found = controls.overrides(check)
-    for number, one in enumerate(found if every else found[:3]):
+    said = []
+    for one in controls.overrides(check):
         where = f" ({why.origin(one.source)})" if one.source else ""
-        said = (
-            f"{one.control}: {text.line(one.what)} was {controls.value(one.old)}, became"
-            f" {controls.value(one.new)}{where}"
-        )
-        out.labelled("" if number else "overrode", said, "dim", indent=2, label_width=LABEL)
-    if len(found) > 3 and not every:
-        out.labelled(
-            "", f"and {len(found) - 3} more (-v prints them)", "dim", indent=2, label_width=LABEL
-        )
+        change = f"was {controls.value(one.old)}, became {controls.value(one.new)}"
+        said.append(f"{one.control}: {text.line(one.what)} {change}{where}")
+    shown = said if every else said[:MOST_OVERRIDES]
+    hidden = len(said) - len(shown)
+    more = [f"and {hidden} more (-v prints them)"] if hidden else []
+    labels.column("overrode", [*shown, *more])
 
 
 def print_controls(check: Check, out: Stream) -> None:
     """The controls under which the runs of the check were made: class, what each touched, and what
-    stood against them.
+    conflicted with them.
     """
-    from reprocheck.report import controls
-
-    for number, name in enumerate(check.record.controls):
-        label = "" if number else "controls"
-        said = f"{name:<{NAME}}{controls.control_class(name):<{CLASS}}{controls.acted(check, name)}"
-        out.labelled(label, said, "dim", indent=2, label_width=LABEL)
+    labels = Labels(out, LABEL)
+    labels.column(
+        "controls",
+        (
+            f"{name:<{NAME}}{controls.control_class(name):<{CLASS}}{controls.acted(check, name)}"
+            for name in check.record.controls
+        ),
+    )
     for conflict in controls.conflicts(check):
-        out.labelled(
-            "conflict", controls.conflict_sentence(conflict), "yellow", indent=2, label_width=LABEL
-        )
+        labels.row("conflict", controls.conflict_sentence(conflict), "yellow")
     if check.search is None:
-        for name, why in controls.unavailable(check):
-            out.labelled("no effect", f"{name}: {why}", "yellow", indent=2, label_width=LABEL)
+        for name, reason in controls.unavailable(check):
+            labels.row("no effect", f"{name}: {reason}", "yellow")
     if check.record.controls:
         out.line()

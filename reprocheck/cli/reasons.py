@@ -6,92 +6,78 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reprocheck.cli.terminal import Stream
+from reprocheck.cli.labels import Labels
+from reprocheck.report import static, text, why
 
 if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
     from reprocheck.model import Cause, Check, Ladder
     from reprocheck.model.static import StaticScan
     from reprocheck.report.why import Row
 
 NAME, STATUS, LABEL = 21, 14, 10
+MOST_NAMED = 5
+"""Causes of which only the code is printed."""
 
 
 def print_ladder(ladder: Ladder, out: Stream) -> None:
     """A row for each rung: its name, `equal`, `differs` or `not recorded`, and where; an arrow at
     the first that differs.
     """
-    from reprocheck.report import why
-
     for row in why.rows(ladder):
-        weak = "red" if row.differs else "dim"
-        out.line(_drawn(row, out), "bold red" if row.first else weak)
+        out.line(_drawn(row, out), _style(row))
     out.line()
 
 
+def _style(row: Row) -> str:
+    if row.first:
+        return "bold red"
+    return "red" if row.differs else "dim"
+
+
 def _drawn(row: Row, out: Stream) -> str:
-    arrow = "→ " if row.first else "  "
+    arrow = out.fit("→ ") if row.first else "  "
     head = f"{arrow}{row.name:<{NAME}}{row.status:<{STATUS}}"
-    return out.clip(f"{out.fit(head)}{row.where}".rstrip())
+    return out.cut(f"{head}{row.where}".rstrip(), out.width - 1)
 
 
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
     """The best cause, or those that are confirmed; all of them where `every`."""
-    shown = (
-        len(check.causes)
-        if every
-        else max(1, sum(cause.confidence == "confirmed" for cause in check.causes))
-    )
+    confirmed = sum(cause.confidence == "confirmed" for cause in check.causes)
+    shown = len(check.causes) if every else max(1, confirmed)
     for cause in check.causes[:shown]:
         _print_cause(cause, out)
-    hidden = len(check.causes) - shown
-    if hidden > 0:
-        others = ", ".join(cause.code for cause in check.causes[shown : shown + 5]) + (
-            ", …" if hidden > 5 else ""
-        )
-        out.labelled(
-            "also",
-            f"{others} (-v prints them; the report has them, too)",
-            "dim",
-            indent=2,
-            label_width=LABEL,
-        )
+    hidden = [cause.code for cause in check.causes[shown:]]
+    if hidden:
+        more = ", …" if len(hidden) > MOST_NAMED else ""
+        others = ", ".join(hidden[:MOST_NAMED]) + more
+        Labels(out, LABEL).row("also", f"{others} (-v prints them; the report has them, too)")
         out.line()
 
 
 def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
     """How much the scan finds and what of it ran; the places where `every`."""
-    from reprocheck.report import static
-
-    out.labelled("scan", static.sentence(scan), "dim", indent=2, label_width=LABEL)
-    for one, (code, place, message, state) in (
-        zip(scan.findings, static.rows(scan), strict=True) if every else ()
-    ):
-        out.labelled(
-            "", f"{place} {code}, {one.severity}, {state}: {message}", indent=2, label_width=LABEL
-        )
+    labels = Labels(out, LABEL)
+    labels.row("scan", static.sentence(scan))
+    if every:
+        for one, row in zip(scan.findings, static.rows(scan), strict=True):
+            code, place, message, state = row
+            labels.row("", f"{place} {code}, {one.severity}, {state}: {message}")
     out.line()
 
 
 def _print_cause(cause: Cause, out: Stream) -> None:
-    from reprocheck.report import text, why
-
-    out.labelled("cause", why.cause_title(cause), "bold", indent=2, label_width=LABEL)
+    labels = Labels(out, LABEL)
+    labels.row("cause", why.cause_title(cause), "bold")
     for sentence in cause.evidence:
-        out.labelled("", text.line(sentence), indent=2, label_width=LABEL)
+        labels.row("", text.line(sentence))
     if cause.source:
         code = text.line(cause.source.text)
-        out.labelled(
-            "line",
-            why.origin(cause.source) + (f"  {code}" if code else ""),
-            "dim",
-            indent=2,
-            label_width=LABEL,
-        )
+        labels.row("line", f"{why.origin(cause.source)}  {code}".rstrip())
     fix = why.fix(cause)
     if fix and why.is_code(fix):
-        out.line("  " + out.style("fix", "dim"))
-        for line in fix.split("\n"):
-            out.line(f"    {out.style(line, 'cyan')}".rstrip())
+        out.line("  fix", "dim")
+        labels.code(fix, "cyan")
     elif fix:
-        out.labelled("fix", fix, "dim", indent=2, label_width=LABEL)
+        labels.row("fix", fix)
     out.line()

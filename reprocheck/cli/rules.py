@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,10 +11,15 @@ import typer
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from reprocheck.cli.terminal import Stream
     from reprocheck.rules import Entry
 
 LABEL = 9
+GAP = 2
+"""Columns between those of the table."""
+SHORTEST_TITLE = 20
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -73,31 +80,39 @@ def _one(code: str) -> Entry:
 
 
 def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
-    """One row an entry; titles are wrapped on a terminal and left whole elsewhere."""
-    import textwrap
-
-    frameworks = max(len(_frameworks(entry)) for entry in entries)
-    column = max(len(entry.code) for entry in entries) + 2
-    room = (
-        max(20, out.width - column - frameworks - 2)
-        if out.tty
-        else max(len(entry.title) for entry in entries)
-    )
-    group = ""
-    for entry in entries:
-        if entry.group != group and out.tty:
-            out.line(("" if not group else "\n") + out.style(entry.group, "bold"))
-        group = entry.group
-        first, *more = textwrap.wrap(entry.title, room)
-        code = out.style(entry.code, "cyan") + " " * (column - len(entry.code))
-        out.line(f"{code}{first:<{room}}  {out.style(_frameworks(entry), 'dim')}".rstrip())
-        for row in more:
-            out.line(" " * column + row)
-    if out.tty:
+    """One row an entry; on a terminal titles are wrapped, and each group has its name above it."""
+    widths = _widths(out, entries)
+    if not out.tty:
+        out.draw(_table(out, entries, widths))
+        return
+    for group, some in groupby(entries, key=lambda entry: entry.group):
+        out.line(group, "bold")
+        out.draw(_table(out, some, widths))
         out.line()
-        out.paragraph(
-            "`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim"
-        )
+    out.paragraph(
+        "`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim"
+    )
+
+
+def _widths(out: Stream, entries: tuple[Entry, ...]) -> tuple[int, int, int]:
+    """The columns of codes, titles and frameworks."""
+    code = max(len(entry.code) for entry in entries)
+    title = max(len(entry.title) for entry in entries)
+    frameworks = max(len(_frameworks(entry)) for entry in entries)
+    if out.tty:
+        title = max(SHORTEST_TITLE, out.width - code - frameworks - 2 * GAP)
+    return code, title, frameworks
+
+
+def _table(out: Stream, entries: Iterable[Entry], widths: tuple[int, int, int]) -> Table:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, GAP, 0, 0))
+    for width, style in zip(widths, ("cyan", "", "dim"), strict=True):
+        table.add_column(width=width, style=style)
+    for entry in entries:
+        table.add_row(out.text(entry.code), out.text(entry.title), out.text(_frameworks(entry)))
+    return table
 
 
 def _print_entry(out: Stream, entry: Entry) -> None:

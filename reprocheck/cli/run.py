@@ -77,7 +77,6 @@ def perform(
     write_patch  the file for the patch that the search finds
     """
     from reprocheck import launch
-    from reprocheck.cli import summary
     from reprocheck.cli.failure import Interrupted
 
     entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
@@ -87,6 +86,8 @@ def perform(
         check = _record(entry, held, folder, console, search=search)
         if write_patch is not None:
             _write_patch(write_patch, check, console)
+        from reprocheck.cli import summary  # with the report, loaded while the runs were under way
+
         summary.print_verdict(check, console)
         written = write(check, folder, console, target, draw=held.draw)
     except KeyboardInterrupt:
@@ -173,6 +174,7 @@ def _warm_up() -> None:
     """
     with suppress(Exception):
         from reprocheck import report
+        from reprocheck.cli import summary  # noqa: F401
 
         report.warm_up()
 

@@ -200,7 +200,8 @@ def _write(result: Result, name: str, file: Path | None) -> None:
                 "Name another file with -o.",
             ) from None
     elif name == "text":
-        out.write(text.render(result, style=out.style, width=out.width))
+        for row in text.rows(result, out.width):
+            out.line(out.joined(*row))
     else:
         out.data(render(result, name).encode())
     if name != "text":
@@ -267,16 +268,18 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     from reprocheck.cli.terminal import standard_error
 
     err = standard_error()
-    drawn = False
+    if not err.live:
+        yield None
+        return
+    bar = err.bar("files")
+    task = bar.add_task("scanning", total=None)
 
     def told(done: int, total: int) -> None:
-        nonlocal drawn
-        if total >= MANY and (done % max(1, total // 100) == 0 or done == total):
-            drawn = True
-            width = max(10, min(40, err.width - 40))
-            filled = width * done // total
-            err.live(f"scanning {'━' * filled}{' ' * (width - filled)} {done:,} of {total:,} files")
+        if total >= MANY:
+            bar.start()
+            bar.update(task, completed=done, total=total)
 
-    yield told if err.tty else None
-    if drawn:
-        err.live()
+    try:
+        yield told
+    finally:
+        bar.stop()

@@ -1,6 +1,8 @@
-"""One output stream: what it can show (colour, width, characters) and writing to it.
+"""One output stream: what it can show (colour, width, characters), and writing to it with rich.
 
-Nobody else asks a stream what it is.
+Nobody else asks a stream what it is. What stands in a text is never read as markup, and characters
+that steer a terminal are escaped before rich sees them. rich is imported when something is drawn
+with it: help, version and data need none of it.
 """
 
 from __future__ import annotations
@@ -9,20 +11,29 @@ import os
 import re
 import sys
 import textwrap
-from typing import TextIO
+from collections.abc import Callable
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from reprocheck.errors import ReportError
 
-CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress import Progress
+    from rich.table import Table
+    from rich.text import Text
+
 WIDEST = 100
-"""Longer lines are hard to read; who wants them says so with COLUMNS, off a terminal."""
+"""Longer lines are hard to read; COLUMNS asks for them, off a terminal."""
 NARROWEST = 40
+UNLIMITED = 10_000
+NARROWEST_COLUMN = 20
+"""Columns that wrapped text has in any case, however deep it is indented."""
 PLAIN_WIDTH = 80
+REDRAWS = 8
+"""Drawings of the live line a second."""
 FULL = "Send it to a place that has space."
-_OWN = f"\x1b{os.urandom(8).hex()}"
-"""Stands for the escape character in what this module writes itself: no text from elsewhere can
-hold it.
-"""
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # ESC, BEL, carriage return, C1: they steer a terminal
     # they hide or turn text around
@@ -52,7 +63,13 @@ ASCII = str.maketrans(
 
 
 class Stream:
-    """A text stream with its abilities: `tty`, `color`, `unicode`, `width`.
+    """A text stream with its abilities.
+
+    tty      whether it is a terminal
+    live     whether rows of it can be drawn again
+    color    whether it shows colours
+    unicode  whether it has more characters than those of ASCII
+    width    columns of a row
 
     Writing to a stream that nobody reads any more is silent.
     """
@@ -60,76 +77,121 @@ class Stream:
     def __init__(self, file: TextIO, *, color: str = "auto") -> None:
         self.file = file
         self.tty = _is_terminal(file)
-        self.color = _wants_color(self.tty, color)
-        self.unicode = (
-            (getattr(file, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
+        self.live = self.tty and os.environ.get("TERM") != "dumb"
+        self.color = _wants_color(self.live, color)
+        self.encoding = getattr(file, "encoding", None) or "ascii"
+        self.unicode = self.encoding.lower().replace("-", "").startswith("utf")
+        self.width = _width(file, tty=self.tty)
+
+    @cached_property
+    def rich(self) -> Console:
+        """What draws on this stream.
+
+        It is told what the stream can show, and asks nobody else: rich alone would take the width
+        of another stream's terminal.
+        """
+        from rich.console import Console
+
+        return Console(
+            file=cast("IO[str]", _Guarded(self)),
+            width=self.width,
+            force_terminal=self.tty,
+            force_interactive=self.live,
+            force_jupyter=False,
+            color_system="standard" if self.color else None,
+            no_color=not self.color,
+            markup=False,
+            emoji=False,
+            highlight=False,
         )
-        self.width = (
-            min(_columns(file) or _asked_width() or PLAIN_WIDTH, WIDEST)
-            if self.tty
-            else _asked_width() or PLAIN_WIDTH
-        )
+
+    # ------------------------------------------------------------------------------------- as it is
 
     def write(self, text: str) -> None:
         """Writes `text`: characters that the encoding has, and none that steers the terminal.
 
         ReportError where stdout has no room.
         """
-        shown = "\x1b".join(harmless(part) for part in self.fit(text).split(_OWN))
-        self._put(shown)
-
-    def live(self, text: str = "") -> None:
-        """Replaces the row of the terminal that the cursor is in."""
-        rest = harmless(self.fit(text))
-        dimmed = f"\x1b[{CODES['dim']}m{rest}\x1b[0m" if self.color and rest else rest
-        self._put(f"\r\x1b[2K{dimmed}")
+        self.put(harmless(self.fit(text)))
 
     def data(self, data: bytes) -> None:
         """Writes a report: byte for byte into a file or a pipe, as text on a terminal."""
         if self.tty:
             self.write(data.decode("utf-8", "replace"))
         else:
-            self._put(data)
+            self.put(data)
 
     def raw(self, data: bytes) -> None:
         """Passes on what the user's script printed, byte for byte."""
-        self._put(data)
+        self.put(data)
 
-    def _put(self, shown: str | bytes) -> None:
+    def put(self, shown: str | bytes) -> None:
+        """Writes to the file: the one place where that can fail."""
         try:
-            if isinstance(shown, str):
-                self.file.write(shown)
-            elif binary := getattr(self.file, "buffer", None):
-                self.file.flush()
-                binary.write(shown)
-            else:
-                self.file.write(shown.decode("utf-8", "replace"))
-            self.file.flush()
+            self._write_and_flush(shown)
         except BrokenPipeError:
             silence(self.file)
         except OSError as error:
             silence(self.file)
             if self.file is sys.stdout:
-                raise ReportError(
-                    f"Standard output cannot be written: {error.strerror or error}.", FULL
-                ) from None
+                message = f"Standard output cannot be written: {error.strerror or error}."
+                raise ReportError(message, FULL) from None
+
+    def _write_and_flush(self, shown: str | bytes) -> None:
+        if isinstance(shown, str):
+            self.file.write(shown)
+        elif binary := getattr(self.file, "buffer", None):
+            self.file.flush()
+            binary.write(shown)
+        else:
+            self.file.write(shown.decode("utf-8", "replace"))
+        self.file.flush()
 
     def fit(self, text: str) -> str:
         """`text` in characters that this stream can show."""
         if self.unicode:
             return text.encode("utf-8", "replace").decode()
-        encoding = getattr(self.file, "encoding", None) or "ascii"
-        return text.translate(ASCII).encode(encoding, "replace").decode(encoding)
+        return text.translate(ASCII).encode(self.encoding, "replace").decode(self.encoding)
 
-    def style(self, text: str, style: str) -> str:
-        """`text` in a style such as `bold red`, if this stream shows colours."""
-        if not (self.color and style and text):
-            return text
-        return f"{_OWN}[{';'.join(CODES[word] for word in style.split())}m{text}{_OWN}[0m"
+    # ------------------------------------------------------------------------------------ with rich
 
-    def line(self, text: str = "", style: str = "") -> None:
-        """Writes a line as it stands."""
-        self.write(self.style(text, style) + "\n")
+    def text(self, text: str, style: str = "") -> Text:
+        """`text` for rich: as it stands, harmless, in characters that this stream can show."""
+        from rich.text import Text
+
+        return Text(harmless(self.fit(text)), style)
+
+    def joined(self, *parts: str | tuple[str, str]) -> Text:
+        """One text of parts, some of which have a style: `"at ", ("train.py:3", "bold")`."""
+        from rich.text import Text
+
+        pairs = (part if isinstance(part, tuple) else (part, "") for part in parts)
+        return Text.assemble(*(self.text(*pair) for pair in pairs))
+
+    def line(self, text: str | Text = "", style: str = "") -> None:
+        """Writes a row as it stands, to be copied: not wrapped, tabs kept."""
+        from rich.segment import Segment, Segments
+
+        row = self.text(text) if isinstance(text, str) else text.copy()
+        row.stylize_before(style)
+        segments = [*row.render(self.rich), Segment.line()]
+        self.rich.print(Segments(segments), soft_wrap=True)
+
+    def draw(self, table: Table, *, indent: int = 0) -> None:
+        """Writes a table as wide as it is: numbers and names are never cut."""
+        from rich.text import Text
+
+        options = self.rich.options.update(width=self.columns(table))
+        for segments in self.rich.render_lines(table, options, pad=False):
+            row = Text.assemble(*((one.text, one.style or "") for one in segments))
+            row.rstrip()
+            row.pad_left(indent)
+            self.line(row)
+
+    def columns(self, table: Table) -> int:
+        """How wide a table is where nothing of it is wrapped or cut."""
+        unlimited = self.rich.options.update(width=UNLIMITED)
+        return self.rich.measure(table, options=unlimited).maximum
 
     def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
         """Writes text wrapped to the width; words are never broken."""
@@ -155,58 +217,100 @@ class Stream:
         label_width: int = 0,
         most: int | None = None,
         end: str = "",
-    ) -> list[str]:
+    ) -> list[Text]:
         """The rows that `labelled` writes, `most` of them at most."""
-        column = indent + max(label_width, len(label)) + (1 if not label_width else 2)
-        rows = self.wrapped(text, column, most, end)
-        first = rows[0][column:] if rows else ""
-        head = " " * indent + self.style(label, style) + " " * (column - indent - len(label))
-        return [head + first, *rows[1:]]
+        gap = 2 if label_width else 1
+        column = indent + max(label_width, len(label)) + gap
+        first, *more = self.wrapped(text, column, most, end)
+        head = self.joined(" " * indent, (label, style), " " * (column - indent - len(label)))
+        return [head + first[column:], *more]
 
-    def wrapped(self, text: str, indent: int, most: int | None = None, end: str = "") -> list[str]:
+    def wrapped(
+        self, text: str, indent: int = 0, most: int | None = None, end: str = ""
+    ) -> list[Text]:
         """The rows of a text at an indent; line breaks of the text are kept.
 
         Of more than `most` rows the first, the last one cut.
 
         `end` follows the text, also where that is cut.
         """
-        rows = self._all_rows(text + end, indent)
-        if most is None or len(rows) <= most:
-            return rows
-        more = self.fit(f" …{end}")
-        room = max(self.width, indent + 20) - len(more)
-        return [*rows[: most - 1], at_word(rows[most - 1], room) + more]
-
-    def _all_rows(self, text: str, indent: int) -> list[str]:
+        width = max(self.width - indent, NARROWEST_COLUMN)
+        rows = [row for line in (text + end).split("\n") for row in self._rows(line, width)]
+        if most is not None and len(rows) > most:
+            more = self.fit(f" …{end}")
+            rows[most - 1 :] = [at_word(rows[most - 1], width - len(more)) + more]
         space = " " * indent
-        width = max(self.width, indent + 20)
-        rows: list[str] = []
-        for part in self.fit(text).split("\n"):
-            rows += textwrap.wrap(
-                part,
-                width,
-                initial_indent=space,
-                subsequent_indent=space,
-                break_long_words=False,
-                break_on_hyphens=False,
-            ) or [""]
-        return rows
+        return [self.text(f"{space}{row}" if row else "") for row in rows]
 
-    def clip(self, text: str) -> str:
-        """`text` cut to fit one row of the terminal."""
-        return self.cut(text, self.width - 1)
+    def _rows(self, line: str, width: int) -> list[str]:
+        """One line in rows. rich would break a word that is longer than a row, such as a path."""
+        shown = harmless(self.fit(line))
+        wrapped = textwrap.wrap(shown, width, break_long_words=False, break_on_hyphens=False)
+        return wrapped or [""]
+
+    def live_line(self, said: Callable[[], str]) -> Live:
+        """A row that is drawn again and again, cut to the width, and gone in the end."""
+        from rich.live import Live
+
+        return Live(
+            get_renderable=lambda: self.text(self.cut(said(), self.width - 1), "dim"),
+            console=self.rich,
+            refresh_per_second=REDRAWS,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def bar(self, what: str) -> Progress:
+        """A progress bar that is gone in the end: `scanning ━━━━━ 30 of 120 files`."""
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        return Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn(f"{{task.completed:,}} of {{task.total:,}} {what}", markup=False),
+            console=self.rich,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def cut(self, text: str, room: int) -> str:
-        """`text` in characters that this stream can show, cut to `room` of them."""
-        text, more = self.fit(text), self.fit("…")
-        return text if len(text) <= room else text[: max(0, room - len(more))].rstrip() + more
+        """`text` in characters that this stream can show, cut to `room` columns."""
+        return self._cut(text, room, from_end=False)
 
     def cut_head(self, text: str, room: int) -> str:
-        """The end of `text` in characters that this stream can show, cut to `room` of them: of a
-        path and a line what names the line.
-        """
-        text, more = self.fit(text), self.fit("…")
-        return text if len(text) <= room else more + text[len(text) - max(0, room - len(more)) :]
+        """The end of `text`, cut to `room` columns: of a path and a line what names the line."""
+        return self._cut(text, room, from_end=True)
+
+    def _cut(self, text: str, room: int, *, from_end: bool) -> str:
+        from rich.cells import cell_len, set_cell_size
+
+        text, more = harmless(self.fit(text)), self.fit("…")
+        if cell_len(text) <= room:
+            return text
+        room = max(0, room - len(more))
+        if from_end:
+            return more + set_cell_size(text[::-1], room)[::-1]
+        return set_cell_size(text, room).rstrip() + more
+
+
+class _Guarded:
+    """The file of a stream as rich sees it: a write that fails is answered as everywhere here."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        self._stream.put(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Every write has flushed."""
+
+    def isatty(self) -> bool:
+        return self._stream.tty
 
 
 def at_word(text: str, room: int) -> str:
@@ -243,14 +347,19 @@ def _is_terminal(file: TextIO) -> bool:
         return False
 
 
-def _wants_color(tty: bool, color: str) -> bool:
+def _wants_color(live: bool, color: str) -> bool:
     if color != "auto":
         return color == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return tty and os.environ.get("TERM") != "dumb"
+    forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return forced or live
+
+
+def _width(file: TextIO, *, tty: bool) -> int:
+    """The columns of a row: those of the terminal, else those asked for."""
+    asked = _asked_width() or PLAIN_WIDTH
+    return min(_columns(file) or asked, WIDEST) if tty else asked
 
 
 def _columns(file: TextIO) -> int:

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from reprocheck.cli.console import Console
-from reprocheck.cli.summary import deciding, tail
+from reprocheck.cli.sentences import deciding, tail
 from reprocheck.cli.terminal import Stream
 from reprocheck.model import Comparison, Run, RunRecord
 from reprocheck.settings import Settings

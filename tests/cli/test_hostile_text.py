@@ -17,9 +17,9 @@ import pytest
 from reprocheck.cli.terminal import harmless
 from tests.conftest import clean_environment, reprocheck
 
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200f\u2028\x7f\rover"
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200f\u2028\x7f\rover[red]:bomb:"
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-OURS = re.compile(r"\r\x1b\[2K|\x1b\[[0-9;]*m|\r(?=\n)")
+OURS = re.compile(r"\r(?:\x1b\[1A)?\x1b\[2K|\x1b\[\?25[lh]|\x1b\[[0-9;]*m|\r(?=\n)")
 """The live line, our colours, and what a terminal makes of a line's end."""
 CLEAN = "import reprocheck\nfor step in range(3): reprocheck.log_loss(1.0)\n"
 
@@ -95,6 +95,7 @@ def test_a_check_of_a_script_with_a_hostile_name(workdir: Path) -> None:
     (workdir / name).write_text(CLEAN)
     written = on_terminal(["run", "--output", f"to-{HOSTILE}", name], workdir)
     assert "REPRODUCIBLE" in written and r"\u202e" in written
+    assert "[red]:bomb:" in written, "no markup"
     assert not STEERS.search(OURS.sub("", written)), ascii(written)
 
 

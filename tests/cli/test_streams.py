@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.screen import rows
 from tests.conftest import check, clean_environment, reprocheck
 
 CLEAN = "import reprocheck\nfor step in range(20):\n    print('step', step)\n    reprocheck.log_loss(1 / (step + 1))\n"
@@ -246,5 +247,9 @@ def test_on_a_terminal_one_live_line_a_run(clean: Path) -> None:
     assert re.search(
         r"\r\x1b\[2K\x1b\[2mrun 1 of 2 · iteration \d+ of 10 · loss [\d.]+ · [\d.]+ s", text
     )
-    assert re.search(r"\r\x1b\[2Krun 2 of 2 · stopped after iteration 10", text)
     assert "\x1b[1;32mREPRODUCIBLE" in text
+    assert text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l"), "the cursor is there again"
+    first, one, two, empty, verdict, *_ = rows(text)
+    assert first.startswith("reprocheck ") and (empty, verdict) == ("", "REPRODUCIBLE")
+    assert one.startswith("run 1 of 2 · stopped after iteration 10")
+    assert two.startswith("run 2 of 2 · stopped after iteration 10")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from reprocheck.scan.finding import Finding, Result, Unreadable
 from reprocheck.scan.formats import counted, mended, sentence, summary
@@ -13,25 +13,33 @@ COLORS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 MOST_NAMED = 3
 """Files of one reason that are named."""
 
-Style = Callable[[str, str], str]
-"""Puts a text into a style such as `bold red`."""
+Part = str | tuple[str, str]
+"""A text, or a text and its style, such as `bold red`."""
+Row = tuple[Part, ...]
 
 
-def render(result: Result, *, style: Style = lambda text, style: text, width: int = WIDTH) -> str:
+def render(result: Result, width: int = WIDTH) -> str:
     """All findings, files that were left out, and a sentence that counts them."""
-    rows: list[str] = []
+    return "".join(f"{_plain(row)}\n" for row in rows(result, width))
+
+
+def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
+    """The rows of `render`, with their styles."""
     for finding in result.findings:
-        rows += [*_finding(finding, style, width), ""]
+        yield from _finding(finding, width)
+        yield ()
     for said in left_out(result):
-        rows += _wrapped(said, width, "")
+        yield from _wrapped(said, width, "")
     if result.unreadable:
-        rows.append("")
-    rows += _wrapped(summary(result), width, "")
-    if text := mended(result):
-        rows += _wrapped(text, width, "")
+        yield ()
+    yield from _wrapped(summary(result), width, "")
+    yield from _wrapped(mended(result), width, "")
     if result.suppressed:
-        rows.append(f"{len(result.suppressed)} more answered by comments.")
-    return "\n".join(rows) + "\n"
+        yield (f"{len(result.suppressed)} more answered by comments.",)
+
+
+def _plain(row: Row) -> str:
+    return "".join(part if isinstance(part, str) else part[0] for part in row)
 
 
 def left_out(result: Result) -> Iterator[str]:
@@ -53,20 +61,20 @@ def left_out(result: Result) -> Iterator[str]:
         yield f"{named}{more}: {said}"
 
 
-def _finding(finding: Finding, style: Style, width: int) -> Iterator[str]:
+def _finding(finding: Finding, width: int) -> Iterator[Row]:
     fixable = " [--fix]" if finding.patchable else ""
-    place = f"{finding.place}:"
-    severity = style(finding.severity, COLORS[finding.severity])
-    yield f"{style(place, 'bold')} {severity} {style(finding.code, 'cyan')} {finding.name}{fixable}"
+    place = (f"{finding.place}:", "bold")
+    severity = (finding.severity, COLORS[finding.severity])
+    yield place, " ", severity, " ", (finding.code, "cyan"), f" {finding.name}{fixable}"
     yield from _wrapped(sentence(finding), width, "  ")
-    yield from _excerpt(finding, style, width)
+    yield from _excerpt(finding, width)
     if finding.through and not finding.through[0].startswith(f"{finding.path}:"):
         yield from _wrapped(f"reached through {' → '.join(finding.through)}", width, "  ", "    ")
     if finding.fix:
         yield from _wrapped(f"fix: {finding.fix}", width, "  ", "       ")
 
 
-def _excerpt(finding: Finding, style: Style, width: int) -> Iterator[str]:
+def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
     """The line and a caret below the part that is meant; a long line is cut around it."""
     text = finding.text.rstrip()
     if not text.strip():
@@ -84,15 +92,18 @@ def _excerpt(finding: Finding, style: Style, width: int) -> Iterator[str]:
         character if character.isprintable() else " " for character in text[cut : cut + room]
     )
     caret = "^" * max(1, min(end, cut + room) - start)
-    yield f"  {style(f'{number} |', 'dim')} {shown}"
+    yield "  ", (f"{number} |", "dim"), f" {shown}"
+    indent_of_caret = " " * (start - cut + 1)
     yield (
-        f"  {' ' * len(number)} {style('|', 'dim')}"
-        f" {' ' * (start - cut)}{style(caret, COLORS[finding.severity])}"
+        f"  {' ' * len(number)} ",
+        ("|", "dim"),
+        indent_of_caret,
+        (caret, COLORS[finding.severity]),
     )
 
 
-def _wrapped(text: str, width: int, indent: str, rest: str | None = None) -> list[str]:
-    return textwrap.wrap(
+def _wrapped(text: str, width: int, indent: str, rest: str | None = None) -> list[Row]:
+    rows = textwrap.wrap(
         text,
         width,
         initial_indent=indent,
@@ -100,3 +111,4 @@ def _wrapped(text: str, width: int, indent: str, rest: str | None = None) -> lis
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [(row,) for row in rows]

@@ -1,0 +1,172 @@
+"""The verdict with all there is: the ladder, causes, both checks, facts and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reprocheck.cli.labels import INDENT, Labels
+from reprocheck.cli.proof import print_controls, print_search
+from reprocheck.cli.reasons import print_causes, print_ladder, print_scan
+from reprocheck.cli.sentences import (
+    STYLES,
+    caveats_said,
+    deciding,
+    ended_badly,
+    environment_said,
+    nothing_recorded,
+    shown_loss,
+    state_said,
+    tail,
+    tail_title,
+)
+from reprocheck.model import Check, Comparison
+from reprocheck.report import compared, files, text, why, words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from reprocheck.cli.console import Console
+    from reprocheck.cli.terminal import Stream
+
+LABEL = 19
+_ROW_STYLES = {True: "green", False: "red", None: "yellow"}
+"""Of the row of a check, by whether it passed."""
+
+
+def print_all(check: Check, console: Console) -> None:
+    """Prints the verdict and everything that is known about it."""
+    out = console.out
+    labels = Labels(out, LABEL)
+    if out.tty and console.err.tty:
+        out.line()
+    _print_headline(check, out)
+    for label, sentence in compared.sides(check):
+        labels.row(label, sentence)
+    for title, facts, _ in compared.drift(check):
+        labels.row(title, facts)
+    if check.between is not None:
+        out.line()
+    if check.ladder is not None:
+        print_ladder(check.ladder, out)
+        print_causes(check, out, every=console.verbose)
+    if check.scan is not None:
+        print_scan(check.scan, out, every=console.verbose)
+    print_search(check, out, every=console.verbose)
+    print_controls(check, out)
+    _print_checks(check, out, every=console.verbose)
+    for label, sentence in _facts(check):
+        labels.row(label, sentence)
+    for label, sentences in _remarks(check, verbose=console.verbose):
+        style = "yellow" if label == "caveats" else "dim"
+        labels.column(label, map(text.line, sentences), style)
+    _print_log(check, out)
+
+
+def _print_headline(check: Check, out: Stream) -> None:
+    lead = why.lead(check)
+    out.paragraph(check.verdict.title, style=STYLES[check.verdict.verdict])
+    if lead:
+        out.paragraph(lead, indent=INDENT, style="bold")
+    out.paragraph(text.line(check.verdict.reason), indent=INDENT)
+    if check.between is not None:
+        out.paragraph(text.line(check.between.sentence), indent=INDENT)
+    out.line()
+
+
+# ------------------------------------------------------------------------------------------ numbers
+
+
+def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
+    """One row for each of the two checks, the worst of it; all rows where `every`."""
+    rows = check.verdict.comparisons if every else deciding(check.verdict.comparisons)
+    if not rows:
+        return
+    table = _table(check, rows, gap=2)
+    if out.columns(table) > out.width - INDENT:
+        table = _table(check, rows, gap=1)
+    out.draw(table, indent=INDENT)
+    moved = words.moved(check)
+    if moved:
+        out.paragraph(moved, indent=INDENT)
+    out.line()
+
+
+def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="dim", padding=(0, gap, 0, 0), pad_edge=False)
+    table.add_column("check")
+    for title in ("iteration", "run 1", _other_run(rows), "difference", "allowed"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("")
+    for row in rows:
+        table.add_row(*_numbers(row), _result(check, row), style=_ROW_STYLES[row.passed])
+    return table
+
+
+def _other_run(rows: Sequence[Comparison]) -> str:
+    others = {row.run for row in rows}
+    return f"run {others.pop()}" if len(others) == 1 else "other run"
+
+
+def _numbers(row: Comparison) -> list[str]:
+    """The kind of the check, its iteration, both losses, how far they are apart and may be."""
+    return [
+        row.kind,
+        f"{row.iteration:,}",
+        shown_loss(row.reference),
+        shown_loss(row.value),
+        text.number(row.max_difference),
+        text.number(row.allowed),
+    ]
+
+
+def _result(check: Check, row: Comparison) -> str:
+    """`fail (run 3, rank 1)`; runs and ranks where there are several."""
+    run = f"run {row.run}" if len(check.runs) > 2 else ""
+    rank = f"rank {row.rank}" if words.rank_count(check) > 1 else ""
+    where = ", ".join(filter(None, (run, rank)))
+    return f"{words.result(row)} ({where})" if where else words.result(row)
+
+
+def _facts(check: Check) -> list[tuple[str, str]]:
+    verdict = check.verdict
+    facts = [("recorded", words.subtitle(check))]
+    if verdict.comparisons:
+        facts.append(("bitwise", ": ".join(words.bitwise(check))))
+        facts.append(("first divergence", ": ".join(words.divergence(check))))
+    if verdict.verdict in ("reproducible", "not_reproducible"):
+        statement = compared.statement(check) if check.between else verdict.outcomes.statement
+        facts.append(("sample", statement))
+    return [(label, sentence) for label, sentence in facts if sentence]
+
+
+def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
+    """Caveats and the like, in the words of the report; those that are empty are left out."""
+    settings = [
+        f"{item.name} = {item.value} ({item.origin})"
+        for item in check.record.settings
+        if item.origin != "default"
+    ]
+    remarks: list[tuple[str, Sequence[str]]] = [
+        ("environment", environment_said(check)),
+        ("state left by run 1", [state_said(check)]),
+        ("caveats", caveats_said(check)),
+        ("coverage", check.coverage if verbose or nothing_recorded(check) else ()),
+        ("files", files.sentences(check) if verbose else ()),
+        ("settings", settings if verbose else ()),
+        ("changed to observe", [" ".join(check.changed_to_observe)]),
+    ]
+    return [(label, sentences) for label, sentences in remarks if any(sentences)]
+
+
+def _print_log(check: Check, out: Stream) -> None:
+    """The end of stderr of the first run that failed or was ended, where that is the verdict."""
+    run = ended_badly(check)
+    if run is None:
+        return
+    out.line()
+    out.paragraph(tail_title(run), indent=INDENT)
+    for row in tail(run, out.width - 6):
+        out.line(out.joined("  ", ("│ ", "dim"), row))
