@@ -63,7 +63,7 @@ def test_it_imports_nothing_heavy() -> None:
     assert (
         modules_after(
             ["rules", "RC301"],
-            *HEAVY,
+            *(name for name in HEAVY if name != "rich"),  # it draws the entry
             "reprocheck.launch",
             "reprocheck.report",
             "reprocheck.explain",
