@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,40 @@ def test_the_tests_mirror_the_package() -> None:
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"child"}
     tested = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py"))}
     assert tested - folders - BESIDE == set()
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Also through imports inside functions; imports for types alone do not count."""
+    paths = [path for path in PACKAGE.rglob("*.py") if "child" not in path.parts]
+    modules = {_name(path): path for path in paths}
+    left = {name: _imported(path, modules.keys()) - {name} for name, path in modules.items()}
+    while True:
+        imported = set().union(*left.values())
+        # What imports nothing that is left, or is imported by nothing, is part of no circle.
+        inner = {name for name in left if left[name] & left.keys() and name in imported}
+        if len(inner) == len(left):
+            break
+        left = {name: left[name] for name in inner}
+    assert sorted(left) == []
+
+
+def _imported(path: Path, modules: Set[str]) -> set[str]:
+    """The modules that a file imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in for_types:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & modules or {node.module}
+    return found
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
