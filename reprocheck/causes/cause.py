@@ -15,8 +15,8 @@ from reprocheck.causes.refusals import refusal
 from reprocheck.causes.suspects import Look, Suspect, suspects
 from reprocheck.causes.suspects.path import by_clock
 from reprocheck.causes.usercode import UserCode
-from reprocheck.ladder.given import GIVEN
-from reprocheck.model import RUNGS, Cause, Check, Ladder, Rung
+from reprocheck.model import Cause, Check, Ladder, Rung
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import entry
 
 MOST = 5
@@ -78,14 +78,10 @@ def _looked_at(ladder: Ladder, first: Rung) -> list[Rung]:
     """The first rung; behind what two sides were given, the first of the training; and one that
     follows from neither.
     """
-    given = first.facts.get("kind") in ("source", *GIVEN)
+    given = isinstance(first.evidence, GivenOtherwise)
     below = ladder.first_of_training if given else None
-    independent = [
-        ladder.rung(name)
-        for name in RUNGS
-        if any(rung.facts.get("independent") == name for rung in ladder.rungs)
-    ]
-    return [first, *([below] if below is not None else []), *independent]
+    independent = ladder.rung(ladder.independent) if ladder.independent is not None else None
+    return [rung for rung in (first, below, independent) if rung is not None]
 
 
 def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: UserCode) -> Cause:

@@ -26,7 +26,7 @@ def device_of(check: Check) -> str:
 def _used(check: Check) -> Iterator[str]:
     rung = check.ladder.first_rung if check.ladder else None
     if rung is not None:
-        yield kind(rung.facts.get("device"))
+        yield kind(rung.measured.device)
     for run in check.runs:
         for trace in run.traces:
             yield from _of_facts(trace.environment)

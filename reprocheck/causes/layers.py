@@ -14,6 +14,7 @@ from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check
+from reprocheck.model.evidence import class_of
 from reprocheck.rules import entry
 
 _NAME = "unseeded-layer"
@@ -24,7 +25,7 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     of its class.
     """
     rung = check.ladder.first_rung if check.ladder is not None else None
-    kind = str(rung.facts.get("class") or "") if rung is not None else ""
+    kind = class_of(rung.evidence) if rung is not None else ""
     if not kind or not any(_lacks_line(cause) for cause in check.causes):
         return check.causes
     code = UserCode(check, folder)

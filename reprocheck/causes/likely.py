@@ -129,7 +129,7 @@ def _fixed_hash(facts: Mapping[str, object]) -> bool:
 
 def _accelerated(check: Check, rung: Rung | None) -> bool:
     """Whether a device other than the CPU may be in use."""
-    device = str(rung.facts.get("device") or "").lower() if rung else ""
+    device = rung.measured.device.lower() if rung else ""
     return any(name in device for name in _ACCELERATORS) or any(
         _has_device(facts) for facts in _facts(check)
     )

@@ -48,7 +48,8 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
     sources = code.sources
     traces = by_trace(check, folder)
     rung = check.ladder.first_rung
-    name = str(rung.facts.get("trace", "")) if rung is not None else ""
+    reached = rung.recorded_at if rung is not None else None
+    name = reached.trace if reached is not None else ""
     ran = traces.get(name) or next(iter(traces.values()), ())
     texts = _texts(code, ran)
     if not texts:
@@ -396,9 +397,8 @@ def _before(rung: Rung | None, ran: Sequence[Ran], trace: str) -> int | None:
     """
     if rung is None:
         return None
-    at = rung.facts.get("at")
-    if trace and isinstance(at, int):
-        return at
+    if trace and rung.recorded_at is not None:
+        return rung.recorded_at.at
     return max((one.at for one in ran), default=None) if rung.rung == "later" else None
 
 

@@ -4,15 +4,13 @@ makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from reprocheck.ladder.given import Given, given_at_start
 from reprocheck.ladder.shell import Made, made
 from reprocheck.model import Check, Rung
-
-STARTED = ("argument", "variable")
-"""Kinds of what a start gives."""
+from reprocheck.model.evidence import GivenOtherwise
 
 
 def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:
@@ -60,7 +58,7 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
 def _first(check: Check) -> Given | None:
     """The argument or variable that the ladder names first; None for two recordings."""
     rung = check.ladder.first_rung if check.ladder else None
-    if rung is None or rung.facts.get("kind") not in STARTED:
+    if rung is None or not isinstance(rung.evidence, GivenOtherwise) or not rung.evidence.at_start:
         return None
     if check.record.compared or len(check.runs) < 2:
         return None
@@ -69,11 +67,9 @@ def _first(check: Check) -> Given | None:
 
 def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:
     """The numbers of both runs that a rung names."""
-    seeds = rung.facts.get("seeds")
-    pairs = [*(seeds.values() if isinstance(seeds, Mapping) else ()), rung.facts.get("values")]
-    for pair in pairs:
-        if isinstance(pair, list | tuple) and len(pair) == 2:
-            yield pair[0], pair[1]
+    yield from (one.seeds for one in rung.generators.drawn if one.seeds is not None)
+    if rung.measured.values is not None:
+        yield rung.measured.values
 
 
 def _apart(first: object, second: object) -> float | None:

@@ -10,6 +10,14 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.model.evidence import (
+    ChangedAfterBackward,
+    Evidence,
+    GradientDiffers,
+    ReducedDiffers,
+    UpdateDiffers,
+    WeightWritten,
+)
 from reprocheck.model.letters import small
 from reprocheck.trace.deep import Seen
 
@@ -67,6 +75,7 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     agreeing = _agreeing_outputs(pair, difference)
     users = _users(pair, seen, later)
     between = users or _up_to(later, agreeing)
+    nodes = [] if between else _nodes(pair, difference)
     anchor = next((call for call in later if call.place in agreeing and call not in between), None)
     name = words.module(seen.place)
     top = words.module(anchor.place) if anchor is not None else "the loss"
@@ -75,20 +84,9 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
         of = words.listed([words.module(call.place, call.class_) for call in between])
         culprit = f"the backward of {words.listed([words.code(call.place) for call in between])}"
     else:
-        nodes = _nodes(pair, difference)
         of = f"what lies between {name} and {top}" + (f" ({words.listed(nodes)})" if nodes else "")
         culprit = f"the backward of {of}"
-    facts: dict[str, object] = {
-        "between": [anchor.place if anchor is not None else "loss", seen.place],
-        "modules_between": [call.place for call in between],
-        "classes_between": [call.class_ for call in between],
-        "nodes_between": _nodes(pair, difference) if not between else [],
-        "inside": (
-            between[0].place
-            if len(between) == 1
-            else _common([*[call.place for call in between], seen.place])
-        ),
-    }
+    holds = _common([*(call.place for call in between), seen.place])
     return _finding(
         pair,
         difference,
@@ -102,7 +100,9 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
             f" {name}, {stretch}"
         ),
         clause=f": look at the backward of {of}",
-        facts=facts,
+        evidence=GradientDiffers(),
+        operations=[*nodes, *(call.class_ for call in between)],
+        inside=between[0].place if len(between) == 1 else holds,
     )
 
 
@@ -115,11 +115,7 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
     incoming = _outgrad(pair, difference, module) if module is not None else None
     name = words.code(seen.place)
     nodes = _nodes(pair, difference)
-    facts: dict[str, object] = {
-        "modules_between": [],
-        "classes_between": [],
-        "nodes_between": nodes,
-    }
+    operations = nodes
     if module is not None and incoming is not None and not pair.differs(incoming):
         owner = words.module(module.place, module.class_)
         culprit = f"the backward of {owner} or a hook on {name}"
@@ -127,12 +123,7 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
             f"The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
             f" {culprit}."
         )
-        facts |= {
-            "between": [module.place, seen.place],
-            "modules_between": [module.place],
-            "classes_between": [module.class_],
-        }
-        facts |= {"inside": module.place, "own_backward": True}
+        operations = [*nodes, module.class_]
     else:
         after = f" ({words.listed(nodes)})" if nodes else ""
         culprit = f"the backward of what lies between {name} and the loss{after}"
@@ -145,11 +136,6 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
         shown = words.module(place) if agrees and agrees[0].kind == "outgrad" else words.code(place)
         before = f"that of {shown}" if agrees else "the loss"
         detail = f"The gradient of {name} is the first that differs; {before} agrees: {culprit}."
-        facts |= {
-            "between": [place, seen.place],
-            "inside": module.place if module is not None else "",
-            "own_backward": False,
-        }
     return _finding(
         pair,
         difference,
@@ -157,7 +143,9 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
         detail=detail,
         head=f"{_forward(pair, difference)} the first gradient that differs is that of {name}",
         clause=f": look at {culprit}",
-        facts=facts,
+        evidence=GradientDiffers(),
+        operations=operations,
+        inside=module.place if module is not None else "",
     )
 
 
@@ -187,12 +175,7 @@ def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
             " update"
         ),
         clause=f": look at {culprit}",
-        facts={
-            "between": [difference.seen.place, "update"],
-            "modules_between": [],
-            "classes_between": [],
-            "after_backward": seen_before,
-        },
+        evidence=ChangedAfterBackward(agreed_before=seen_before),
     )
 
 
@@ -239,10 +222,7 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         culprit=culprit,
         detail=detail,
         head=f"{lead} {small(detail).rstrip('.')}",
-        facts={
-            "between": [seen.place, "update"],
-            "local_equal": None if own is None else not local,
-        },
+        evidence=ReducedDiffers(local_equal=None if own is None else not local),
     )
     return replace(finding, lead=lead)
 
@@ -253,11 +233,9 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
 
     Where weights are sharded, every rank holds another part, and nothing is said.
     """
-    if (
-        first.rung != "reduced gradient"
-        or first.culprit is None
-        or not first.facts.get("local_equal")
-    ):
+    if not isinstance(first.evidence, ReducedDiffers) or not first.evidence.local_equal:
+        return first
+    if first.culprit is None:
         return first
     weights, reduced = (
         _on_each(pairs, kind, first.place, number)
@@ -290,7 +268,6 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         detail=detail,
         sentence=sentence,
         head=sentence,
-        facts={**first.facts, "ranks_agree": one and other},
     )
 
 
@@ -350,7 +327,7 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
         detail=f"{name} differs after the update of iteration {seen.iteration}; {why}.",
         head=f"{words.within(seen.iteration)} {name} differs after the update",
         clause=f"; {why}",
-        facts={"optimizer": optimizer, "state": seen.place.partition(":")[2]},
+        evidence=UpdateDiffers(),
     )
 
 
@@ -384,7 +361,7 @@ def _written(pair: Pair, difference: Difference) -> Finding:
         detail=f"{name} {whose}, and {which} before the next forward pass{clause}.",
         head=head,
         clause=clause,
-        facts={"optimizer": "", "written": True},
+        evidence=WeightWritten(),
     )
     return replace(finding, iteration=iteration)
 
@@ -399,8 +376,10 @@ def _finding(
     culprit: str | None,
     detail: str,
     head: str,
-    facts: dict[str, object],
+    evidence: Evidence,
     clause: str = "",
+    operations: Sequence[str] = (),
+    inside: str = "",
 ) -> Finding:
     """A finding whose sentence is its head and what follows from it; a gradient has no class, its
     module has.
@@ -419,7 +398,9 @@ def _finding(
         detail=detail,
         sentence=whole,
         head=head,
-        facts=facts,
+        evidence=evidence,
+        operations=operations,
+        inside=inside,
     )
 
 

@@ -11,27 +11,22 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.generators import Seeding, drawn_before_seed, is_key, seedings, worker_seeds
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.model.evidence import BatchDiffers, Samples
 from reprocheck.trace.deep import Seen
 
 PLAIN = "inputs of "
 """How the place of a batch begins that no loader made."""
-ORDER, CONTENT, SAMPLES = (
-    "same samples, other order",
-    "same samples, other content",
-    "other samples in the k batches seen",
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What is not the same about the batches of a loader: `order` is one of the three above, ""
-    where that is not known.
+    """What is not the same about the batches of a loader.
 
     built: it is so in the data set itself, or in the subset that is taken from it, before anything
     is drawn from it.
     """
 
-    order: str
+    samples: Samples
     epoch: bool
     words: str
     built: bool = False
@@ -65,27 +60,25 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])}"
         f" differ{'s' * (len(leaves) == 1)}."
     )
-    facts: dict[str, object] = {
-        "kind": seen.kind,
-        "loader": seen.place,
-        "plain": plain,
-        "order": change.order,
-        "epoch": change.epoch,
-        "built": change.built,
-        "subset": change.built and _other(_epoch(steps, difference), "subset"),
-        "leaf_names": leaves,
-        "worker": content.seen.worker,
-        "by_indices": content.seen.indices is not None,
-        "batches": sum(1 for step in steps if step.seen.kind == "batch"),
-        "seeded_by": sorted(seedings(pair, difference.step.number)),
-        "private_generators": _private(_epoch(steps, difference)),
-    }
+    epoch = _epoch(steps, difference)
     own = worker_seeds(pair, content.seen.worker)
-    if own:
-        facts["worker_seeds"] = {name: [one.first, one.second] for name, one in own.items()}
-        facts["seed_line"] = next(iter(own.values())).line
-    if change.built and (early := drawn_before_seed(pair, difference.step.number)):
-        facts["drawn_before_seed"] = early
+    evidence = BatchDiffers(
+        samples=change.samples,
+        only_in_one_run=difference.structural,
+        by_loader=not plain,
+        whole_epoch=change.epoch,
+        by_indices=content.seen.indices is not None,
+        built=change.built,
+        subset=change.built and _other(epoch, "subset"),
+        worker=content.seen.worker,
+        worker_seeds={name: (one.first, one.second) for name, one in own.items()},
+        seed_line=next((one.line for one in own.values()), ""),
+        private_generators=_private(epoch),
+        seeded=tuple(sorted(seedings(pair, difference.step.number))),
+        drawn_before_seed=(
+            drawn_before_seed(pair, difference.step.number) if change.built else None
+        ),
+    )
     detail = (
         f"{words.sentence(who)[:-1]}"
         f" {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
@@ -95,7 +88,13 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         f" {change.words}{worker}{_meaning(pair, difference, change, own)}"
     )
     return found(
-        pair, difference.step, "batch", measured, detail=detail, sentence=sentence, facts=facts
+        pair,
+        difference.step,
+        "batch",
+        measured,
+        detail=detail,
+        sentence=sentence,
+        evidence=evidence,
     )
 
 
@@ -110,7 +109,9 @@ def _change(
             else "an order of samples"
         )
         return _Change(
-            order="", epoch=False, words=f"{what} in run {here} that it does not in run {there}"
+            samples="unknown",
+            epoch=False,
+            words=f"{what} in run {here} that it does not in run {there}",
         )
     epoch = _epoch(steps, difference)
     if epoch is not None and epoch.first and epoch.second:
@@ -132,16 +133,16 @@ def _epoch(steps: Sequence[Step], difference: Difference) -> Step | None:
     return next(said, None)
 
 
-def _private(epoch: Step | None) -> list[str]:
+def _private(epoch: Step | None) -> tuple[str, ...]:
     """The generators of the loader's own whose states were not the same when the epoch began, by
     where they hang.
     """
     if epoch is None or epoch.first is None or epoch.second is None:
-        return []
+        return ()
     a, b = epoch.first.private, epoch.second.private
     if isinstance(a, str) or isinstance(b, str):
-        return []
-    return sorted(name for name in a if b.get(name, a[name]) != a[name])
+        return ()
+    return tuple(sorted(name for name in a if b.get(name, a[name]) != a[name]))
 
 
 def _other(epoch: Step | None, name: str) -> bool:
@@ -161,13 +162,15 @@ def _by_held(a: Seen, b: Seen) -> _Change | None:
             "the same samples in another order (same samples, other order, over the epoch: the data"
             " set itself holds them so)"
         )
-        return _Change(order=ORDER, epoch=True, built=True, words=words)
+        return _Change(samples="other order", epoch=True, built=True, words=words)
     same = a.indices == b.indices
     words = (
         f"other samples or other content{' for the same indices' if same else ''}: the data set"
         " itself does not hold the same"
     )
-    return _Change(order=CONTENT if same else SAMPLES, epoch=False, built=True, words=words)
+    return _Change(
+        samples="other content" if same else "other samples", epoch=False, built=True, words=words
+    )
 
 
 def _by_epoch(a: Sequence[object] | None, b: Sequence[object] | None, *, built: bool) -> _Change:
@@ -175,43 +178,49 @@ def _by_epoch(a: Sequence[object] | None, b: Sequence[object] | None, *, built: 
     if _count(a) == _count(b):
         of = ": the subset lists them so" if built else ""
         words = f"the same samples in another order (same samples, other order, over the epoch{of})"
-        return _Change(order=ORDER, epoch=True, words=words, built=built)
+        return _Change(samples="other order", epoch=True, words=words, built=built)
     words = (
         "other samples: the subset takes others from the data set"
         if built
         else "other samples (over the whole epoch)"
     )
-    return _Change(order=SAMPLES, epoch=True, words=words, built=built)
+    return _Change(samples="other samples", epoch=True, words=words, built=built)
 
 
 def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
     """Without an order of the epoch that differs: by the samples of the batches seen."""
     a, b = content.step.first, content.step.second
     if a is None or b is None:
-        return _Change(order="", epoch=False, words="another batch")
+        return _Change(samples="unknown", epoch=False, words="another batch")
     if a.indices is not None and a.indices == b.indices:
-        return _Change(order=CONTENT, epoch=False, words="the same samples with other content")
+        return _Change(
+            samples="other content", epoch=False, words="the same samples with other content"
+        )
     batches = [step for step in steps if step.seen.kind == "batch" and step.both]
     seen = words.plural(len(batches), "batch", "batches")
     for column in ("indices", "samples"):
         ones, others = _gathered(batches, column)
         if ones and _count(ones) == _count(others):
             return _Change(
-                order=ORDER,
+                samples="other order",
                 epoch=False,
                 words=f"the same samples in another order (over the {seen} seen)",
             )
         if ones and column == "indices":
-            return _Change(order=SAMPLES, epoch=False, words=f"other samples (in the {seen} seen)")
+            return _Change(
+                samples="other samples", epoch=False, words=f"other samples (in the {seen} seen)"
+            )
     if a.samples and b.samples and len(a.samples) != len(b.samples):
         return _Change(
-            order=SAMPLES,
+            samples="other samples",
             epoch=False,
             words=f"another number of samples ({len(a.samples)} and {len(b.samples)})",
         )
     if set(content.outputs) < {path for path, _ in a.outputs}:
         return _Change(
-            order=CONTENT, epoch=False, words="other content (the rest of the batch agrees)"
+            samples="other content",
+            epoch=False,
+            words="other content (the rest of the batch agrees)",
         )
     if (
         a.samples
@@ -220,18 +229,20 @@ def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
         < len(a.samples)
     ):
         return _Change(
-            order=CONTENT,
+            samples="other content",
             epoch=False,
             words=f"other content in {changed} of {len(a.samples)} samples, the others agree",
         )
     if a.samples and b.samples and not set(a.samples) & set(b.samples):
         return _Change(
-            order="",
+            samples="unknown",
             epoch=False,
             words=f"other content: none of the {seen} seen holds the same samples",
         )
     return _Change(
-        order=SAMPLES, epoch=False, words=f"other samples or other content (in the {seen} seen)"
+        samples="other samples",
+        epoch=False,
+        words=f"other samples or other content (in the {seen} seen)",
     )
 
 

@@ -9,22 +9,25 @@ from dataclasses import replace
 
 from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.batches import ORDER
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.generators import (
     DRAWERS,
     LOOKS,
+    drawn_from,
     finding_of,
-    seed_facts,
     seedings,
+    unequal_line,
     unequal_states,
     why_unequal,
 )
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.model import RungName
+from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
 
 _LATE = ("reduced", "update", "written")
 """Facts of an iteration's end, behind all modules and loaders."""
+_WITHOUT_PRODUCER = ("between", "root", "loss")
+"""Facts of what no module and no loader makes."""
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
@@ -41,25 +44,28 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
     difference = next(one for one in pair.differences if one.step.number == end)
     if difference.seen.kind in _LATE:
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    orphan = (
-        difference.seen.kind in ("between", "root", "loss")
-        or first.facts.get("victim")
-        or first.facts.get("plain")
-    )
-    if orphan or (first.rung == "batch" and not difference.structural and _made_before(first)):
+    if difference.seen.kind in _WITHOUT_PRODUCER or _has_no_producer(first.evidence):
         return _drawn_within(pair, difference) or _drawn_outside(
             pair, difference, _moved_outside(pair, end)
         )
     return None
 
 
-def _made_before(batch: Finding) -> bool:
-    """Whether what a loader hands out can have been made before it: another order of the same
-    samples is drawn by the loader.
+def _has_no_producer(evidence: Evidence) -> bool:
+    """Whether what differs may have been made by something that was not recorded.
+
+    Another order of the same samples is drawn by the loader; all else that it hands out can have
+    been made before it.
     """
-    return bool(
-        batch.facts.get("built") or batch.facts.get("order") != ORDER
-    ) and not batch.facts.get("drawn_before_seed")
+    if isinstance(evidence, InputsDiffer):
+        return True
+    if not isinstance(evidence, BatchDiffers):
+        return False
+    if not evidence.by_loader:
+        return True
+    if evidence.only_in_one_run or evidence.drawn_before_seed:
+        return False
+    return evidence.built or evidence.samples != "other order"
 
 
 def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
@@ -118,9 +124,6 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
     seeded = seedings(pair, difference.step.number)
     generators = words.generators(names)
     where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
-    unequal = next(
-        (seeded[name].line for name in names if name in seeded and not seeded[name].equal), ""
-    )
     return found(
         pair,
         difference.step,
@@ -135,14 +138,8 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
             f" script draws from {generators}, whose state is not the same in both runs,"
             f" {why_unequal(seeded, names)}"
         ),
-        line=unequal,
-        facts={
-            "kind": seen.kind,
-            "class": seen.class_,
-            "generators": names,
-            "outside": True,
-            **seed_facts(seeded, names),
-        },
+        line=unequal_line(seeded, names),
+        evidence=StateDiffers(generators=drawn_from(seeded, names), got=seen.kind, outside=True),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -10,7 +10,8 @@ from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.size import relative_difference, size_of
-from reprocheck.model import RUNGS, RungName, Size, SourceLine
+from reprocheck.model import RUNGS, RungName, Size, SourceLine, TracePosition
+from reprocheck.model.evidence import Evidence, Measured, OperatorDiffers
 from reprocheck.trace.deep import Leaf, Sketched, sketched
 
 _HUGE, _TINY = 1e18, 1e-30
@@ -39,7 +40,14 @@ class Finding:
     size: Size | None = None
     relative_difference: float | None = None
     source: SourceLine | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
+    evidence: Evidence
+    measured: Measured = field(default_factory=Measured)
+    operator: OperatorDiffers | None = None
+    operations: tuple[str, ...] = ()
+    inside: str = ""
+    unused_generators: tuple[str, ...] = ()
+    iterations: Mapping[int, int | None] = field(default_factory=dict)
+    recorded_at: TracePosition | None = None
 
     @property
     def order(self) -> tuple[int, int]:
@@ -53,7 +61,7 @@ class Measure:
 
     size: Size | None = None
     relative: float | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
+    of: Measured = field(default_factory=Measured)
 
 
 def found(
@@ -62,18 +70,21 @@ def found(
     rung: RungName,
     measured: Measure | None = None,
     *,
+    evidence: Evidence,
     detail: str,
     sentence: str,
-    facts: Mapping[str, object],
     head: str = "",
     place: str = "",
     culprit: str | None = None,
     line: str = "",
+    operations: Sequence[str] = (),
+    inside: str = "",
 ) -> Finding:
     """The finding that a fact of a pair is not the same on a rung; `place` where it is not that of
     the fact, `line` as `file:line`.
     """
     seen, measured = step.seen, measured or Measure()
+    named = (*operations, seen.class_) if seen.class_ else tuple(operations)
     return Finding(
         rung=rung,
         number=step.number,
@@ -87,7 +98,10 @@ def found(
         size=measured.size,
         relative_difference=measured.relative,
         source=source(line),
-        facts={**measured.facts, **facts},
+        evidence=evidence,
+        measured=measured.of,
+        operations=named,
+        inside=inside,
     )
 
 
@@ -102,52 +116,45 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
     paths = difference.inputs if inputs else difference.outputs
     first, second = difference.step.first, difference.step.second
     if not paths or first is None or second is None:
-        return Measure(facts=_of_fact(difference))
+        return Measure()
     path = paths[0]
     sides = (first.inputs, second.inputs) if inputs else (first.outputs, second.outputs)
     a, b = compare.leaf(sides[0], path), compare.leaf(sides[1], path)
-    facts = {**_of_fact(difference), "path": path, **_of_leaves(a, b)}
     if a is None or b is None:
-        return Measure(facts=facts)
+        return Measure(of=_measured(a, b))
     if a.shape != b.shape or a.dtype != b.dtype:
-        return Measure(
-            size="gross", facts=facts | {"other_dtype": b.dtype, "other_shape": list(b.shape or ())}
-        )
+        return Measure(size="gross", of=_measured(a, b))
     relative = _apart(pair, difference, path, inputs, a, b)
     return Measure(
         size=_size(relative, a),
         relative=relative if relative is not None and isfinite(relative) else None,
-        facts=facts,
+        of=_measured(a, b),
     )
 
 
-def _of_fact(difference: Difference) -> dict[str, object]:
-    seen = difference.seen
-    facts: dict[str, object] = {"kind": seen.kind}
-    if seen.class_:
-        facts["class"] = seen.class_
-    if seen.call:
-        facts["call"] = seen.call
-    return facts
-
-
-def _of_leaves(a: Leaf | None, b: Leaf | None) -> dict[str, object]:
+def _measured(a: Leaf | None, b: Leaf | None) -> Measured:
     one = a or b
     assert one is not None
-    facts: dict[str, object] = (
-        {"dtype": one.dtype, "shape": list(one.shape or ())} if one.dtype else {}
-    )
-    if one.device:
-        facts["device"] = one.device
-    if (both := compare.values(a, b)) is not None:
-        facts["values"] = list(both)
     norms = [norm for leaf in (a, b) if leaf is not None for norm in _norms(leaf)]
-    if norms:
-        facts["non_finite"] = not all(isfinite(norm) for norm in norms)
-        facts["denormal_or_huge"] = any(
-            isfinite(norm) and (norm > _HUGE or 0 < norm < _TINY) for norm in norms
-        )
-    return facts
+    return Measured(
+        device=one.device,
+        dtype=one.dtype,
+        shapes=_shapes(a, b),
+        values=compare.values(a, b),
+        like_left_over_memory=any(map(_is_left_over, norms)),
+    )
+
+
+def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Both shapes, where the leaves are tensors that are not of one shape."""
+    if a is None or b is None or not a.dtype or a.shape == b.shape:
+        return None
+    return tuple(a.shape or ()), tuple(b.shape or ())
+
+
+def _is_left_over(norm: float) -> bool:
+    """Whether a norm is none of a weight that was filled."""
+    return not isfinite(norm) or norm > _HUGE or 0 < norm < _TINY
 
 
 def _norms(leaf: Leaf) -> list[float]:

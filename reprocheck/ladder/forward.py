@@ -12,6 +12,13 @@ from reprocheck.ladder.compiled import shown_by
 from reprocheck.ladder.finding import Finding, Measure, found, measure
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.model.evidence import (
+    CallDiffers,
+    Generators,
+    InputsDiffer,
+    LossDiffers,
+    PathDiffers,
+)
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
@@ -46,17 +53,6 @@ def _own(pair: Pair, difference: Difference) -> Finding:
         if last is not None
         else ""
     )
-    facts: dict[str, object] = {
-        "leaf_names": list(difference.outputs),
-        "generators": list(states),
-        "victim": False,
-    }
-    before = last or _last_agreeing(pair, difference.step, seen)
-    facts |= {
-        "between": [before.place if before else None, seen.place],
-        "inside": seen.place,
-        "drawn": moved,
-    }
     if states:
         culprit: str | None = f"the state of {words.generators(states)}"
         why = f"the state of {words.generators(states)} that it draws from does not agree"
@@ -81,17 +77,23 @@ def _own(pair: Pair, difference: Difference) -> Finding:
             f" inputs{stretch}, and {why}"
         ),
         head=f"{words.within(seen.iteration)} {name} returns something else for the same inputs",
-        facts=facts,
+        evidence=CallDiffers(class_=seen.class_, generators=_drawn(pair, difference.step, states)),
+        inside=seen.place,
     )
+
+
+def _drawn(pair: Pair, step: Step, states: Sequence[str]) -> Generators:
+    if not states:
+        return Generators()
+    return generators.drawn_from(generators.seedings(pair, step.number), states)
 
 
 def _victim(pair: Pair, difference: Difference) -> Finding:
     """Other inputs although nothing recorded before differs: something between was not recorded."""
     seen = difference.seen
     measured = measure(pair, difference, inputs=True)
-    facts: dict[str, object] = {"leaf_names": list(difference.inputs), "victim": True}
     if _is_loss(pair, difference.step):
-        return _labels_of_module(pair, difference, measured, facts)
+        return _labels_of_module(pair, difference, measured)
     enters = _enclosing(pair, difference)
     before = _last_agreeing(pair, difference.step, enters)
     stretch = (
@@ -102,11 +104,6 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
         stretch = (
             f"something before {words.module(enters.place, enters.class_)} that was not recorded"
         )
-    facts |= {
-        "between": [before.place if before else None, enters.place],
-        "enters": enters.place,
-        "inside": _shared(before, enters),
-    }
     return found(
         pair,
         difference.step,
@@ -126,7 +123,8 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
             f"{words.within(seen.iteration)} the inputs of"
             f" {words.module(enters.place, enters.class_)} differ and {NO_PRODUCER}"
         ),
-        facts=facts,
+        evidence=InputsDiffer(),
+        inside=_shared(before, enters),
     )
 
 
@@ -233,9 +231,7 @@ def _is_loss(pair: Pair, step: Step) -> bool:
     )
 
 
-def _labels_of_module(
-    pair: Pair, difference: Difference, measured: Measure, facts: dict[str, object]
-) -> Finding:
+def _labels_of_module(pair: Pair, difference: Difference, measured: Measure) -> Finding:
     seen = difference.seen
     name = words.module(seen.place, seen.class_)
     return found(
@@ -249,7 +245,8 @@ def _labels_of_module(
             f"{words.within(seen.iteration)} {_agreeing(pair)}, the labels that the loss {name} is"
             " taken against do not: they are made by something that was not recorded"
         ),
-        facts=facts | {"only_labels": True, "inside": seen.place},
+        evidence=InputsDiffer(),
+        inside=seen.place,
     )
 
 
@@ -287,18 +284,10 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     measured = measure(pair, difference, inputs=inputs)
     last = _last_seen(pair, first.step, iteration)
     names = _label_names(difference)
-    facts: dict[str, object] = {
-        "leaf_names": list(difference.inputs or difference.outputs),
-        "between": [last.place if last else None, "loss"],
-        "only_labels": (
-            seen.kind == "between" and inputs and (bool(names) or not _single(difference))
-        ),
-        "inside": "",
-    }
-    if seen.kind == "between":
-        facts["node"] = seen.place
+    between = seen.kind == "between"
+    only_labels = between and inputs and (bool(names) or not _single(difference))
     after = f"the last module, {words.module(last.place, last.class_)}," if last else "the start"
-    if seen.kind == "between" and inputs:
+    if between and inputs:
         what = "the labels that the loss is taken against do not"
         if not names:
             what = (
@@ -329,7 +318,8 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         culprit=culprit,
         detail=detail,
         sentence=sentence,
-        facts=facts,
+        evidence=LossDiffers(only_labels=only_labels),
+        operations=[seen.place] if between else [],
     )
 
 
@@ -405,20 +395,6 @@ def structure(pair: Pair, difference: Difference) -> Finding:
             f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the"
             " control flow differs."
         )
-    before = next((one.seen for one in pair.before(step.number, seen.kind) if one.both), None)
-    only = 1 if step.first else 2
-    facts: dict[str, object] = {
-        "kind": seen.kind,
-        "structural": True,
-        "only_in_run": None if step.both else only,
-    }
-    if seen.class_:
-        facts["class"] = seen.class_
-    facts |= {
-        "call": seen.call,
-        "between": [before.place if before else None, seen.place],
-        "inside": seen.place.rpartition(".")[0],
-    }
     return found(
         pair,
         step,
@@ -426,5 +402,6 @@ def structure(pair: Pair, difference: Difference) -> Finding:
         culprit="the control flow",
         detail=detail,
         sentence=detail,
-        facts=facts,
+        evidence=PathDiffers(),
+        inside=seen.place.rpartition(".")[0],
     )

@@ -4,7 +4,7 @@ the script did about its seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,6 +13,13 @@ from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.pair import Pair
+from reprocheck.model.evidence import (
+    Generator,
+    Generators,
+    SeededAs,
+    SeededLater,
+    StateDiffers,
+)
 from reprocheck.trace.deep import Seen
 
 _LOADS = ("batch", "epoch")
@@ -53,6 +60,13 @@ class Seeding:
     def equal(self) -> bool:
         """Whether both runs used the same seed."""
         return self.first is not None and self.first == self.second
+
+    @property
+    def how(self) -> SeededAs:
+        """What that says of the generator."""
+        if self.by_system:
+            return "by the system"
+        return "equally" if self.equal else "unequally"
 
     @property
     def who(self) -> str:
@@ -192,30 +206,35 @@ def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
     return found
 
 
-def seed_facts(seeded: dict[str, Seeding], generators: Sequence[str]) -> dict[str, object]:
-    """Facts on the seeds of some generators, and on which others were seeded."""
-    facts: dict[str, object] = {
-        "seeded_by": sorted(name for name, seeding in seeded.items() if seeding.first is not None),
-        "seeds_equal": (
-            bool(generators) and all(name in seeded and seeded[name].equal for name in generators)
-        ),
-    }
-    concerned = [seeded[name] for name in generators if name in seeded]
-    unequal = [seeding for seeding in concerned if not seeding.equal]
-    if unequal:
-        facts["seeds"] = {one.generator: [one.first, one.second] for one in unequal}
-    folded = [one.generator for one in unequal if one.folded]
-    if folded:
-        facts["folded"] = folded
-    keys = [name for name in generators if is_key(name)]
-    if keys:
-        facts["keys"] = keys
-    if concerned:
-        facts["seed_line"] = (unequal or concerned)[0].line
-    by_system = [seeding.generator for seeding in concerned if seeding.by_system]
-    if by_system:
-        facts["seeded_by_system"] = by_system
-    return facts
+def drawn_from(
+    seeded: Mapping[str, Seeding],
+    names: Sequence[str],
+    later: Mapping[str, Seeding] | None = None,
+) -> Generators:
+    """The generators of these names, and what is known of the seeds of all; `later`: of those that
+    came behind the draw.
+    """
+    concerned = [seeded[name] for name in names if name in seeded]
+    lines = [one.line for one in concerned if not one.equal] or [one.line for one in concerned]
+    return Generators(
+        drawn=tuple(_generator(name, seeded.get(name), (later or {}).get(name)) for name in names),
+        seeded=tuple(sorted(name for name, one in seeded.items() if one.first is not None)),
+        seed_line=lines[0] if lines else "",
+    )
+
+
+def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Generator:
+    afterwards = SeededLater(who=later.who, seed=later.first) if later is not None else None
+    if seeding is None:
+        return Generator(name=name, key=is_key(name), later=afterwards)
+    return Generator(
+        name=name,
+        seeded=seeding.how,
+        seeds=None if seeding.equal else (seeding.first, seeding.second),
+        folded=seeding.folded and not seeding.equal,
+        key=is_key(name),
+        later=afterwards,
+    )
 
 
 def is_key(generator: str) -> bool:
@@ -325,6 +344,7 @@ def recorded(pair: Pair) -> bool:
 
 
 def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
+    """The finding that a module or a loader draws from generators whose states differ."""
     seen = step.seen
     seeded = seedings(pair, step.number)
     loader = seen.kind != "call"
@@ -334,21 +354,8 @@ def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
         f"The first {'loader' if loader else 'module'} that draws from"
         f" {words.generators(names, 'differing')} is {who}."
     )
-    facts: dict[str, object] = {
-        "kind": seen.kind,
-        "generators": list(names),
-        **seed_facts(seeded, names),
-    }
-    if seen.class_:
-        facts["class"] = seen.class_
-    if loader:
-        facts["loader"] = seen.place
     if since := _agreed(pair, step, names):
-        facts["agreed_at"] = since
         detail += f" {'It' if all(map(is_key, names)) else 'Its state'} still agreed at {since}."
-    unequal = next(
-        (seeded[name].line for name in names if name in seeded and not seeded[name].equal), ""
-    )
     return found(
         pair,
         step,
@@ -359,9 +366,17 @@ def finding_of(pair: Pair, step: Step, names: tuple[str, ...]) -> Finding:
             f"{words.within(seen.iteration)} {who} draws from {generators}, {_unequal(names)} not"
             f" the same in both runs, {why_unequal(seeded, names)}"
         ),
-        line=unequal or seen.line,
-        facts=facts,
+        line=unequal_line(seeded, names) or seen.line,
+        evidence=StateDiffers(
+            generators=drawn_from(seeded, names), got=seen.kind, class_=seen.class_
+        ),
     )
+
+
+def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
+    """The line that seeded one of the generators with another number in each run."""
+    unequal = (seeded[name].line for name in names if name in seeded and not seeded[name].equal)
+    return next(unequal, "")
 
 
 def _unequal(names: Sequence[str]) -> str:

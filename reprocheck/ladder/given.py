@@ -11,9 +11,8 @@ from itertools import zip_longest
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
 from reprocheck.model import Check, InputFile, Process, Run, Trace
+from reprocheck.model.evidence import FromOutside
 
-GIVEN = ("argument", "variable", "input")
-"""Kinds of what is given from outside."""
 VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""
 
@@ -87,13 +86,13 @@ before the user's.
 class Given:
     """One thing that the runs were not given alike.
 
-    `kind`: one of `GIVEN`; the values are said as a report shows them.
+    The values are said as a report shows them.
 
     first, second: None where that run was not given it. made: a file that a program of each run
     makes anew. line: the user's, `file:line`, that opened the file; "" where it is not known.
     """
 
-    kind: str
+    kind: FromOutside
     name: str
     first: str | None
     second: str | None
@@ -139,7 +138,7 @@ class Given:
         )
 
 
-def given_otherwise(check: Check, below: str = "", loaded: object = None) -> tuple[Given, ...]:
+def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
     """Arguments first, then variables, then files, but last what only names the run; nothing where
     there is no second run.
 

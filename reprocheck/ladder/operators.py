@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.finding import measure, source
+from reprocheck.ladder.finding import source
+from reprocheck.ladder.generators import drawn_from, seedings
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.model import Size, SourceLine
+from reprocheck.model import SourceLine
+from reprocheck.model.evidence import Generators, OperatorDiffers
 
 _ALLOCATES = ("empty", "new_empty", "resize", "_resize_output", "all_gather_copy_in")
 """How operators begin that return memory of which a part is filled later, by others."""
@@ -35,15 +37,16 @@ class Operator:
     sentence.
     """
 
-    name: str
     detail: str
     culprit: str | None
     tells: bool = True
     """Whether it says more than that something not recorded made the difference."""
     source: SourceLine | None = None
-    size: Size | None = None
-    relative: float | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
+    evidence: OperatorDiffers
+    node: str = ""
+    """The autograd node that it belongs to."""
+    generators: Generators = field(default_factory=Generators)
+    """Those whose states differ that it draws from."""
 
 
 def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | None:
@@ -94,21 +97,11 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
         path for path in difference.inputs if path not in dirty and not (fills and path == "self")
     ]
     states = compare.states(step)
-    measured = measure(pair, difference)
     where = _where(step)
     name = words.code(seen.place)
-    facts: dict[str, object] = {
-        "operator": seen.place,
-        "operator_module": seen.module,
-        "operator_inputs_differ": bool(inputs),
-    }
-    facts |= {
-        "operator_dtype": measured.facts.get("dtype"),
-        "operator_shape": measured.facts.get("shape"),
-        "backward": seen.backward,
-    }
-    if seen.node:
-        facts["node"] = seen.node
+    reads_unfilled = bool(dirty) and not fills and not inputs
+    given = _given_generator(seen.place) and not inputs and not reads_unfilled
+    drawn = () if inputs or reads_unfilled or given else states
     culprit: str | None = f"{name}{where}"
     if inputs:
         culprit, why = (
@@ -118,15 +111,11 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
                 " from something not recorded"
             ),
         )
-        facts |= {"operator_before": _previous(pair, step), "operator_inputs": inputs}
-    elif dirty and not fills:
-        facts["uninitialised"] = True
+    elif reads_unfilled:
         why = "it reads memory that nothing has filled"
-    elif _given_generator(seen.place):
-        facts["private_generator"] = True
+    elif given:
         why = "it draws from a private generator that it is given"
     elif states:
-        facts["generators"] = list(states)
         why = f"it draws from {words.generators(states)}, whose state differs"
     elif seen.after:
         why = (
@@ -139,14 +128,18 @@ def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[st
             " from a private generator"
         )
     return Operator(
-        name=seen.place,
         detail=f"The first operator that differs is {name}{where}: {why}.",
         culprit=culprit,
         tells=culprit is not None or _plain(step, inputs[0]) is not None,
         source=source(seen.line),
-        size=measured.size,
-        relative=measured.relative,
-        facts=facts,
+        evidence=OperatorDiffers(
+            name=seen.place,
+            inputs_differ=bool(inputs),
+            reads_unfilled=reads_unfilled,
+            given_generator=given,
+        ),
+        node=seen.node,
+        generators=drawn_from(seedings(pair, step.number), drawn),
     )
 
 
@@ -178,19 +171,13 @@ def _alone(pair: Pair, step: Step) -> Operator:
     seen = step.seen
     here, there = (1, 2) if step.first else (2, 1)
     return Operator(
-        name=seen.place,
         detail=(
             f"Run {here} calls {words.code(seen.place)}{_where(step)}, which run {there} does not:"
             " the control flow differs."
         ),
         culprit="the control flow",
         source=source(seen.line),
-        facts={
-            "operator": seen.place,
-            "structural": True,
-            "only_in_run": here,
-            "operator_module": seen.module,
-        },
+        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
     )
 
 
@@ -207,11 +194,6 @@ def _where(step: Step) -> str:
         if text
     )
     return "".join(parts)
-
-
-def _previous(pair: Pair, step: Step) -> str:
-    place = pair.operators.index(step)
-    return pair.operators[place - 1].seen.place if place else ""
 
 
 def _given_generator(name: str) -> bool:

@@ -32,6 +32,17 @@ from reprocheck.model import (
     RungName,
     SourceDifference,
     Tolerance,
+    TracePosition,
+)
+from reprocheck.model.evidence import (
+    CallDiffers,
+    Evidence,
+    Generators,
+    GivenOtherwise,
+    LeftBehind,
+    StateDiffers,
+    generators_of,
+    loaded_file,
 )
 from reprocheck.model.letters import small
 from reprocheck.model.ranks import named, together
@@ -119,11 +130,12 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     found = {name: finding for name in RUNGS if (finding := _earliest(ranks, name))}
     if first is not None and lead is not None:
         first = across_ranks(_refined(check, folder, first, lead), [rank.pair for rank in ranks])
-        several = {key: value for key, value in found[first.rung].facts.items() if key == "ranks"}
-        other = {"independent": lead.independent.rung} if lead.independent is not None else {}
         found[first.rung] = first = replace(
-            first, facts={**first.facts, **several, **other, **_recorded_at(first, lead.pair)}
+            first,
+            iterations=found[first.rung].iterations,
+            recorded_at=_recorded_at(first, lead.pair),
         )
+    independent = lead.independent if lead is not None else None
     rungs = [_rung(name, found.get(name), ranks) for name in RUNGS]
     files, environment = _files(check, first, lead), _environment(check)
     later = _later(check, main, first)
@@ -149,6 +161,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         rungs=lines,
         first=name,
         level="op" if any(pair.level == "op" for pair in check.record.deeper) else main.level,
+        independent=independent.rung if independent is not None else None,
         came_back=came_back,
         sentence=words.sentence(
             _sentence(
@@ -214,15 +227,9 @@ def _rank(pair: Pair) -> _Rank:
         found["RNG state"] = drawn
     if (first := min(found.values(), key=lambda finding: finding.order, default=None)) is not None:
         found = {name: _following(finding, first) for name, finding in found.items()}
-        used = (
-            list(drawn.facts["generators"])
-            if drawn is not None and isinstance(drawn.facts["generators"], list)
-            else []
-        )
-        found[first.rung] = replace(
-            first,
-            facts={**first.facts, "unused_generators": generators.unused(pair, max(end, 0), used)},
-        )
+        used = generators_of(drawn.evidence).names if drawn is not None else ()
+        unused = tuple(generators.unused(pair, max(end, 0), used))
+        found[first.rung] = replace(first, unused_generators=unused)
     return _Rank(pair=pair, findings=found)
 
 
@@ -244,7 +251,6 @@ def _following(finding: Finding, first: Finding) -> Finding:
             f"{words.code(finding.place)} is the first here that differs; the difference on the"
             f" rung {before} comes before it."
         ),
-        facts={**finding.facts, "follows": first.rung},
     )
 
 
@@ -272,19 +278,15 @@ def _leads(rank: _Rank) -> tuple[int, int, int]:
 
 
 def _earliest(ranks: Sequence[_Rank], name: RungName) -> Finding | None:
-    """The finding on a rung, of the rank where it comes in the lowest iteration; the others stand
-    in its facts.
+    """The finding on a rung, of the rank where it comes in the lowest iteration, with the
+    iterations of the others.
     """
     found = [rank.findings[name] for rank in ranks if name in rank.findings]
     if not found:
         return None
     first = min(found, key=lambda finding: (finding.iteration or 0, finding.rank))
     if len(ranks) > 1:
-        places = {
-            str(finding.rank): {"place": finding.place, "iteration": finding.iteration}
-            for finding in found
-        }
-        return replace(first, facts={**first.facts, "ranks": places})
+        return replace(first, iterations={one.rank: one.iteration for one in found})
     return first
 
 
@@ -305,9 +307,7 @@ def _refined(check: Check, folder: Path, first: Finding, lead: _Rank) -> Finding
     )
     if operator is None:
         text = "No operator differed where the operators were recorded."
-        return replace(
-            first, detail=f"{first.detail} {text}", facts={**first.facts, "operators_agree": True}
-        )
+        return replace(first, detail=f"{first.detail} {text}")
     return replace(
         first,
         culprit=operator.culprit or first.culprit,
@@ -318,15 +318,40 @@ def _refined(check: Check, folder: Path, first: Finding, lead: _Rank) -> Finding
             else first.sentence
         ),
         source=operator.source or first.source,
-        facts={**first.facts, **operator.facts},
+        evidence=_with_draws(first.evidence, operator.generators),
+        operator=operator.evidence,
+        operations=_with_node(first, operator.node),
     )
+
+
+def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:
+    """The evidence of a module, with the generators that the operator inside it draws from.
+
+    The seeds stay those of the runs that named the module: arguments are compared with them.
+    """
+    if not drawn.drawn:
+        return evidence
+    if isinstance(evidence, StateDiffers):
+        return replace(evidence, generators=evidence.generators.of(drawn.names))
+    if isinstance(evidence, CallDiffers):
+        return replace(evidence, generators=drawn)
+    return evidence
+
+
+def _with_node(first: Finding, node: str) -> tuple[str, ...]:
+    """The operations that can have made the difference: the node of the operator before those of
+    the modules, and in place of the one that the loss is taken by.
+    """
+    if not node:
+        return first.operations
+    return (node,) if first.rung == "loss" else (node, *first.operations)
 
 
 # -------------------------------------------------------------------------------------------- rungs
 
 
-def _recorded_at(first: Finding, pair: Pair) -> dict[str, object]:
-    """The trace of run 1 and the offset in it by which the first difference was recorded."""
+def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
+    """Where run 1 recorded the first difference."""
     numbers = [
         difference.step.number for difference in pair.differences if difference.rung == first.rung
     ]
@@ -336,7 +361,7 @@ def _recorded_at(first: Finding, pair: Pair) -> dict[str, object]:
         for step in pair.steps[: pair.position(number) + 1]
         if step.first is not None and step.first.at >= 0
     ]
-    return {"trace": pair.first.path.name, "at": steps[-1].at if steps else 0}
+    return TracePosition(trace=pair.first.path.name, at=steps[-1].at if steps else 0)
 
 
 def _rung(name: RungName, finding: Finding | None, ranks: Sequence[_Rank]) -> Rung:
@@ -352,7 +377,14 @@ def _rung(name: RungName, finding: Finding | None, ranks: Sequence[_Rank]) -> Ru
             relative_difference=finding.relative_difference,
             detail=finding.detail,
             source=finding.source,
-            facts=dict(finding.facts),
+            evidence=finding.evidence,
+            measured=finding.measured,
+            operator=finding.operator,
+            operations=finding.operations,
+            inside=finding.inside,
+            unused_generators=finding.unused_generators,
+            iterations=finding.iterations,
+            recorded_at=finding.recorded_at,
         )
     if name == "RNG state":
         return _generators_agree(ranks)
@@ -407,7 +439,7 @@ def _generators_agree(ranks: Sequence[_Rank]) -> Rung:
         rung="RNG state",
         status="equal",
         detail=" ".join(filter(None, (_unequal_at_the_weights(ranks), _unequal_unused(unused)))),
-        facts={"unused_generators": unused} if unused else {},
+        unused_generators=tuple(unused),
     )
 
 
@@ -417,8 +449,8 @@ def _unequal_at_the_weights(ranks: Sequence[_Rank]) -> str:
     """
     for rank in ranks:
         weights = rank.findings.get("initial weights")
-        names = weights.facts.get("generators") if weights is not None else None
-        if isinstance(names, list) and names:
+        names = generators_of(weights.evidence).names if weights is not None else ()
+        if names:
             who = words.generators(names)
             return words.sentence(
                 f"{who} stood elsewhere when the weights were made; in the iterations what is drawn"
@@ -484,7 +516,7 @@ def _files(check: Check, first: Finding | None, lead: _Rank | None) -> Rung:
         place=paths[0],
         culprit="run 1, which left it behind",
         detail=f"{read} {of_found_state(check)}".rstrip(),
-        facts={"kind": "file", "files": paths},
+        evidence=LeftBehind(),
     )
 
 
@@ -494,21 +526,17 @@ def _explained_otherwise(first: Finding | None) -> bool:
     One that was seeded equally does not: making a file may have moved it in run 1 alone. Keys do
     not move.
     """
-    drawn = first.facts.get("generators") if first is not None else None
-    if first is None or not isinstance(drawn, list) or not drawn:
+    drawn = generators_of(first.evidence) if first is not None else Generators()
+    if not drawn.drawn:
         return False
-    return (
-        bool(first.facts.get("seeds"))
-        or not first.facts.get("seeds_equal")
-        or all(map(generators.is_key, drawn))
-    )
+    return drawn.seeded_unequally or not drawn.seeded_equally or all(one.key for one in drawn.drawn)
 
 
 def _written_anew(check: Check, first: Finding | None) -> str:
     """A file of weights that each run wrote before it loaded it, which is therefore nothing that
     run 1 left.
     """
-    loaded = str(first.facts.get("loaded", "")) if first is not None else ""
+    loaded = loaded_file(first.evidence) if first is not None else ""
     return loaded if loaded and made_by_each_run(check, loaded) else ""
 
 
@@ -518,7 +546,7 @@ def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
     """
     code = check.between.other_code if check.between else ()
     others = (
-        given_otherwise(check, first.rung, first.facts.get("loaded"))
+        given_otherwise(check, first.rung, loaded_file(first.evidence))
         if first is not None
         else given_otherwise(check)
     )
@@ -542,8 +570,9 @@ def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
         source=next(
             (pair.first for one in code for pair in one.changed if pair.first is not None), None
         ),
-        facts={"kind": "source" if code else others[0].kind, "files": names}
-        | ({"names_the_run": True} if only_names else {}),
+        evidence=GivenOtherwise(
+            kind="source" if code else others[0].kind, names_the_run=only_names
+        ),
     )
 
 
@@ -618,11 +647,6 @@ def _environment(check: Check) -> Rung:
                 " in run 2.", f" in run {one.run}."
             )
         ),
-        facts={
-            "kind": "environment",
-            "keys": [other.key for other in different],
-            "values": [one.reference, one.value],
-        },
     )
 
 
@@ -654,7 +678,6 @@ def _later(check: Check, deeper: DeeperPair, first: Finding | None) -> Rung:
         iteration=min(unequal),
         place="loss",
         detail=detail,
-        facts={"kind": "loss", "iterations": deeper.iterations},
     )
 
 
@@ -681,7 +704,8 @@ def _drawn_unseeded(first: Finding) -> bool:
     """Whether a generator stood otherwise that was not seeded with another number: no argument
     explains that.
     """
-    return bool(first.facts.get("generators")) and not first.facts.get("seeds")
+    drawn = generators_of(first.evidence)
+    return bool(drawn.drawn) and not drawn.seeded_unequally
 
 
 def _first(
@@ -697,14 +721,19 @@ def _first(
     from.
     """
     if first is not None:
-        may_explain = explains and not files.facts.get("names_the_run")
-        given = files.status == "differs" and (may_explain or files.facts.get("kind") == "file")
+        leads = isinstance(files.evidence, LeftBehind) or (explains and not _names_runs(files))
+        given = files.status == "differs" and leads
         return "files and arguments" if given else first.rung
     if not came_back and files.status == "differs":
         return "files and arguments"
     if not came_back:
         return "environment" if environment.status == "differs" else None
     return "later" if later.status == "differs" else None
+
+
+def _names_runs(files: Rung) -> bool:
+    """Whether the runs were given nothing otherwise but what they are called."""
+    return isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run
 
 
 def _sentence(
@@ -722,9 +751,9 @@ def _sentence(
         if first
         else ""
     )
-    if rung is not None and rung.rung == "files and arguments" and rung.facts.get("kind") != "file":
+    if rung is not None and isinstance(rung.evidence, GivenOtherwise):
         return f"the two runs were not given the same: {small(rung.detail).rstrip('.')}{follows}"
-    if rung is not None and rung.rung == "files and arguments":
+    if rung is not None and isinstance(rung.evidence, LeftBehind):
         return (
             f"run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1"
             f" wrote{follows}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reprocheck.ladder import compare, words
@@ -11,8 +11,8 @@ from reprocheck.ladder.forward import structure
 from reprocheck.ladder.generators import (
     Seeding,
     drawn_before_seed,
+    drawn_from,
     equally,
-    seed_facts,
     seeded_before,
     seeded_later,
     since_then,
@@ -20,6 +20,7 @@ from reprocheck.ladder.generators import (
     with_another_number,
 )
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.model.evidence import HyperParameterDiffers, Loaded, Measured, WeightsDiffer
 from reprocheck.trace.deep import Seen
 
 
@@ -31,19 +32,17 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seen = difference.seen
     names = list(difference.outputs)
     measured = measure(pair, difference)
-    facts = {"optimizer": seen.place, "leaf_names": names}
     name = names[0]
-    values = measured.facts.get("values")
-    both = words.both(*values) if isinstance(values, list) else "not the same in both runs"
+    values = measured.of.values
+    both = words.both(*values) if values is not None else "not the same in both runs"
     others = (
         f" {words.listed([words.code(one) for one in names[1:]])} differ too." if names[1:] else ""
     )
     text = f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}"
-    if name.endswith(".params"):
-        text = (
-            f"{seen.place} holds other weights in `{name.removesuffix('.params')}` in each run:"
-            f" they are {both}"
-        )
+    holds, _, what = name.rpartition(".")
+    other_weights = bool(holds) and what == "params"
+    if other_weights:
+        text = f"{seen.place} holds other weights in `{holds}` in each run: they are {both}"
     return found(
         pair,
         difference.step,
@@ -53,7 +52,7 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
         detail=f"{text}.{others}",
         sentence=f"{text}{_agreement(pair, difference)}",
         line=seen.line,
-        facts=facts,
+        evidence=HyperParameterDiffers(other_weights=other_weights),
     )
 
 
@@ -81,30 +80,14 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         name: one for name, one in seeded_later(pair, difference.step).items() if name in generators
     }
     measured = measure(pair, difference)
-    facts: dict[str, object] = {
-        "buffer": seen.buffer,
-        "differing": len(differences),
-        "compared": compared,
-        "generators": generators,
-        "states_known": known,
-        **seed_facts(seeded, generators),
-    }
-    if seen.filled:
-        facts["made"] = seen.line
-    if _other_order(pair):
-        facts["filled_in_other_order"] = True
-    if later:
-        facts["seeded_later"] = {
-            name: {"who": one.who, "seed": one.first, "line": one.line}
-            for name, one in later.items()
-        }
-    if not known and (early := drawn_before_seed(pair, difference.step.number)):
-        facts["drawn_before_seed"] = early
-    if not generators and (loaded := _loaded(pair, difference.step.number)):
-        facts["loaded"], facts["load_line"] = loaded
-    missing = _missing(pair, seen)
-    if missing:
-        facts["missing_from_checkpoint"] = missing
+    evidence = WeightsDiffer(
+        generators=drawn_from(seeded, generators, later),
+        states_known=known,
+        filled_in_other_order=_other_order(pair),
+        loaded=None if generators else _loaded(pair, difference.step.number),
+        missing_from=_missing(pair, seen),
+        drawn_before_seed=None if known else drawn_before_seed(pair, difference.step.number),
+    )
     count = f"{len(differences)} of {compared} parameters and buffers"
     finding = found(
         pair,
@@ -117,10 +100,10 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
         ),
         sentence=(
             f"{_subject(seen)} differ{'s' if '.' not in seen.place else ''} before the first"
-            f" iteration, {_why(seen, generators, seeded, later, {**measured.facts, **facts})}"
+            f" iteration, {_why(seen, seeded, later, evidence, measured.of)}"
         ),
         line=seen.filled or seen.line,
-        facts=facts,
+        evidence=evidence,
     )
     return replace(finding, number=-1, iteration=None)
 
@@ -142,13 +125,12 @@ def _subject(seen: Seen) -> str:
     return f"the {'buffers' if seen.buffer else 'weights'} of `{module}`"
 
 
-def other_sizes(facts: Mapping[str, object]) -> str:
+def other_sizes(measured: Measured) -> str:
     """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
-    one, other = facts.get("shape"), facts.get("other_shape")
-    if not isinstance(one, list) or not isinstance(other, list) or one == other:
+    if measured.shapes is None:
         return ""
-    shown = ["×".join(map(str, shape)) or "1" for shape in (one, other)]
-    return f"have {shown[0]} elements in run 1 and {shown[1]} in run 2"
+    one, other = ("×".join(map(str, shape)) or "1" for shape in measured.shapes)
+    return f"have {one} elements in run 1 and {other} in run 2"
 
 
 def _other_order(pair: Pair) -> bool:
@@ -174,36 +156,35 @@ def _states(generators: Sequence[str], known: bool) -> str:
 
 def _why(
     seen: Seen,
-    generators: Sequence[str],
     seeded: dict[str, Seeding],
     later: dict[str, Seeding],
-    facts: dict[str, object],
+    evidence: WeightsDiffer,
+    measured: Measured,
 ) -> str:
-    if facts.get("filled_in_other_order") and all(
+    generators = evidence.generators.names
+    if evidence.filled_in_other_order and all(
         name in seeded and seeded[name].equal for name in generators
     ):
         at = f" at {words.line(seen.filled)}" if seen.filled else ""
         return f"because the weights are filled in another order in each run{at}"
-    if sizes := other_sizes(facts):
+    if sizes := other_sizes(measured):
         return f"which {sizes}: the runs do not build the same model"
     if generators:
         return _of_generators(seen, generators, seeded, later)
-    if loaded := facts.get("loaded"):
-        at = _at(str(facts["load_line"]))
+    if loaded := evidence.loaded:
         return (
-            f"and {words.code(str(loaded))} does not hold the same in both runs where it is"
-            f" loaded{at}"
+            f"and {words.code(loaded.file)} does not hold the same in both runs where it is"
+            f" loaded{_at(loaded.line)}"
         )
-    if missing := facts.get("missing_from_checkpoint"):
-        return f"and {missing} does not hold it"
-    early = facts.get("drawn_before_seed")
-    if isinstance(early, dict) and early:
-        name, line = next(iter(early.items()))
+    if evidence.missing_from is not None:
+        return f"and {checkpoint(evidence.missing_from)} does not hold it"
+    if evidence.drawn_before_seed:
+        name, line = next(iter(evidence.drawn_before_seed.items()))
         return (
             f"and {name} was drawn from before {words.line(line) if line else 'the script'}"
             " seeds it"
         )
-    if not facts["states_known"]:
+    if not evidence.states_known:
         return "and no state of a generator was recorded when it was made" + (
             "" if seeded else "; nothing seeds a generator before it"
         )
@@ -246,27 +227,33 @@ def _of_generators(
     )
 
 
-def _loaded(pair: Pair, number: int) -> tuple[str, str] | None:
+def _loaded(pair: Pair, number: int) -> Loaded | None:
     """The last file with weights that was loaded before a step and did not hold the same in both
-    runs; its line.
+    runs.
     """
     for step in pair.before(number, "load"):
         if step.both and compare.outputs(step, pair.algorithms):
-            return step.seen.place, step.seen.line
+            return Loaded(file=step.seen.place, line=step.seen.line)
     return None
 
 
-def _missing(pair: Pair, seen: Seen) -> str:
-    """The load that lacked this weight, in words."""
+def _missing(pair: Pair, seen: Seen) -> str | None:
+    """The module that a checkpoint which lacked this weight was loaded into."""
     for step in pair.steps:
-        fact = step.seen
-        if fact.kind != "load":
-            continue
-        leaf = compare.leaf(fact.inputs, "missing")
-        names = leaf.value if leaf is not None else None
-        prefix = fact.place + "." if fact.place else ""
-        if isinstance(names, (list, str)) and seen.place.removeprefix(prefix) in (
-            names if isinstance(names, list) else names.split(", ")
-        ):
-            return f"the checkpoint loaded into {words.module(fact.place)}"
-    return ""
+        if step.seen.kind == "load" and _lacks(step.seen, seen.place):
+            return step.seen.place
+    return None
+
+
+def _lacks(load: Seen, weight: str) -> bool:
+    leaf = compare.leaf(load.inputs, "missing")
+    names = leaf.value if leaf is not None else None
+    if isinstance(names, str):
+        names = names.split(", ")
+    prefix = f"{load.place}." if load.place else ""
+    return isinstance(names, list) and weight.removeprefix(prefix) in names
+
+
+def checkpoint(module: str) -> str:
+    """A checkpoint by what it was loaded into, in words."""
+    return f"the checkpoint loaded into {words.module(module)}"

@@ -66,6 +66,7 @@ from reprocheck.model.why import (
     RungStatus,
     Size,
     SourceLine,
+    TracePosition,
 )
 
 __all__ = [
@@ -121,6 +122,7 @@ __all__ = [
     "Touch",
     "TouchedLine",
     "Trace",
+    "TracePosition",
     "Tried",
     "Verdict",
     "VerdictName",

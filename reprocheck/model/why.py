@@ -6,6 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from reprocheck.model.evidence import (
+    Evidence,
+    Generators,
+    Measured,
+    OperatorDiffers,
+    PathDiffers,
+    generators_of,
+)
+
 RungName = Literal[
     "environment",
     "files and arguments",
@@ -41,6 +50,14 @@ class SourceLine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TracePosition:
+    """A place in the record of a run: the name of a trace file, and the offset in it."""
+
+    trace: str
+    at: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Rung:
     """One rung of the ladder.
 
@@ -53,7 +70,14 @@ class Rung:
     size       rounding-level (about 1e-6 relative) or gross; None where values are not numbers
     relative_difference  ||a - b|| / ||b||, estimated; None where it cannot be
     detail     one sentence
-    facts      what rules and causes ask of it, by name (see docs/reference/ladder.md)
+    evidence   what causes and the search ask of it; None where the sentence says it all
+    measured   the tensor or number that differs
+    operator   the first operator that differs, where operators were recorded
+    operations autograd nodes and classes of modules that can have made the difference
+    inside     the module whose operators to record at level `op`; empty: all of them
+    unused_generators  generators whose states differ and that no module drew from
+    iterations of several ranks: rank -> iteration of its first difference on this rung
+    recorded_at  where run 1 recorded the first difference of the ladder
     """
 
     rung: RungName
@@ -66,7 +90,25 @@ class Rung:
     relative_difference: float | None = None
     detail: str = ""
     source: SourceLine | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
+    evidence: Evidence | None = None
+    measured: Measured = field(default_factory=Measured)
+    operator: OperatorDiffers | None = None
+    operations: tuple[str, ...] = ()
+    inside: str = ""
+    unused_generators: tuple[str, ...] = ()
+    iterations: Mapping[int, int | None] = field(default_factory=dict)
+    recorded_at: TracePosition | None = None
+
+    @property
+    def generators(self) -> Generators:
+        """The generators that the difference was drawn from."""
+        return generators_of(self.evidence)
+
+    @property
+    def another_path(self) -> bool:
+        """Whether the runs do not go the same way through the code."""
+        by_operator = self.operator is not None and self.operator.only_in_one_run
+        return by_operator or isinstance(self.evidence, PathDiffers)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +120,8 @@ class Ladder:
 
     level   the deepest level recorded: `module` or `op`
     runs    the two runs compared (numbers within the deeper pair)
+    independent   a rung whose difference is of rounding level, comes before the first, and neither
+                  follows from the other
     came_back   False where the deeper pair agreed although the first had not: an intermittent
                 difference
     sentence  one sentence a person understands: where, when, and what that means
@@ -87,6 +131,7 @@ class Ladder:
     rungs: tuple[Rung, ...]
     first: RungName | None
     level: str = "module"
+    independent: RungName | None = None
     came_back: bool = True
     sentence: str = ""
     coverage: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprocheck.model import Cause, Check, Confidence, Ladder, Rung, RungName, SourceLine
+from reprocheck.model.evidence import LeftBehind
 from reprocheck.model.letters import small
 from reprocheck.model.ranks import named
 from reprocheck.report.text import line, number, printable
@@ -78,7 +79,7 @@ def leading(check: Check) -> Rung | None:
     if check.ladder is None:
         return None
     first = check.ladder.first_rung
-    if first is None or first.facts.get("kind") != "file" or not check.causes:
+    if first is None or not isinstance(first.evidence, LeftBehind) or not check.causes:
         return first
     best = check.causes[0]
     acquitted = best.confidence == "confirmed" and best.code != entry("state-left").code
@@ -117,13 +118,10 @@ def where(rung: Rung) -> str:
 
 
 def _ranks(rung: Rung) -> str:
-    ranks = rung.facts.get("ranks")
-    if not isinstance(ranks, Mapping):
+    if not rung.iterations:
         return ""
-    return named(
-        [int(rank) for rank, found in ranks.items() if found["iteration"] == rung.iteration]
-        or [rung.rank or 0]
-    )
+    same = [rank for rank, iteration in rung.iterations.items() if iteration == rung.iteration]
+    return named(same or [rung.rank or 0])
 
 
 def _facts(rung: Rung) -> list[tuple[str, str]]:

@@ -4,14 +4,14 @@ of operators know it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from reprocheck.causes.device import kind
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.usercode import UserCode
-from reprocheck.ladder.given import GIVEN
 from reprocheck.model import Check, Rung
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.search.arms import Book
 from reprocheck.search.order import beyond_reach
@@ -66,7 +66,7 @@ def _remaining(check: Check, found: Found) -> str:
             f"{tried}{left_out}. Nothing recorded differs, so what makes the difference cannot be"
             " recorded."
         )
-    if rung.facts.get("kind") in GIVEN:
+    if isinstance(rung.evidence, GivenOtherwise) and rung.evidence.from_outside:
         return f"{tried}{left_out}, since the runs were not given the same. {rung.detail}"
     if rung.size == "rounding" or _operators(check, rung):
         return (
@@ -101,7 +101,9 @@ def _suspected(check: Check) -> str:
 def _also(check: Check) -> str:
     """What the runs were not given alike, where that was not taken for the cause."""
     files = check.ladder.rung("files and arguments") if check.ladder else None
-    return f" {files.detail}" if files is not None and files.facts.get("names_the_run") else ""
+    if files is None or not isinstance(files.evidence, GivenOtherwise):
+        return ""
+    return f" {files.detail}" if files.evidence.names_the_run else ""
 
 
 def _idle(names: Sequence[str]) -> str:
@@ -117,7 +119,8 @@ def _idle(names: Sequence[str]) -> str:
 
 def _noise(check: Check, rung: Rung) -> str:
     """The operator, from the ladder and the lists."""
-    named = rung.culprit or (f"`{rung.facts['operator']}`" if rung.facts.get("operator") else "")
+    operator = f"`{rung.operator.name}`" if rung.operator is not None else ""
+    named = rung.culprit or operator
     place = f"`{rung.place}`" if rung.place else "the loss"
     made = f"It is made by {named}, first" if named else "It is first"
     made = f"{made} seen at {place} on the rung `{rung.rung}`."
@@ -126,19 +129,12 @@ def _noise(check: Check, rung: Rung) -> str:
 
 def _operators(check: Check, rung: Rung) -> list[str]:
     """What the lists say of the operators that the rung names."""
-    facts: Mapping[str, object] = rung.facts
-    names: list[str] = []
-    for fact in ("operator", "node", "nodes_between", "classes_between", "class"):
-        value = facts.get(fact)
-        if isinstance(value, str):
-            names.append(value)
-        elif isinstance(value, list | tuple):
-            names += map(str, value)
-    device = kind(facts.get("device"))
+    operator = [rung.operator.name] if rung.operator is not None else []
+    device = kind(rung.measured.device)
     frameworks = [name for run in check.runs[:1] for name in run.frameworks]
     backward = rung.rung in ("gradient", "reduced gradient")
     return [
         one.sentence
-        for name in names
+        for name in (*operator, *rung.operations)
         for one in known(name, device=device, backward=backward, frameworks=frameworks)
     ]

@@ -15,6 +15,7 @@ from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.evidence import loaded_file, seed_line
 from reprocheck.model.letters import small
 from reprocheck.model.static import StaticFinding
 from reprocheck.rules import entry
@@ -97,7 +98,7 @@ def _at_place(code: UserCode, rung: Rung | None) -> list[str]:
 
 def _seed_line(rung: Rung) -> SourceLine | None:
     """The line that seeded a generator with another number in each run."""
-    file, _, line = str(rung.facts.get("seed_line") or "").rpartition(":")
+    file, _, line = seed_line(rung.evidence).rpartition(":")
     return SourceLine(file=file, line=int(line)) if file and line.isdigit() else None
 
 
@@ -168,16 +169,14 @@ def _seeded(rung: Rung) -> bool:
     Weights that were loaded were drawn by another program, or before they were saved: a seed of
     this process says nothing of them.
     """
-    if rung.facts.get("loaded"):
+    if loaded_file(rung.evidence):
         return False
-    named, seeded = _names(rung, "generators"), _names(rung, "seeded_by")
-    by_script = bool(set(named) & set(seeded) if named else seeded)
-    return bool(rung.facts.get("seeds")) or (rung.facts.get("seeds_equal") is False and by_script)
-
-
-def _names(rung: Rung, fact: str) -> list[str]:
-    value = rung.facts.get(fact)
-    return [str(one) for one in value] if isinstance(value, list) else []
+    concerned = rung.generators
+    if concerned.seeded_unequally:
+        return True
+    if not concerned.drawn:
+        return bool(concerned.seeded)
+    return not concerned.seeded_equally and bool({*concerned.names} & {*concerned.seeded})
 
 
 def _spoken(hints: Sequence[Hint]) -> list[str]:

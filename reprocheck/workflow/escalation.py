@@ -125,17 +125,12 @@ def operators_say_more(rung: Rung) -> bool:
     """Whether an operation made the difference and it is not known which: neither a draw nor
     another control flow explains it.
     """
-    return (
-        rung.rung in OF_OPERATORS
-        and not rung.facts.get("generators")
-        and not rung.facts.get("structural")
-    )
+    return rung.rung in OF_OPERATORS and not rung.generators.drawn and not rung.another_path
 
 
 def module_of(rung: Rung) -> str:
     """The module to look into; empty for everything, where no module made the difference."""
-    inside = rung.facts.get("inside")
-    return inside if isinstance(inside, str) else ""
+    return rung.inside
 
 
 def _recorded(

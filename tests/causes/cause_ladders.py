@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from reprocheck.ladder.generators import is_key
 from reprocheck.model import (
     RUNGS,
     Bitwise,
@@ -24,6 +26,22 @@ from reprocheck.model import (
     Tolerance,
     Trace,
     Verdict,
+)
+from reprocheck.model.evidence import (
+    BatchDiffers,
+    CallDiffers,
+    Generator,
+    Generators,
+    GradientDiffers,
+    HyperParameterDiffers,
+    LossDiffers,
+    Measured,
+    OperatorDiffers,
+    ReducedDiffers,
+    SeededAs,
+    StateDiffers,
+    UpdateDiffers,
+    WeightsDiffer,
 )
 from reprocheck.rules import entry
 
@@ -91,15 +109,92 @@ def check(
     return Check(record=of_check, runs=(first, second), verdict=VERDICT, ladder=ladder, **more)  # type: ignore[arg-type]
 
 
-def ladder(name: RungName, *others: Rung, came_back: bool = True, **fields: object) -> Ladder:
-    """A ladder that differs first at one rung; `facts` and the other fields are those of that
-    rung.
+EVIDENCE: Mapping[str, type] = {
+    "hyper-parameters": HyperParameterDiffers,
+    "initial weights": WeightsDiffer,
+    "RNG state": StateDiffers,
+    "batch": BatchDiffers,
+    "forward": CallDiffers,
+    "loss": LossDiffers,
+    "gradient": GradientDiffers,
+    "reduced gradient": ReducedDiffers,
+    "update": UpdateDiffers,
+}
+"""The kind of evidence that a rung shows, where a test does not give another."""
+DRAWN = (StateDiffers, WeightsDiffer, CallDiffers)
+
+
+def differing(name: RungName, **fields: object) -> Rung:
+    """A rung that differs; `fields` are those of the rung, of its evidence, of what was measured
+    and of the operator, by their own names, and those of `generators`.
     """
-    differs = Rung(
-        rung=name,
-        status="differs",
-        **{"place": "encoder", "detail": f"The {name} differs.", **fields},
-    )  # type: ignore[arg-type]
+    fields = {"place": "encoder", "detail": f"The {name} differs.", **fields}
+    generators = drawn(fields)
+    known = fields.pop("operator", "")
+    of_operator = taken(fields, OperatorDiffers)
+    # a batch and an operator may both be of one run only
+    if name == "batch" and "only_in_one_run" in of_operator:
+        fields["only_in_one_run"] = of_operator.pop("only_in_one_run")
+    if known or of_operator:
+        fields["operator"] = OperatorDiffers(name=known or "aten.add.Tensor", **of_operator)
+    if class_ := fields.get("class_"):
+        fields.setdefault("operations", (class_,))
+    if "evidence" not in fields and name in EVIDENCE:
+        kind = EVIDENCE[name]
+        if kind is StateDiffers:
+            fields.setdefault("got", "call")
+        of_kind: dict[str, object] = {"generators": generators} if kind in DRAWN else {}
+        if kind is BatchDiffers:
+            of_kind = {"seeded": generators.seeded, "seed_line": generators.seed_line}
+        fields["evidence"] = kind(**taken(fields, kind), **of_kind)
+    for unused in ("class_", "states_known"):
+        fields.pop(unused, None)
+    measured = Measured(**taken(fields, Measured))  # type: ignore[arg-type]
+    return Rung(rung=name, status="differs", measured=measured, **fields)  # type: ignore[arg-type]
+
+
+def taken(fields: dict[str, object], kind: type) -> dict[str, object]:
+    """Takes the fields of a class out of all that are given."""
+    names = {one.name for one in dataclasses.fields(kind)} - {"generators", "name"}
+    return {name: fields.pop(name) for name in names & fields.keys()}
+
+
+def drawn(fields: dict[str, object]) -> Generators:
+    """Takes what is said of generators out of all fields: `generators` names those that differ,
+    `seeded` all that had been seeded.
+    """
+    names, seeds = fields.pop("generators", ()), fields.pop("seeds", {})
+    later, by_system = fields.pop("later", {}), fields.pop("by_system", ())
+    folded, line = fields.pop("folded", False), fields.pop("seed_line", "")
+    seeded = fields.pop("seeded", ())
+
+    def how(name: str) -> SeededAs:
+        if name in by_system:
+            return "by the system"
+        if name in seeds:
+            return "unequally"
+        return "equally" if name in seeded else "never"
+
+    return Generators(
+        drawn=tuple(
+            Generator(
+                name=name,
+                seeded=how(name),
+                seeds=seeds.get(name),
+                key=is_key(name),
+                folded=folded,
+                later=later.get(name),
+            )
+            for name in dict.fromkeys((*names, *seeds))
+        ),
+        seeded=tuple(seeded),
+        seed_line=line,
+    )
+
+
+def ladder(name: RungName, *others: Rung, came_back: bool = True, **fields: object) -> Ladder:
+    """A ladder that differs first at one rung; `fields` as of `differing`."""
+    differs = differing(name, **fields)
     given = {rung.rung: rung for rung in (*others, differs)}
     return Ladder(
         rungs=tuple(given.get(rung, Rung(rung=rung, status="equal")) for rung in RUNGS),

@@ -16,6 +16,7 @@ from reprocheck.causes.fixes import control_fix, fix_of
 from reprocheck.causes.hints import BY_CLOCK, hints_of
 from reprocheck.causes.scanned import located
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
+from reprocheck.model.evidence import PathDiffers
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.search.confirmed import confirmed
@@ -88,7 +89,7 @@ def test_a_search_over_what_follows_from_files_names_the_cause_of_the_training()
     layer.
     """
     batch = ladder("batch", **GROSS).rung("batch")
-    differs = check(ladder("files and arguments", batch, facts={"kind": "state"}))
+    differs = check(ladder("files and arguments", batch))
     (cause,) = confirmed(differs, ("private-rng",), "", ("keras",))
     assert cause.code == "RC504"
 
@@ -186,12 +187,10 @@ def test_branches_that_the_clock_decides(text: str, line: int | None) -> None:
     assert found == ([line] if line else [])
 
 
-@pytest.mark.parametrize("rung", ["forward", "batch", "gradient", "hyper-parameters"])
+@pytest.mark.parametrize("rung", ["forward", "gradient", "hyper-parameters"])
 def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) -> None:
     write("import time\nfor x in data:\n    if time.time() % 2 < 1:\n        continue\n")
-    (cause, *_) = causes_of(
-        check(ladder(rung, facts={"kind": "call", "structural": True, "order": ""}, **GROSS)), "."
-    )  # type: ignore[arg-type]
+    (cause, *_) = causes_of(check(ladder(rung, evidence=PathDiffers(), **GROSS)), ".")  # type: ignore[arg-type]
     assert cause.code == "RC605" and cause.confidence == "observed"
     assert cause.source is not None and cause.source.line == 3
     assert any(
@@ -204,7 +203,7 @@ def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) ->
 def test_another_path_that_entropy_decides_is_named_and_one_without_a_line_gets_an_honest_text() -> (
     None
 ):
-    structural = ladder("forward", facts={"kind": "call", "structural": True}, **GROSS)
+    structural = ladder("forward", evidence=PathDiffers(), **GROSS)
     write(
         "import os\nlucky = os.urandom(1)[0] % 2 == 0\nfor x in data:\n    if lucky and x:\n        step(x)\n"
     )

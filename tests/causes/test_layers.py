@@ -17,15 +17,13 @@ from tests.causes.cause_ladders import check, ladder, write
 FACTS = {
     "generators": ["npu:0"],
     "states_known": True,
-    "kind": "call",
-    "class": "Dropout",
-    "seeds_equal": False,
+    "class_": "Dropout",
 }
 
 
 def unseeded(text: str) -> Cause:
     write(text)
-    made = check(ladder("RNG state", facts=FACTS))
+    made = check(ladder("RNG state", **FACTS))
     return made_at(replace(made, causes=causes_of(made, ".")), Path())[0]
 
 

@@ -12,6 +12,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.model import (
     SourceLine,
 )
+from reprocheck.model.evidence import InputsDiffer
 from tests.causes.cause_ladders import (
     GROSS,
     check,
@@ -141,15 +142,12 @@ class Blur(torch.nn.Module):
 def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) -> None:
     write(FED)
     facts = {
-        "kind": "call",
         "operator": "aten.add.Tensor",
-        "operator_inputs_differ": True,
-        "victim": True,
+        "inputs_differ": True,
+        "evidence": InputsDiffer(),
     }
     found = causes_of(
-        check(
-            ladder("forward", facts=facts, source=SourceLine(file="train.py", line=line), **GROSS)
-        ),
+        check(ladder("forward", **facts, source=SourceLine(file="train.py", line=line), **GROSS)),
         ".",
     )
     assert (names(found)[0], found[0].confidence) == (
@@ -162,7 +160,7 @@ def test_a_line_is_explained_by_what_feeds_it(line: int, first: str, at: int) ->
     assert ("reads the clock" in " ".join(found[0].evidence)) is (line == 11)
 
 
-BUILT = {"built": True, "order": "same samples, other order"}
+BUILT = {"built": True, "samples": "other order"}
 
 
 @pytest.mark.parametrize(
@@ -176,12 +174,12 @@ BUILT = {"built": True, "order": "same samples, other order"}
         ("import random\nrandom.Random().shuffle(samples)\n", BUILT, "private-shuffle"),
         (
             "import numpy as np\nx = np.random.default_rng().normal(9)\n",
-            {**BUILT, "order": "same samples, other content"},
+            {**BUILT, "samples": "other content"},
             "private-augmentation",
         ),
         (
             "import uuid\nnames = [uuid.uuid4() for _ in range(9)]\n",
-            {"built": True, "subset": True, "order": "other samples"},
+            {"built": True, "subset": True, "samples": "other samples"},
             "unseeded-split",
         ),
         (
@@ -200,7 +198,7 @@ def test_a_data_set_that_was_built_otherwise(
     script: str, facts: dict[str, object], expected: str
 ) -> None:
     write(script)
-    assert names(causes_of(check(ladder("batch", facts=facts)), "."))[0] == expected
+    assert names(causes_of(check(ladder("batch", **facts)), "."))[0] == expected
 
 
 def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
@@ -208,11 +206,10 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
     facts = {
         "states_known": False,
         "generators": [],
-        "seeded_by": ["torch"],
-        "seeds_equal": True,
+        "seeded": ["torch"],
         "drawn_before_seed": {"torch": "train.py:3"},
     }
-    found = causes_of(check(ladder("initial weights", facts=facts, place="first", **GROSS)), ".")
+    found = causes_of(check(ladder("initial weights", **facts, place="first", **GROSS)), ".")
     assert names(found)[0] == "seed-after-model" and found[0].confidence == "observed"
     assert found[0].source == SourceLine(file="train.py", line=2, text="first = torch.randn(3)")
     assert "torch was drawn from before train.py:3 seeds it" in " ".join(found[0].evidence).replace(
@@ -223,11 +220,7 @@ def test_bare_tensors_that_were_drawn_before_the_seed() -> None:
 def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
     write("import random\nkeep = random.random()\n")
     found = causes_of(
-        check(
-            ladder(
-                "RNG state", facts={"generators": ["python"], "kind": "between", "outside": True}
-            )
-        ),
+        check(ladder("RNG state", generators=["python"], got="between", outside=True)),
         ".",
     )
     assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
@@ -250,9 +243,7 @@ def test_a_split_that_draws_from_the_differing_generator_is_named_where_nothing_
 ) -> None:
     write(f"from sklearn.model_selection import train_test_split\n{source}\n")
     found = causes_of(
-        check(
-            ladder("RNG state", facts={"generators": ["numpy"], "kind": "batch", "outside": True})
-        ),
+        check(ladder("RNG state", generators=["numpy"], got="batch", outside=True)),
         ".",
     )
     assert names(found)[0] == expected
@@ -269,26 +260,18 @@ def test_the_source_of_this_package_is_not_the_users(tmp_path: Path) -> None:
 def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write("import data\n")
     write("import numpy as np\nrng = np.random.default_rng()\n", "data.py")
-    first = causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
+    first = causes_of(check(ladder("batch", samples="other content")), ".")
     assert first[0].source == SourceLine(
         file="data.py", line=2, text="rng = np.random.default_rng()"
     )
     Path("data.py").write_text("# all new\n# lines\n")
-    assert (
-        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), ".")
-        == first
-    )
+    assert causes_of(check(ladder("batch", samples="other content")), ".") == first
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    assert (
-        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)
-        == first
-    )
+    assert causes_of(check(ladder("batch", samples="other content")), tmp_path) == first
     (tmp_path / "sources.json").write_text('{"files": 3}')
     assert (
-        causes_of(check(ladder("batch", facts={"order": "same samples, other content"})), tmp_path)[
-            0
-        ].code
+        causes_of(check(ladder("batch", samples="other content")), tmp_path)[0].code
         == first[0].code
     )

@@ -12,9 +12,7 @@ from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.rules import entry
 from tests.causes.cause_ladders import GROSS, check, ladder
 
-BATCH = ladder(
-    "batch", place="DataLoader[0]", facts={"order": "same samples, other content"}, **GROSS
-)
+BATCH = ladder("batch", place="DataLoader[0]", samples="other content", **GROSS)
 GENERAL = Cause(
     code="RC504",
     title="Samples are made with a private generator",

@@ -13,6 +13,7 @@ import pytest
 from reprocheck.causes import started
 from reprocheck.ladder.given import Given
 from reprocheck.model import Check, Rung
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search.confirm import question, searched
 from tests.causes.cause_ladders import GROSS, check, ladder
 
@@ -28,12 +29,12 @@ def differs(
     rung: str = "initial weights",
 ) -> Check:
     """A check whose runs were given other seeds, and the runs behind its ladder `again`."""
-    base = ladder(rung, facts=facts, **GROSS)
+    base = ladder(rung, **facts, **GROSS)
     outside = Rung(
         rung="files and arguments",
         status="differs",
         place="--seed",
-        facts={"kind": "argument", "files": ["--seed"]},
+        evidence=GivenOtherwise(kind="argument"),
     )
     rungs = tuple(outside if one.rung == "files and arguments" else one for one in base.rungs)
     monkeypatch.setattr(started, "given_at_start", lambda *_: (given("3", "7"),))
@@ -44,11 +45,11 @@ def differs(
 @pytest.mark.parametrize(
     ("facts", "rung", "shown"),
     [
-        ({"seeds": {"torch": [40, 45]}}, "initial weights", True),
-        ({"seeds": {"torch": [41, 46]}}, "initial weights", True),
-        ({"seeds": {"torch": [40, 46]}}, "initial weights", False),
-        ({"values": [0.1, 5.1]}, "hyper-parameters", True),
-        ({"seeds": {"torch": ["system", "system"]}}, "initial weights", False),
+        ({"seeds": {"torch": (40, 45)}}, "initial weights", True),
+        ({"seeds": {"torch": (41, 46)}}, "initial weights", True),
+        ({"seeds": {"torch": (40, 46)}}, "initial weights", False),
+        ({"values": (0.1, 5.1)}, "hyper-parameters", True),
+        ({"seeds": {"torch": ("system", "system")}}, "initial weights", False),
         ({}, "initial weights", False),
     ],
 )
@@ -67,7 +68,7 @@ def test_seeds_that_are_as_far_apart_as_the_arguments_are_made_of_them(
 def test_what_names_the_run_is_not_compared_with_seeds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = differs(monkeypatch, given("40", "45"), {"seeds": {"torch": [40, 45]}})
+    found = differs(monkeypatch, given("40", "45"), {"seeds": {"torch": (40, 45)}})
     assert found.ladder is not None
     other = replace(found, ladder=replace(found.ladder, first="initial weights"))
     assert not started.is_what_differs(other, tmp_path)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.model import Bitwise, Check, Divergence, Rung
+from reprocheck.model.evidence import CallDiffers, Generator, Generators, PathDiffers
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import (
@@ -220,17 +221,14 @@ def test_how_many_iterations_are_recorded() -> None:
 
 
 def test_when_operators_say_more() -> None:
-    inside = Rung(
-        rung="forward", status="differs", place="Net", facts={"inside": "block.0", "generators": []}
-    )
+    inside = Rung(rung="forward", status="differs", place="Net", inside="block.0")
+    drawn = CallDiffers(generators=Generators(drawn=(Generator(name="torch"),)))
     assert operators_say_more(inside) and module_of(inside) == "block.0"
-    assert not operators_say_more(replace(inside, facts={"generators": ["torch"]})), (
-        "the draw explains it"
-    )
-    assert not operators_say_more(replace(inside, facts={"structural": True}))
+    assert not operators_say_more(replace(inside, evidence=drawn)), "the draw explains it"
+    assert not operators_say_more(replace(inside, evidence=PathDiffers()))
     assert (
-        operators_say_more(replace(inside, rung="loss", facts={}))
-        and module_of(replace(inside, facts={})) == ""
+        operators_say_more(replace(inside, rung="loss"))
+        and module_of(replace(inside, inside="")) == ""
     )
     for rung in ("batch", "initial weights", "hyper-parameters", "update"):
         assert not operators_say_more(replace(inside, rung=rung))

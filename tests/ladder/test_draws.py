@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.model.evidence import WeightWritten
 from tests.ladder.ladder_traces import (
     HASHES,
     Event,
@@ -63,10 +64,10 @@ def test_data_that_were_made_before_the_training_from_an_unseeded_generator(tmp_
     one, other = (iterations(run, batch=run, numpy="1111") for run in "ab")
     ladder = climb(tmp_path, one, other)
     rung = ladder.rung("RNG state")
-    assert (ladder.first, rung.place, rung.facts["generators"], rung.facts["outside"]) == (
+    assert (ladder.first, rung.place, rung.generators.names, rung.evidence.outside) == (
         "RNG state",
         "fit",
-        ["numpy"],
+        ("numpy",),
         True,
     )
     assert "because nothing seeds numpy" in ladder.sentence
@@ -106,11 +107,11 @@ def test_a_weight_that_is_written_to_after_its_update(tmp_path: Path) -> None:
     one, other = (iterations(run, numpy="0000", written="w" + run) for run in "ab")
     ladder = climb(tmp_path, one, other)
     rung = ladder.rung("update")
-    assert (ladder.first, rung.place, rung.iteration, rung.facts["written"]) == (
+    assert (ladder.first, rung.place, rung.iteration, rung.evidence) == (
         "update",
         "body.weight",
         1,
-        True,
+        WeightWritten(),
     )
     assert (
         "`body.weight` agrees after the update, and is written to and differs before the next forward pass"

@@ -35,11 +35,8 @@ def with_keys(
 def test_another_number_that_is_folded_into_a_key_is_another_seed(tmp_path: Path) -> None:
     ladder = climb(tmp_path, with_keys("a", 11), with_keys("b", 12))
     rung = ladder.rung("RNG state")
-    assert (ladder.first, rung.facts["seeds"], rung.facts["folded"]) == (
-        "RNG state",
-        {STREAM: [11, 12]},
-        [STREAM],
-    )
+    (key,) = rung.generators.drawn
+    assert (ladder.first, key.name, key.seeds, key.folded) == ("RNG state", STREAM, (11, 12), True)
     assert rung.source is not None
     assert (rung.source.file, rung.source.line) == ("rng.py", 7)
     assert "folds another number into the key" in words(ladder.sentence)
@@ -49,13 +46,15 @@ def test_a_number_folded_in_equally_hides_no_other(tmp_path: Path) -> None:
     one, other = (
         with_keys(drawn, number, equal_behind=1) for drawn, number in (("a", 11), ("b", 12))
     )
-    assert climb(tmp_path, one, other).rung("RNG state").facts["seeds"] == {STREAM: [11, 12]}
+    (key,) = climb(tmp_path, one, other).rung("RNG state").generators.drawn
+    assert (key.name, key.seeds) == (STREAM, (11, 12))
 
 
 def test_of_a_key_nobody_says_how_often_it_was_drawn_from(tmp_path: Path) -> None:
     ladder = climb(tmp_path, with_keys("a", 5), with_keys("b", 5))
     rung = ladder.rung("RNG state")
-    assert (rung.facts["seeds_equal"], rung.facts["keys"]) == (True, [STREAM])
+    (key,) = rung.generators.drawn
+    assert (key.name, key.seeded, key.key) == (STREAM, "equally", True)
     assert "drew more" not in ladder.sentence
     assert ladder.sentence.count("rng.py") == 1, "the line that makes the key is named once"
     assert "split or folded in another way" in ladder.sentence

@@ -13,6 +13,7 @@ import pytest
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.ladder.rungs import ladder_of
+from reprocheck.model.evidence import CallDiffers, InputsDiffer
 from reprocheck.model.record import FileChanges
 from tests.ladder.ladder_traces import (
     HASHES,
@@ -70,8 +71,8 @@ def test_weights_nobody_seeded(tmp_path: Path) -> None:
     assert rung.iteration is None
     assert rung.source is not None
     assert (rung.source.file, rung.source.line) == ("train.py", 7)
-    assert rung.facts["generators"] == ["torch"]
-    assert (rung.facts["differing"], rung.facts["compared"]) == (1, 2)
+    assert rung.generators.names == ("torch",)
+    assert "(1 of 2 parameters and buffers)" in rung.detail
     assert words(ladder.sentence) == (
         "The weights of body differ before the first iteration, because nothing seeds torch before line 7 of train.py builds them."
     )
@@ -83,7 +84,7 @@ def test_a_seed_that_comes_too_late_is_no_seed(tmp_path: Path) -> None:
     seed = seen("seed", "torch", out=[["seed", {"v": 0}]], l="train.py:9")
     one, other = training(), training(weights="other", born="unseeded")
     ladder = climb(tmp_path, [one[0], seed, *one[1:]], [other[0], seed, *other[1:]])
-    assert ladder.rung("initial weights").facts["seeds_equal"] is False
+    assert ladder.rung("initial weights").generators.seeded_equally is False
     assert "nothing seeds torch before line 7" in ladder.sentence
 
 
@@ -102,12 +103,12 @@ def test_the_record_says_whether_a_seed_came_before_the_weights(
         for events in (training(), training(weights="other", born="unseeded"))
     )
     ladder = climb(tmp_path, [one[0], seed, *one[1:]], [other[0], seed, *other[1:]])
-    facts = ladder.rung("initial weights").facts
-    assert (facts["seeds_equal"], said in ladder.sentence) == (seeds_equal, True)
+    found = ladder.rung("initial weights").generators
+    assert (found.seeded_equally, said in ladder.sentence) == (seeds_equal, True)
     afterwards = (
         "`transformers` at line 9 of train.py seeds torch afterwards, with 1234" in ladder.sentence
     )
-    assert afterwards is ("seeded_later" in facts) is not seeds_equal
+    assert afterwards is (found.drawn[0].later is not None) is not seeds_equal
 
 
 def test_memory_that_nobody_filled(tmp_path: Path) -> None:
@@ -115,8 +116,8 @@ def test_memory_that_nobody_filled(tmp_path: Path) -> None:
     ladder = climb(tmp_path, training(), other)
     rung = ladder.rung("initial weights")
     assert rung.place == "head.weight"
-    assert rung.facts["generators"] == []
-    assert rung.facts["non_finite"] is True
+    assert rung.generators.names == ()
+    assert rung.measured.like_left_over_memory is True
     assert "never filled" in ladder.sentence
 
 
@@ -132,14 +133,15 @@ def test_a_generator_that_a_module_draws_from(tmp_path: Path) -> None:
     assert "first module that draws from the differing torch generator is noise (Noise)" in words(
         rung.detail
     )
-    assert rung.facts["seeds"] == {"torch": [11, 12]}
+    (torch,) = rung.generators.drawn
+    assert (torch.name, torch.seeded, torch.seeds) == ("torch", "unequally", (11, 12))
     assert "line 3 of train.py seeds torch with another number" in words(ladder.sentence)
 
 
 def test_a_generator_that_nobody_draws_from_is_unused(tmp_path: Path) -> None:
     ladder = climb(tmp_path, training(), training(numpy="N", noisy="other"))
     assert ladder.rung("RNG state").status == "equal"
-    assert ladder.rung("RNG state").facts["unused_generators"] == ["numpy"]
+    assert ladder.rung("RNG state").unused_generators == ("numpy",)
     assert "nothing recorded draws from it" in ladder.rung("RNG state").detail
     assert ladder.first == "forward"
 
@@ -201,7 +203,7 @@ def test_a_draw_by_the_script_itself(tmp_path: Path) -> None:
 
     ladder = climb(tmp_path, events("a", "x"), events("b", "z"))
     assert ladder.first == "RNG state"
-    assert ladder.rung("RNG state").facts["outside"] is True
+    assert ladder.rung("RNG state").evidence.outside is True
     assert "nothing seeds torch" in ladder.sentence
 
 
@@ -228,9 +230,9 @@ def test_a_draw_by_the_module_around(tmp_path: Path, inner: str, rung: str) -> N
     ladder = climb(tmp_path, events("a", "y"), events("b", "z"))
     assert ladder.first == rung
     if rung == "RNG state":
-        assert (ladder.rung(rung).place, ladder.rung(rung).facts["generators"]) == (
+        assert (ladder.rung(rung).place, ladder.rung(rung).generators.names) == (
             "attend",
-            ["torch"],
+            ("torch",),
         )
 
 
@@ -251,7 +253,7 @@ def test_the_order_of_an_epoch(
     rung = ladder.rung("batch")
     assert rung.place == "DataLoader[0]"
     assert order in rung.detail
-    assert rung.facts["epoch"] is True
+    assert rung.evidence.whole_epoch is True
 
 
 @pytest.mark.parametrize(
@@ -260,25 +262,25 @@ def test_the_order_of_an_epoch(
         (
             {"held": "ab", "bag": "x"},
             {"held": "ba", "bag": "x"},
-            "same samples, other order",
+            "other order",
             False,
         ),
         (
             {"held": "ab", "bag": "x"},
             {"held": "cd", "bag": "y"},
-            "same samples, other content",
+            "other content",
             False,
         ),
         (
             {"idx": [1, 2], "subset": "s"},
             {"idx": [3, 4], "subset": "t"},
-            "other samples in the k batches seen",
+            "other samples",
             True,
         ),
         (
             {"idx": [1, 2], "subset": "s"},
             {"idx": [2, 1], "subset": "t"},
-            "same samples, other order",
+            "other order",
             True,
         ),
     ],
@@ -307,9 +309,9 @@ def test_a_data_set_that_was_built_otherwise(
     ]
     ladder = climb(tmp_path, first, second)
     rung = ladder.rung("batch")
-    assert (ladder.first, rung.facts["order"]) == ("batch", order)
-    assert (rung.facts["built"], rung.facts["subset"]) == (True, subset)
-    assert rung.facts["drawn_before_seed"] == {"torch": "train.py:3"}
+    assert (ladder.first, rung.evidence.samples) == ("batch", order)
+    assert (rung.evidence.built, rung.evidence.subset) == (True, subset)
+    assert rung.evidence.drawn_before_seed == {"torch": "train.py:3"}
     assert "torch was drawn from before line 3 of train.py seeds it" in ladder.sentence
 
 
@@ -321,14 +323,14 @@ def test_weights_without_states_that_were_drawn_before_the_seed(tmp_path: Path) 
     weights = [seen("weights", "first", out=[["", tensor(content)]]) for content in "vw"]
     one, other = ([HASHES, seeds[n], weights[n], loss(float(n)), update(1)] for n in (0, 1))
     ladder = climb(tmp_path, one, other)
-    assert ladder.rung("initial weights").facts["drawn_before_seed"] == {"torch": "train.py:9"}
+    assert ladder.rung("initial weights").evidence.drawn_before_seed == {"torch": "train.py:9"}
     assert "torch was drawn from before line 9 of train.py seeds it" in ladder.sentence
 
 
 def test_a_batch_with_other_content_of_the_same_samples(tmp_path: Path) -> None:
     other = changes(training(x1="other"), "batch", "DataLoader[0]", n=["t1", "t2"], w=3)
     rung = climb(tmp_path, training(), other).rung("batch")
-    assert rung.facts["order"] == "same samples, other content"
+    assert rung.evidence.samples == "other content"
     assert "other content" in rung.detail
 
 
@@ -343,12 +345,12 @@ def test_batches_seen_without_an_order_of_the_epoch(tmp_path: Path) -> None:
     same = climb(
         tmp_path / "a", batches(["a", "b"], ["c", "d"]), batches(["c", "b"], ["a", "d"])
     ).rung("batch")
-    assert same.facts["order"] == "same samples, other order"
+    assert same.evidence.samples == "other order"
     assert "2 batches seen" in same.detail
     other = climb(
         tmp_path / "b", batches(["a", "b"], ["c", "d"]), batches(["a", "x"], ["c", "d"])
     ).rung("batch")
-    assert other.facts["order"] == "other samples in the k batches seen"
+    assert other.evidence.samples == "other samples"
 
 
 def test_a_module_that_answers_otherwise_to_the_same_inputs(tmp_path: Path) -> None:
@@ -358,7 +360,7 @@ def test_a_module_that_answers_otherwise_to_the_same_inputs(tmp_path: Path) -> N
     assert rung.place == "noise"
     assert words(rung.culprit) == "the forward of noise (Noise)"
     assert "private generator or is noisy" in rung.detail
-    assert rung.facts["victim"] is False
+    assert rung.evidence == CallDiffers(class_="Noise")
 
 
 def test_a_module_whose_inputs_differ_is_not_blamed(tmp_path: Path) -> None:
@@ -370,7 +372,7 @@ def test_a_module_whose_inputs_differ_is_not_blamed(tmp_path: Path) -> None:
         == "something between body (Linear) and noise (Noise) that was not recorded"
     )
     assert "no recorded producer differs" in rung.detail
-    assert rung.facts["victim"] is True
+    assert rung.evidence == InputsDiffer()
 
 
 def test_a_container_is_not_the_place_of_what_its_child_does(tmp_path: Path) -> None:
@@ -408,14 +410,13 @@ def test_what_runs_between_two_calls_inside_a_container(tmp_path: Path) -> None:
         words(rung.culprit)
         == "something between embed (Linear) and block (Block) that was not recorded"
     )
-    assert rung.facts["enters"] == "block"
 
 
 def test_labels_of_a_functional_loss(tmp_path: Path) -> None:
     ladder = climb(tmp_path, training(), training(target="other", loss="other"))
     assert ladder.first == "loss"
     rung = ladder.rung("loss")
-    assert rung.facts["only_labels"] is True
+    assert rung.evidence.only_labels is True
     assert words(rung.detail) == (
         "Weights, RNG states and module outputs agree, the labels that the loss is taken against do not; no recorded producer differs."
     )
@@ -441,7 +442,7 @@ def test_labels_of_a_loss_module(tmp_path: Path) -> None:
 
     ladder = climb(tmp_path, events("t", "l"), events("T", "L"))
     assert ladder.first == "forward"
-    assert ladder.rung("forward").facts["only_labels"] is True
+    assert ladder.rung("forward").evidence == InputsDiffer()
     assert (
         "labels that the loss CrossEntropyLoss is taken against do not; no recorded producer differs"
         in words(ladder.rung("forward").detail)
@@ -454,7 +455,7 @@ def test_a_loss_that_differs_with_everything_before_it_equal(tmp_path: Path) -> 
         "something between the last module, the model (Model), and the loss that was not recorded"
         in words(rung.culprit)
     )
-    assert rung.facts["only_labels"] is False
+    assert rung.evidence.only_labels is False
 
 
 def test_a_noisy_backward(tmp_path: Path) -> None:
@@ -468,15 +469,14 @@ def test_a_noisy_backward(tmp_path: Path) -> None:
     assert rung.place == "body"
     assert words(rung.culprit) == "the backward of noise"
     assert "between head (agrees) and body: the backward of noise" in words(rung.detail)
-    assert rung.facts["modules_between"] == ["noise"]
-    assert rung.facts["between"] == ["head", "body"]
+    assert (rung.operations, rung.inside) == (("Noise",), "noise")
 
 
 def test_a_hook_on_a_parameter(tmp_path: Path) -> None:
     rung = climb(tmp_path, training(), training(**{"dw body": "other"})).rung("gradient")
     assert rung.place == "body.weight"
     assert words(rung.culprit) == "the backward of body (Linear) or a hook on body.weight"
-    assert rung.facts["own_backward"] is True
+    assert (rung.operations[-1], rung.inside) == ("Linear", "body")
 
 
 def test_a_gradient_changed_behind_the_backward_pass(tmp_path: Path) -> None:
@@ -512,8 +512,8 @@ def test_hyper_parameters(tmp_path: Path) -> None:
     assert ladder.first == "hyper-parameters"
     rung = ladder.rung("hyper-parameters")
     assert rung.place == "lr"
-    assert rung.facts["optimizer"] == "SGD[0]"
-    assert rung.facts["values"] == [0.5, 0.25]
+    assert "of SGD[0]" in rung.detail
+    assert rung.measured.values == (0.5, 0.25)
     assert rung.relative_difference == pytest.approx(1.0)
     assert ladder.rung("update").culprit is None
 
@@ -577,8 +577,8 @@ def test_a_worker_that_seeds_by_itself_is_recorded_and_observed(tmp_path: Path) 
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
     found = ladder_of(check, tmp_path)
     assert found is not None and found.first == "batch"
-    facts = found.rung("batch").facts
-    assert (facts["worker_seeds"], facts["seed_line"]) == ({"numpy": [11, 12]}, "data.py:4")
+    batch = found.rung("batch").evidence
+    assert (batch.worker_seeds, batch.seed_line) == ({"numpy": (11, 12)}, "data.py:4")
     assert (
         "because the worker seeds numpy with another number in each run in line 4 of data.py"
         in found.sentence

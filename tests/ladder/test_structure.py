@@ -118,7 +118,7 @@ def test_a_module_that_only_run_2_calls(tmp_path: Path) -> None:
         words(rung.detail)
         == "In iteration 2 run 2 calls aux (Aux), which run 1 does not: the control flow differs."
     )
-    assert rung.facts["only_in_run"] == 2
+    assert rung.another_path
 
 
 def test_one_batch_more_in_an_iteration(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_tensor_of_another_shape(tmp_path: Path) -> None:
     other = changes(training(), "call", "noise", out=[["", tensor("noisy", (2, 4))]])
     rung = climb(tmp_path, training(), other).rung("forward")
     assert (rung.place, rung.size) == ("noise", "gross")
-    assert rung.facts["other_shape"] == [2, 4]
+    assert rung.measured.shapes is not None and rung.measured.shapes[1] == (2, 4)
 
 
 # ------------------------------------------------------------------------------ damage, ranks, size
@@ -201,7 +201,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
 
     ladder = climb(tmp_path, at_update(training()), at_update(training(), clipped="noisy"))
     assert ladder.first == "gradient" and ladder.first_rung is not None
-    assert (ladder.first_rung.place, ladder.first_rung.facts["after_backward"]) == (
+    assert (ladder.first_rung.place, ladder.first_rung.evidence.agreed_before) == (
         "body.weight",
         True,
     )
@@ -269,10 +269,7 @@ def test_two_ranks(tmp_path: Path) -> None:
     assert ladder.first == "gradient"
     assert (ladder.rung("gradient").rank, ladder.rung("gradient").place) == (1, "body")
     assert ladder.rung("reduced gradient").status == "differs"
-    assert ladder.rung("reduced gradient").facts["ranks"] == {
-        "0": {"place": "body.weight", "iteration": 1},
-        "1": {"place": "body.weight", "iteration": 1},
-    }
+    assert ladder.rung("reduced gradient").iterations == {0: 1, 1: 1}
 
 
 def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
@@ -289,7 +286,7 @@ def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
     )
     assert ladder is not None
     assert ladder.first == "reduced gradient"
-    assert ladder.rung("reduced gradient").facts["local_equal"] is True
+    assert ladder.rung("reduced gradient").evidence.local_equal is True
 
 
 def of_ranks(
@@ -310,30 +307,27 @@ def of_ranks(
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "agree", "said"),
+    ("first", "second", "said"),
     [
         (
             ["sum"] * 3,
             ["other"] * 3,
-            True,
             "in each run all ranks hold the same sum, and it is another one: the collective (on all 3 ranks)",
         ),
         (
             ["sum"] * 3,
             ["sum", "other", "sum"],
-            False,
             "in run 2 the ranks do not hold the same sum: a rank by itself (rank 1)",
         ),
         (
             ["a", "b", "c"],
             ["d", "e", "f"],
-            False,
             "in both runs the ranks do not hold the same sum: a rank by itself (on all 3 ranks)",
         ),
     ],
 )
 def test_what_changes_reduced_gradients(
-    first: list[str], second: list[str], agree: bool, said: str, tmp_path: Path
+    first: list[str], second: list[str], said: str, tmp_path: Path
 ) -> None:
     ladder = of_ranks(
         tmp_path,
@@ -342,7 +336,7 @@ def test_what_changes_reduced_gradients(
     )
     assert ladder.first == "reduced gradient" and ladder.first_rung is not None
     rung = ladder.first_rung
-    assert (rung.facts["local_equal"], rung.facts["ranks_agree"]) == (True, agree)
+    assert rung.evidence.local_equal is True
     short = {
         "the collective that reduces the gradients of the ranks": "the collective",
         "what changes gradients on a rank by itself, in a communication hook or after the reduction": "a rank by itself",
@@ -358,8 +352,7 @@ def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: P
         [training(weights=shard, reduced=shard) for shard in "ab"],
         [training(weights=shard, reduced=shard + "'") for shard in "ab"],
     )
-    assert sharded.first_rung is not None and sharded.first_rung.facts["local_equal"] is True
-    assert "ranks_agree" not in sharded.first_rung.facts
+    assert sharded.first_rung is not None and sharded.first_rung.evidence.local_equal is True
     assert str(sharded.first_rung.culprit).startswith("the reduction of gradients between ranks")
     short = of_ranks(tmp_path / "short", [training(), training()], [training(reduced="other")])
     assert (
@@ -372,7 +365,7 @@ def test_of_sharded_weights_and_without_local_gradients_less_is_said(tmp_path: P
         [[e for e in training() if e.get("r") not in ("gradient", "outgrad")]] * 2,
         [[e for e in training(reduced="other") if e.get("r") not in ("gradient", "outgrad")]] * 2,
     )
-    assert blind.first_rung is not None and blind.first_rung.facts["local_equal"] is None
+    assert blind.first_rung is not None and blind.first_rung.evidence.local_equal is None
     assert "local gradients were not recorded" in str(blind.first_rung.culprit)
 
 
@@ -413,7 +406,7 @@ def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
     assert ladder.level == "op"
     rung = ladder.rung("forward")
     assert rung.place == "noise"
-    assert rung.facts["operator"] == "aten.mul.Tensor"
+    assert rung.operator.name == "aten.mul.Tensor"
     assert rung.source is not None
     assert (rung.source.file, rung.source.line) == ("model.py", 12)
     assert "aten.mul.Tensor in noise at line 12 of model.py" in words(ladder.sentence)

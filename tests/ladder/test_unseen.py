@@ -112,7 +112,7 @@ def test_an_update_that_only_one_run_makes_is_said_as_that(tmp_path: Path) -> No
     place = next(number for number, event in enumerate(events) if event.get("r") == "hyper")
     ladder = climb(tmp_path, [*events[:place], another, *events[place:]], events)
     rung = ladder.rung("hyper-parameters")
-    assert (rung.status, rung.facts["structural"]) == ("differs", True)
+    assert (rung.status, rung.another_path) == ("differs", True)
     assert (
         words(rung.detail)
         == "In iteration 1 run 1 has an update by SGD[1], which run 2 does not: the control flow differs."

@@ -26,6 +26,7 @@ from reprocheck.model import (
     SourceLine,
     Verdict,
 )
+from reprocheck.model.evidence import BatchDiffers, CallDiffers
 from tests.report.parts import (
     HOSTILE,
     STATEMENT,
@@ -305,7 +306,8 @@ def explained() -> Check:
             relative_difference=0.0813,
             detail="The inputs of `encoder.blocks.0.noise` (Noise) agree, its output differs; no process-wide generator moved.",
             source=line,
-            facts={"inside": "encoder.blocks.0.noise", "class": "Noise"},
+            evidence=CallDiffers(class_="Noise"),
+            inside="encoder.blocks.0.noise",
         ),
         Rung(
             rung="loss",
@@ -430,7 +432,7 @@ def hostile() -> Check:
                 culprit=HOSTILE,
                 detail=HOSTILE,
                 source=SourceLine(file=HOSTILE, line=1, text=HOSTILE),
-                facts={HOSTILE: HOSTILE},
+                evidence=BatchDiffers(private_generators=(HOSTILE,)),
             ),
             sentence=HOSTILE,
             coverage=(HOSTILE,),

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from reprocheck.model import RUNGS, Confidence, Rung, Search, Setting, SourceLine
+from reprocheck.model.evidence import LeftBehind
 from reprocheck.report import FORMATS, next_command, to_json, why
 from tests.conftest import check, reprocheck
 from tests.report.samples import (
@@ -105,7 +106,7 @@ def test_a_file_that_run_1_left_does_not_lead_where_a_control_for_another_cause_
         status="differs",
         place="keras.json",
         detail="Run 2 reads `keras.json`.",
-        facts={"kind": "file"},
+        evidence=LeftBehind(),
     )
     rungs = tuple(left if rung.rung == left.rung else rung for rung in base.ladder.rungs)
     led = replace(

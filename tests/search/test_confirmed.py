@@ -36,9 +36,7 @@ STREAM = SourceLine(
     file="rng.py", line=7, text="return jax.random.fold_in(jax.random.key(seed), hash(name))"
 )
 KEYS = {
-    "kind": "call",
     "generators": ["jax (rng.py:7)"],
-    "keys": ["jax (rng.py:7)"],
     "seed_line": "rng.py:7",
 }
 
@@ -81,7 +79,7 @@ def hash_of_a_name(**of_rung: object) -> Check:
         precedes=True,
     )
     differs = check(
-        ladder("RNG state", facts={**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax"
+        ladder("RNG state", **{**KEYS, **of_rung}, source=STREAM, **GROSS), framework="jax"
     )
     differs = replace(differs, scan=StaticScan(findings=(found,), files=1))
     return replace(differs, causes=causes_of(differs, "."))
@@ -95,12 +93,12 @@ def _workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("facts", "code", "confidence"),
     [
-        ({"seeds_equal": True, "seeded_by": ["jax (rng.py:7)"]}, "RC403", "suspected"),
+        ({"seeded": ["jax (rng.py:7)"]}, "RC403", "suspected"),
         (
             {
-                "seeded_by": ["jax (rng.py:7)"],
-                "seeds": {"jax (rng.py:7)": [11, 12]},
-                "folded": ["jax (rng.py:7)"],
+                "seeded": ["jax (rng.py:7)"],
+                "seeds": {"jax (rng.py:7)": (11, 12)},
+                "folded": True,
             },
             "RC402",
             "observed",
@@ -143,7 +141,7 @@ def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(
         precedes=True,
         origin=origin,
     )
-    differs = check(ladder("forward", facts={"kind": "call"}, **GROSS))
+    differs = check(ladder("forward", **GROSS))
     suspect = replace(one_cause("RC604"), confidence="suspected", source=used)
     differs = replace(differs, scan=StaticScan(findings=(found,), files=1), causes=(suspect,))
     places = {"clock": (Place(line=asked, what="datetime.now"),)}
@@ -159,7 +157,7 @@ MAP = Place(line=SourceLine(file="dataset.py", line=29), what="MapDataset(num_pa
 
 def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
     differs = check(
-        ladder("batch", facts={"order": "same samples, other content"}, **GROSS),
+        ladder("batch", samples="other content", **GROSS),
         framework="mindspore",
     )
     first, *_ = confirmed(
@@ -175,7 +173,7 @@ def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
 
 def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
     differs = check(
-        ladder("batch", facts={"order": "same samples, other content"}, **GROSS),
+        ladder("batch", samples="other content", **GROSS),
         framework="mindspore",
     )
     first, *_ = confirmed(
@@ -190,9 +188,7 @@ def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
 
 def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
     write("import numpy\nbatch = numpy.empty(3)\n")
-    differs = check(
-        ladder("batch", facts={"order": "same samples, other content", "worker": None}, **GROSS)
-    )
+    differs = check(ladder("batch", samples="other content", worker=None, **GROSS))
     differs = replace(differs, causes=causes_of(differs, "."))
     assert order.candidates(differs, Path(".")).likely[0] == "fill-memory"
     sure = replace(differs, scan=hash_of_a_name().scan)

@@ -13,6 +13,7 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.scanned import suspected
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model.evidence import InputsDiffer, Loaded
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
@@ -44,9 +45,9 @@ def with_causes(differs: Check) -> Check:
 
 def test_a_clock_that_a_layer_reads_is_tried_first() -> None:
     write(CLOCK_IN_LAYER)
-    facts = {"kind": "call", "class": "Mask", "private_generator": True}
+    facts = {"class_": "Mask", "given_generator": True}
     differs = with_causes(
-        check(ladder("forward", facts=facts, source=SourceLine(file="train.py", line=6), **GROSS))
+        check(ladder("forward", **facts, source=SourceLine(file="train.py", line=6), **GROSS))
     )
     assert order.candidates(differs, Path(".")).likely[0] == "clock"
 
@@ -58,15 +59,13 @@ def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() ->
     write(SEED_DRAWN)
     facts = {
         **STATES,
-        "seeded_by": ["torch"],
-        "seeds": {"torch": [2540, 9591]},
+        "seeded": ["torch"],
+        "seeds": {"torch": (2540, 9591)},
         "seed_line": "train.py:4",
     }
     differs = with_causes(
         check(
-            ladder(
-                "initial weights", facts=facts, source=SourceLine(file="train.py", line=4), **GROSS
-            )
+            ladder("initial weights", **facts, source=SourceLine(file="train.py", line=4), **GROSS)
         )
     )
     assert order.candidates(differs, Path(".")).likely[0] == "seed"
@@ -79,8 +78,12 @@ def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() ->
 
 @pytest.mark.parametrize("loaded", ["", "start.pt"])
 def test_a_seed_of_this_process_says_nothing_of_weights_that_it_loads(loaded: str) -> None:
-    facts = {"seeded_by": ["torch"], "seeds_equal": False, "generators": [], "loaded": loaded}
-    differs = check(ladder("initial weights", facts=facts, **GROSS))
+    facts = {
+        "seeded": ["torch"],
+        "generators": [],
+        "loaded": Loaded(file=loaded) if loaded else None,
+    }
+    differs = check(ladder("initial weights", **facts, **GROSS))
     cause = Cause(code="RC301", title="…", confidence="suspected", evidence=(), fix="")
     likely = order.candidates(replace(differs, causes=(cause,)), Path(".")).likely
     assert (likely[0] == "seed") is bool(loaded)
@@ -90,17 +93,15 @@ def test_a_seed_of_this_process_says_nothing_of_weights_that_it_loads(loaded: st
 def test_a_draw_that_nothing_seeds_is_seeded_from_outside_first_whatever_the_script_seeds_elsewhere(
     code: str, first: str
 ) -> None:
-    facts = {"seeded_by": ["numpy"], "seeds_equal": False, "generators": ["numpy"]}
-    differs = check(ladder("initial weights", facts=facts, **GROSS))
+    facts = {"seeded": ["numpy"], "seeds": {"numpy": (1, 2)}}
+    differs = check(ladder("initial weights", **facts, **GROSS))
     cause = Cause(code=code, title="…", confidence="suspected", evidence=(), fix="")
     assert order.candidates(replace(differs, causes=(cause,)), Path(".")).likely[0] == first
 
 
 def test_memory_is_tried_before_addresses() -> None:
     write("import numpy as np\nrows = np.empty((8, 4))\norder = sorted(parts, key=id)\n")
-    differs = with_causes(
-        check(ladder("batch", facts={"order": "same samples, other content", "worker": None}))
-    )
+    differs = with_causes(check(ladder("batch", samples="other content", worker=None)))
     found = order.candidates(differs, Path("."))
     assert found.likely[0] == "fill-memory"
     assert found.harmless.index("fill-memory") < found.harmless.index("fixed-addresses")
@@ -124,8 +125,8 @@ def with_a_draw_before_the_seed() -> Check:
         executed="executed",
         precedes=True,
     )
-    facts = {"kind": "call", "class": "Linear", "victim": True, "dtype": "float32"}
-    differs = with_causes(check(ladder("forward", facts=facts, source=VICTIM, **GROSS)))
+    facts = {"class_": "Linear", "evidence": InputsDiffer(), "dtype": "float32"}
+    differs = with_causes(check(ladder("forward", **facts, source=VICTIM, **GROSS)))
     differs = replace(differs, scan=StaticScan(findings=(drawn,), files=2))
     return replace(differs, causes=suspected(differs))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from reprocheck.causes.suspects.forward import noisy
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, of_hint
 from reprocheck.causes.suspects.path import other_path
+from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
 
 _BACKWARDS: Mapping[str, re.Pattern[str]] = {
     "upsample-backward": re.compile(r"upsampl|interpolat|grid_?sampl", re.IGNORECASE),
@@ -22,9 +23,9 @@ classes.
 
 def gradient(look: Look) -> Iterator[Suspect]:
     """The first gradient that differs."""
-    if look.fact("structural"):
+    if look.rung.another_path:
         yield other_path(look)
-    elif look.fact("kind") == "reduced":
+    elif isinstance(look.rung.evidence, ChangedAfterBackward):
         yield from reduced(look)
     elif look.rung.size == "rounding":
         yield from _special(look)
@@ -83,7 +84,7 @@ def reduced(look: Look) -> Iterator[Suspect]:
     """Between the backward pass and the update."""
     several = look.ranks > 1 and look.rung.rung == "reduced gradient"
     if several and look.rung.size == "rounding":
-        shown = look.recorded("sum over ranks differs") if look.fact("local_equal") else ()
+        shown = look.recorded("sum over ranks differs") if _agreed_before(look) else ()
         said = (
             f"Local gradients agree; {look.ranks} ranks add them up."
             if shown
@@ -91,17 +92,24 @@ def reduced(look: Look) -> Iterator[Suspect]:
         )
         yield Suspect(name="collective-order", shown=shown, evidence=(said,))
         return
-    agreed = look.fact("after_backward") or look.fact("local_equal")
-    shown = look.recorded("changed after the backward pass") if agreed else ()
+    shown = look.recorded("changed after the backward pass") if _agreed_before(look) else ()
     yield by_hint("gradient-changed", look.hint("entropy"), "draws a number", shown)
     if several:
         yield Suspect(name="collective-order", evidence=(f"The run has {look.ranks} ranks.",))
 
 
+def _agreed_before(look: Look) -> bool:
+    """Whether the gradient agreed in the backward pass of the rank."""
+    evidence = look.rung.evidence
+    if isinstance(evidence, ChangedAfterBackward):
+        return evidence.agreed_before
+    return isinstance(evidence, ReducedDiffers) and evidence.local_equal is True
+
+
 def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
     private, threads = look.hint("entropy"), look.hint("threads")
-    if look.fact("written"):
+    if isinstance(look.rung.evidence, WeightWritten):
         yield by_hint(
             "weights-written",
             private,

@@ -4,14 +4,14 @@ step has made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.hints import OF_OBJECTS
 from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
 from reprocheck.causes.suspects.path import other_path
-from reprocheck.ladder.batches import CONTENT, ORDER
+from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.letters import capital
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -63,30 +63,30 @@ seeds from.
 
 def batch(look: Look) -> Iterator[Suspect]:
     """The order of samples, their content, or the samples themselves."""
-    if look.fact("structural"):
+    shown = look.shown(BatchDiffers)
+    if shown.only_in_one_run:
         yield other_path(look)
-    order = look.fact("order")
-    if look.fact("built"):
-        yield from _built(look)
-    elif order == CONTENT:
-        yield from _content(look)
-    elif order == ORDER:
-        yield from _order(look)
+    if shown.built:
+        yield from _built(look, shown)
+    elif shown.samples == "other content":
+        yield from _content(look, shown)
+    elif shown.samples == "other order":
+        yield from _order(look, shown)
     else:
         yield from unfilled(look)
         yield from origins(look)
-        both = (_order(look), _content(look))
-        for suspects in both if order else reversed(both):
-            yield from suspects
-    if look.ranks > 1 and order != CONTENT:
+        order, content = _order(look, shown), _content(look, shown)
+        known = shown.samples != "unknown"
+        yield from (*order, *content) if known else (*content, *order)
+    if look.ranks > 1 and shown.samples != "other content":
         yield Suspect(name="rank-sampler", evidence=(f"The run has {look.ranks} ranks.",))
 
 
-def _built(look: Look) -> Iterator[Suspect]:
+def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     """The data set itself, or what a subset takes from it, is another one: made before the training
     by something that is not seeded.
     """
-    early = look.mapping("drawn_before_seed")
+    early = batch.drawn_before_seed or {}
     said = tuple(
         f"{capital(name)} was drawn from before {line or 'the script'} seeds it."
         for name, line in early.items()
@@ -94,27 +94,27 @@ def _built(look: Look) -> Iterator[Suspect]:
     private, draw = look.hint("entropy"), look.hint("draw") if said else look.unseeded_draw()
     found = list(origins(look))
     shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
-    if look.fact("subset") and not found:
+    if batch.subset and not found:
         shown = (*shown, *look.recorded("taken from the set differs"))
-    name = _name_of_built(look, private=private is not None, unseeded=bool(said or draw))
+    name = _name_of_built(batch, private=private is not None, unseeded=bool(said or draw))
     what = PRIVATE if private else "draws from a generator before it is seeded"
     suspect = by_hint(name, private or draw, what, shown, said)
     yield from (suspect, *found) if said else (*found, suspect)
 
 
-def _name_of_built(look: Look, *, private: bool, unseeded: bool) -> str:
+def _name_of_built(batch: BatchDiffers, *, private: bool, unseeded: bool) -> str:
     """The entry for a data set that was made otherwise: by what is not the same about it."""
-    if look.fact("subset"):
+    if batch.subset:
         return "unseeded-split"
-    if look.fact("order") == ORDER:
+    if batch.samples == "other order":
         return "private-shuffle" if private else "unseeded-shuffle"
     return "unseeded-augmentation" if unseeded and not private else "private-augmentation"
 
 
-def _order(look: Look) -> Iterator[Suspect]:
+def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     private = look.hint("entropy")
     shown = tuple(
-        Recorded(kind="private state differs", of=name) for name in look.names("private_generators")
+        Recorded(kind="private state differs", of=name) for name in batch.private_generators
     )
     own = by_hint(
         "private-shuffle",
@@ -124,39 +124,40 @@ def _order(look: Look) -> Iterator[Suspect]:
     )
     if private is not None and private.name in _RESEEDS:
         own = by_hint("clock-seed", private, _RESEEDED)
-    shuffles = look.fact("order") == ORDER or look.draws_an_order(look.names("unused_generators"))
+    reordered = batch.samples == "other order"
+    shuffles = reordered or look.draws_an_order(look.rung.unused_generators)
     yield from unseeded(
         "unseeded-shuffle" if shuffles else "unseeded-augmentation", look.unseeded_draw()
     )
-    if _pipeline_unseeded(look):
+    if _pipeline_unseeded(look, batch):
         yield Suspect(
             name="unseeded-shuffle", evidence=("No seed was recorded that its pipeline takes.",)
         )
     others = list(origins(look))
-    likely = shown or look.fact("epoch") or private
+    likely = shown or batch.whole_epoch or private
     yield from (own, *others) if likely or not others else (*others, own)
-    if look.fact("worker") is not None:
+    if batch.worker is not None:
         yield Suspect(name="arrival-order", evidence=("The batches are made by worker processes.",))
 
 
-def _pipeline_unseeded(look: Look) -> bool:
+def _pipeline_unseeded(look: Look, batch: BatchDiffers) -> bool:
     """Whether the batches come from a pipeline that shuffles by itself, and nothing seeded what it
     takes its seeds from.
     """
     framework = "mindspore" if "mindspore" in look.frameworks else next(iter(look.frameworks), "")
     seeds = _PIPELINES.get(framework)
-    return seeds is not None and not seeds & {*look.names("seeded_by")}
+    return seeds is not None and seeds.isdisjoint(batch.seeded)
 
 
-def _content(look: Look) -> Iterator[Suspect]:
+def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     """Torch seeds its workers from a generator of the main process: where that differs, its rung
     comes first, and not this one.
     """
-    private, worker = look.hint("entropy"), look.fact("worker")
+    private, worker = look.hint("entropy"), batch.worker
     if parallel := look.hint("parallel map"):
         yield by_hint("parallel-map", parallel, "calls a function for several samples at a time")
-    if look.fact("worker_seeds"):
-        yield _seeded_by_worker(look)
+    if batch.worker_seeds:
+        yield _seeded_by_worker(look, worker, batch.worker_seeds)
     elif worker is not None and private is not None and private.name.endswith("seed"):
         yield by_hint(
             "worker-seed",
@@ -176,25 +177,21 @@ def _content(look: Look) -> Iterator[Suspect]:
     yield by_hint("private-augmentation", private, PRIVATE)
 
 
-def _seeded_by_worker(look: Look) -> Suspect:
+def _seeded_by_worker(
+    look: Look, worker: int | None, seeds: Mapping[str, tuple[object, object]]
+) -> Suspect:
     """A worker of a loader seeded a generator by itself, with another number in each run."""
-    worker = look.fact("worker")
-    seeds = look.mapping("worker_seeds")
-    said = tuple(
-        _seeds_of_worker(worker, name, both)
-        for name, both in seeds.items()
-        if isinstance(both, list | tuple) and len(both) == 2
-    )
+    said = tuple(_seeds_of_worker(worker, name, *both) for name, both in seeds.items())
     shown = tuple(
         Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds
     )
     return Suspect(name="worker-seed", shown=shown, evidence=said, source=look.seed_line())
 
 
-def _seeds_of_worker(worker: object, generator: str, both: Sequence[object]) -> str:
-    if both[0] is None and both[1] is None:
+def _seeds_of_worker(worker: int | None, generator: str, first: object, second: object) -> str:
+    if first is None and second is None:
         return f"Worker {worker} seeded {generator} from the operating system."
-    return f"Worker {worker} seeded {generator} with {both[0]} in run 1 and {both[1]} in run 2."
+    return f"Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2."
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:

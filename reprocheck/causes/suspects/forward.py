@@ -10,6 +10,7 @@ from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, of_hint
 from reprocheck.causes.suspects.path import by_clock, other_path
+from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
 
 _DRAWS = re.compile(
     r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\."
@@ -23,28 +24,27 @@ _DRAWING = re.compile(
 
 def forward(look: Look) -> Iterator[Suspect]:
     """A module or the loss: culprit or victim, a private draw or another order of additions."""
-    if look.fact("structural"):
+    operator = look.rung.operator
+    if look.rung.another_path:
         yield other_path(look)
     elif given := look.given_generator():
         yield from _seeded_by_clock(look)
         yield by_hint("private-draw", look.hint("entropy"), PRIVATE, given)
-    elif look.fact("victim") or look.fact("only_labels"):
+    elif _is_given_otherwise(look):
         yield from _unrecorded(look)
-    elif look.names("generators"):
+    elif look.rung.generators.drawn:
         yield from by_seeds(look, unseeded="unseeded-layer")
     elif _draws_unseen(look):
-        yield Suspect(
-            name="unseeded-layer",
-            evidence=(
-                f"{look.fact('class')} draws random numbers, and its kernel shows no state.",
-            ),
+        said = (
+            f"{class_of(look.rung.evidence)} draws random numbers, and its kernel shows no state."
         )
-    elif look.fact("uninitialised"):
+        yield Suspect(name="unseeded-layer", evidence=(said,))
+    elif operator is not None and operator.reads_unfilled:
         memory = of_hint(look.hint("memory"), "makes a tensor without filling it")
         yield Suspect(
             name="uninitialised-memory", shown=look.recorded("memory not filled"), evidence=memory
         )
-    elif look.fact("operator_inputs_differ") and (threads := look.hint("threads")):
+    elif _operator_is_victim(look) and (threads := look.hint("threads")):
         yield by_hint("threads-share-weights", threads, "runs beside the training")
         yield from _unrecorded(look)
     elif _from_elsewhere(look):
@@ -67,17 +67,30 @@ def _from_elsewhere(look: Look) -> bool:
     """Whether an operator is given something else that no operator made, or the loss is all that
     was recorded, and no line says a draw.
     """
-    if look.fact("operator_inputs_differ") and look.feeding(*_FEEDS, "clock"):
+    victim = _operator_is_victim(look)
+    if victim and look.feeding(*_FEEDS, "clock"):
         return True
     alone = look.ladder.rung("forward").status == "not_recorded" and not look.operators
-    return bool(look.fact("operator_inputs_differ") or alone) and not look.hint("entropy")
+    return (victim or alone) and not look.hint("entropy")
+
+
+def _is_given_otherwise(look: Look) -> bool:
+    """Whether a module, or the loss, is given something else that no recorded producer made."""
+    evidence = look.rung.evidence
+    if isinstance(evidence, LossDiffers):
+        return evidence.only_labels
+    return isinstance(evidence, InputsDiffer)
+
+
+def _operator_is_victim(look: Look) -> bool:
+    return look.rung.operator is not None and look.rung.operator.inputs_differ
 
 
 def _draws_unseen(look: Look) -> bool:
     """A layer that draws by its name, in a framework whose generators cannot be read, unless the
     user's own draws from elsewhere.
     """
-    name = str(look.fact("class") or "")
+    name = class_of(look.rung.evidence)
     own = look.hint("entropy") is not None and look.code.defines(name)
     return "torch" not in look.frameworks and bool(_DRAWING.search(name)) and not own
 
@@ -86,18 +99,15 @@ def _kernel(look: Look) -> bool:
     """Whether level `op` shows an operator that draws nothing, has equal inputs and another output:
     its kernel makes the difference.
     """
-    names = look.names("operator")
-    return (
-        look.fact("operator_inputs_differ") is False
-        and bool(names)
-        and names[0].startswith("aten.")
-        and not _DRAWS.match(names[0])
-    )
+    operator = look.rung.operator
+    if operator is None or operator.inputs_differ:
+        return False
+    return operator.name.startswith("aten.") and not _DRAWS.match(operator.name)
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
     private, memory = look.hint("entropy"), look.hint("memory")
-    odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
+    odd = look.rung.measured.like_left_over_memory
     unfilled = by_hint("uninitialised-memory", memory, "makes a tensor without filling it")
     if odd and memory:
         yield unfilled
@@ -158,7 +168,7 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     if (
         not found
         and not look.hash_is_fixed
-        and str(look.fact("dtype") or "int").startswith(("int", "uint"))
+        and (look.rung.measured.dtype or "int").startswith(("int", "uint"))
     ):
         said = (
             "What differs are whole numbers, as labels and token ids are; string hashes were not"

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.look import SHUFFLES, Look, Suspect, of_hint
 from reprocheck.ladder import words
-from reprocheck.ladder.batches import CONTENT, ORDER
-from reprocheck.model import Rung
+from reprocheck.model.evidence import BatchDiffers, StateDiffers
 from reprocheck.model.letters import capital
 
 _SEED: Mapping[str, str] = {
@@ -26,13 +25,12 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
     """A generator whose state differs: never seeded, seeded with another number, or seeded equally
     and moved since.
     """
-    drawn = look.names("generators")
     shown = look.generator_facts()
     kinds = {fact.kind for fact in shown}
     if "seeded unequally" in kinds or "seeded by the system" in kinds:
         yield from _other_seed(look, unseeded, shown)
     elif kinds & SEEDED_EQUALLY and "never seeded" not in kinds:
-        said = _moved(look, drawn)
+        said = _moved(look)
         yield Suspect(name="shifted-stream", shown=shown, evidence=(said,), source=look.seed_line())
     else:
         yield from _never_seeded(look, unseeded, late, shown)
@@ -40,10 +38,12 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
         yield Suspect(name="seed-per-process", evidence=(f"The run has {look.ranks} ranks.",))
 
 
-def _moved(look: Look, names: Sequence[str]) -> str:
+def _moved(look: Look) -> str:
     """What was recorded of generators that were seeded equally, and stand otherwise."""
-    who = capital(words.generators(names) if names else "its generator")
-    if look.names("keys"):
+    drawn = look.rung.generators.drawn
+    names = look.rung.generators.names
+    who = capital(words.generators(names))
+    if any(one.key for one in drawn):
         return (
             f"{who} was made from the same number in both runs, and is another key when it is drawn"
             " from."
@@ -65,21 +65,19 @@ def _never_seeded(
     """Nothing seeded a generator before it was drawn from; `late` is the entry for one that was
     seeded afterwards.
     """
-    drawn = look.names("generators")
+    drawn = look.rung.generators.names
     said = (
         f"Nothing seeded {' and '.join(drawn)} before the first draw."
         if drawn
         else "No seed was recorded before the first draw."
     )
-    later = look.mapping("seeded_later")
-    if late and later:
-        yield Suspect(
-            name=late, shown=shown, evidence=(said, *_afterwards(later)), source=look.rung.source
-        )
+    later = _seeded_later(look) if late else ()
+    if later:
+        yield Suspect(name=late, shown=shown, evidence=(said, *later), source=look.rung.source)
     draw = look.draw_from(drawn) if look.rung.source is None else None
     yield Suspect(
         name=unseeded,
-        shown=() if late and later else shown,
+        shown=() if later else shown,
         evidence=(said, *of_hint(draw, "draws from it")),
         source=draw.source if draw else look.rung.source,
         fix=_seeding(look, drawn),
@@ -94,12 +92,12 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
     return "\n".join(_SEED[name] for name in drawn)
 
 
-def _afterwards(later: Mapping[str, object]) -> tuple[str, ...]:
+def _seeded_later(look: Look) -> tuple[str, ...]:
     """Who seeded generators after they had been drawn from, and with which number."""
-    known = {name: one for name, one in later.items() if isinstance(one, Mapping)}
     return tuple(
-        f"{capital(str(one['who']))} seeds {name} afterwards, with {one['seed']}."
-        for name, one in known.items()
+        f"{capital(one.later.who)} seeds {one.name} afterwards, with {one.later.seed}."
+        for one in look.rung.generators.drawn
+        if one.later is not None
     )
 
 
@@ -108,13 +106,12 @@ def _other_seed(look: Look, unseeded: str, shown: tuple[Recorded, ...]) -> Itera
 
     A number that the script gives is a seed.
     """
-    folded = look.names("folded")
     said = tuple(
-        f"{capital(words.generators([name]))}"
-        f" {'had folded in' if name in folded else 'was seeded with'} {both[0]} in run 1 and"
-        f" {both[1]} in run 2."
-        for name, both in look.mapping("seeds").items()
-        if isinstance(both, list | tuple) and len(both) == 2
+        f"{capital(words.generators([one.name]))}"
+        f" {'had folded in' if one.folded else 'was seeded with'} {one.seeds[0]} in run 1 and"
+        f" {one.seeds[1]} in run 2."
+        for one in look.rung.generators.drawn
+        if one.seeds is not None
     )
     by_system = any(fact.kind == "seeded by the system" for fact in shown)
     yield Suspect(
@@ -125,61 +122,53 @@ def _other_seed(look: Look, unseeded: str, shown: tuple[Recorded, ...]) -> Itera
     )
 
 
-def _made_of(look: Look, batch: Rung) -> str:
+def _made_of(look: Look, batch: BatchDiffers) -> str:
     """What the script drew before a loader handed it out: which samples a subset takes, their
     order, or anything else.
     """
-    drawn = look.names("generators")
+    drawn = look.rung.generators.names
     draw = look.draw_from(drawn)
     splits = draw is None and "numpy" in drawn and look.hint("split") is not None
-    if splits or batch.facts.get("subset"):
+    if splits or batch.subset:
         return "unseeded-split"
-    shuffled = batch.facts.get("order") == ORDER or (
+    shuffled = batch.samples == "other order" or (
         draw is not None and draw.name.rpartition(".")[2] in SHUFFLES
     )
     return "unseeded-shuffle" if shuffled else "unseeded-draw"
 
 
-def _drawn_by_loader(look: Look, batch: Rung) -> str:
+def _drawn_by_loader(look: Look, batch: BatchDiffers) -> str:
     """What a loader drew: the order of its samples, or what they hold."""
-    order = batch.facts.get("order")
-    if order == CONTENT:
-        return "worker-seed" if batch.facts.get("worker") is not None else "unseeded-augmentation"
-    if order == ORDER or batch.facts.get("by_indices") or look.fact("kind") == "epoch":
+    if batch.samples == "other content":
+        return "worker-seed" if batch.worker is not None else "unseeded-augmentation"
+    known = batch.samples == "other order" or batch.by_indices
+    if known or look.shown(StateDiffers).got == "epoch":
         return "unseeded-shuffle"
-    return (
-        "unseeded-shuffle"
-        if look.draws_an_order(look.names("generators"))
-        else "unseeded-augmentation"
-    )
+    shuffles = look.draws_an_order(look.rung.generators.names)
+    return "unseeded-shuffle" if shuffles else "unseeded-augmentation"
 
 
 def generators(look: Look) -> Iterator[Suspect]:
     """A module or a loader draws from a generator whose state differs."""
-    batch = look.ladder.rung("batch")
-    if look.fact("outside"):
-        yield from by_seeds(
-            look,
-            unseeded=(
-                _made_of(look, batch)
-                if look.fact("kind") in ("batch", "epoch")
-                else "unseeded-draw"
-            ),
-        )
+    shown = look.shown(StateDiffers)
+    rung = look.ladder.rung("batch")
+    batch = rung.evidence if isinstance(rung.evidence, BatchDiffers) else BatchDiffers()
+    if shown.outside:
+        of_data = shown.got in ("batch", "epoch")
+        unseeded = _made_of(look, batch) if of_data else "unseeded-draw"
+        yield from by_seeds(look, unseeded=unseeded)
         return
-    if look.fact("kind") == "call" and not look.fact("loader"):
+    # beside a batch that agrees, the loader draws without need of it: what differs is made by the
+    # next that draws
+    if shown.got == "call" or rung.status == "equal":
         yield from by_seeds(look, unseeded="unseeded-layer")
         return
-    # the loader draws without need of it: what differs is made by the next that draws
-    if batch.status == "equal":
-        yield from by_seeds(look, unseeded="unseeded-layer")
-        return
-    order = batch.facts.get("order")
+    ordered = batch.samples in ("other order", "other content")
     # nothing shows that samples were put into another order
-    if batch.facts.get("plain") and order not in (ORDER, CONTENT):
+    if not batch.by_loader and not ordered:
         yield from by_seeds(look, unseeded=_made_of(look, batch))
         return
     yield from by_seeds(look, unseeded=_drawn_by_loader(look, batch))
-    never = any(fact.kind == "never seeded" for fact in look.generator_facts())
-    if never and order not in (ORDER, CONTENT):
+    never = any(one.seeded == "never" for one in shown.generators.drawn)
+    if never and not ordered:
         yield Suspect(name="unseeded-augmentation")

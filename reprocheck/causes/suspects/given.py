@@ -11,6 +11,7 @@ from reprocheck.causes.suspects.look import Look, Suspect
 from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.ladder.shell import Made
 from reprocheck.model import Rung, SourceDifference, SourceLine
+from reprocheck.model.evidence import loaded_file
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""
@@ -22,7 +23,7 @@ def of_given(look: Look) -> Iterator[Suspect]:
     below = look.ladder.first_of_training
     follows = (below.detail,) if below is not None and below.detail else ()
     others = (
-        given_otherwise(look.check, below.rung, below.facts.get("loaded"))
+        given_otherwise(look.check, below.rung, loaded_file(below.evidence))
         if below is not None
         else given_otherwise(look.check)
     )
@@ -39,11 +40,7 @@ def of_given(look: Look) -> Iterator[Suspect]:
             source=look.rung.source,
         )
     if others:
-        said = (
-            ()
-            if look.fact("kind") != "source"
-            else tuple(one.sentence for one in others[:MOST_QUOTED])
-        )
+        said = () if not code else tuple(one.sentence for one in others[:MOST_QUOTED])
         origin = made_at_start(look.check, look.code.sources.text)
         yield Suspect(
             name="changing-input",

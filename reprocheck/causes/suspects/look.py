@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from reprocheck.causes.device import kind as kind_of_device
 from reprocheck.causes.evidence import Kind, Recorded
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import Check, Ladder, Rung, SourceLine
+from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
 from reprocheck.rules import Operator, known
 
 PRIVATE = "makes a generator without a seed, or draws from the system"
@@ -16,6 +18,13 @@ PRIVATE = "makes a generator without a seed, or draws from the system"
 DRAWS = "draws from a generator without a seed, or from the system, and what differs is made of it"
 """What a line does that feeds the one that the ladder names."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
+_SEEDED: Mapping[SeededAs, Kind] = {
+    "never": "never seeded",
+    "equally": "seeded equally",
+    "unequally": "seeded unequally",
+    "by the system": "seeded by the system",
+}
+Shown = TypeVar("Shown", bound=Evidence)
 SHUFFLES = ("shuffle", "permutation", "permuted", "sample", "choice", "choices")
 """Functions of `random` and `numpy.random` that draw an order."""
 
@@ -50,16 +59,10 @@ class Look:
     code: UserCode
     frameworks: tuple[str, ...]
 
-    def fact(self, name: str, default: object = None) -> object:
-        """A fact of the rung."""
-        return self.rung.facts.get(name, default)
-
-    def names(self, fact: str) -> list[str]:
-        """A fact that is a name or a list of names."""
-        value = self.fact(fact)
-        if isinstance(value, str):
-            return [value] if value else []
-        return [str(one) for one in value if one] if isinstance(value, list | tuple) else []
+    def shown(self, kind: type[Shown]) -> Shown:
+        """What the rung shows, of which the kind is known."""
+        assert isinstance(self.rung.evidence, kind)
+        return self.rung.evidence
 
     def recorded(self, kind: Kind) -> tuple[Recorded, ...]:
         """The fact that the place of the rung is of this kind."""
@@ -70,63 +73,39 @@ class Look:
         each of them was seeded.
         """
         found: list[Recorded] = []
-        for name in self.names("generators"):
+        for one in self.rung.generators.drawn:
             found += [
-                Recorded(kind="state differs", of=name),
-                Recorded(kind=self._seeding(name), of=name),
+                Recorded(kind="state differs", of=one.name),
+                Recorded(kind=_seeding(one), of=one.name),
             ]
-            if name in self.mapping("seeded_later"):
-                found.append(Recorded(kind="seeded later", of=name))
+            if one.later is not None:
+                found.append(Recorded(kind="seeded later", of=one.name))
         return tuple(found)
-
-    def _seeding(self, generator: str) -> Kind:
-        """How a generator was seeded before it was drawn from."""
-        if generator in self.names("seeded_by_system"):
-            return "seeded by the system"
-        if generator in self.mapping("seeds"):
-            return "seeded unequally"
-        if generator not in self.names("seeded_by"):
-            return "never seeded"
-        return "key made equally" if generator in self.names("keys") else "seeded equally"
 
     def seed_line(self) -> SourceLine | None:
         """The line that seeded, with its text; that of the rung where none was recorded."""
-        return self.line_of("seed_line")
-
-    def line_of(self, fact: str) -> SourceLine | None:
-        """A fact that is a line (`file:line`), with its text; that of the rung where there is
-        none.
-        """
-        return self.line_at(str(self.fact(fact) or ""))
+        return self.line_at(seed_line(self.rung.evidence))
 
     def line_at(self, place: str) -> SourceLine | None:
-        """As `line_of`, for the line itself."""
+        """A line (`file:line`) with its text; that of the rung where there is none."""
         file, _, line = place.rpartition(":")
         if not file or not line.isdigit():
             return self.rung.source
         return self.code.with_text(SourceLine(file=file, line=int(line)))
 
-    def mapping(self, fact: str) -> dict[str, object]:
-        """A fact that is a table by name; empty where there is none."""
-        value = self.fact(fact)
-        return {str(name): one for name, one in value.items()} if isinstance(value, Mapping) else {}
-
     def given_generator(self) -> tuple[Recorded, ...]:
         """That the operator which differs first was given a generator of its own; nothing where
         none was recorded or was not.
         """
-        if not self.fact("private_generator"):
+        operator = self.rung.operator
+        if operator is None or not operator.given_generator:
             return ()
-        return (
-            Recorded(
-                kind="private generator given", of=str(self.fact("operator") or self.rung.place)
-            ),
-        )
+        return (Recorded(kind="private generator given", of=operator.name),)
 
     @property
     def device(self) -> str:
         """Kind of device: `cpu`, `cuda`, `npu`…"""
-        return kind_of_device(self.fact("device"))
+        return kind_of_device(self.rung.measured.device)
 
     @property
     def quiet(self) -> bool:
@@ -151,10 +130,9 @@ class Look:
 
         A victim is not among them.
         """
-        facts = ["node", "nodes_between", "classes_between", "class"]
-        if self.fact("operator_inputs_differ") is not True:
-            facts.insert(0, "operator")
-        return [name for fact in facts for name in self.names(fact)]
+        operator = self.rung.operator
+        named = [operator.name] if operator is not None and not operator.inputs_differ else []
+        return [*named, *self.rung.operations]
 
     def listed(self, *, backward: bool) -> list[Operator]:
         """Listed operators among those that the rung names, on its device."""
@@ -168,7 +146,7 @@ class Look:
         """A line that draws from a generator of Python or numpy whose state differs, though nothing
         recorded draws from it.
         """
-        return self.draw_from(self.names("unused_generators"))
+        return self.draw_from(self.rung.unused_generators)
 
     def draw_from(self, generators: Sequence[str]) -> Hint | None:
         """A line that draws from one of these generators, as far as they are Python's or
@@ -211,6 +189,13 @@ class Look:
     def hint(self, *kinds: str) -> Hint | None:
         """A line of the user's that fits, the nearest to the rung's own."""
         return self.code.of(*kinds, near=self.rung.source)
+
+
+def _seeding(generator: Generator) -> Kind:
+    """How a generator was seeded before it was drawn from."""
+    if generator.seeded == "equally" and generator.key:
+        return "key made equally"
+    return _SEEDED[generator.seeded]
 
 
 def line(hint: Hint, what: str) -> str:

@@ -11,9 +11,15 @@ from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.given import of_given
 from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
 from reprocheck.causes.suspects.path import other_path
-from reprocheck.ladder.given import GIVEN, made_by_each_run
-from reprocheck.ladder.start import other_sizes
+from reprocheck.ladder.given import made_by_each_run
+from reprocheck.ladder.start import checkpoint, other_sizes
 from reprocheck.ladder.words import code
+from reprocheck.model.evidence import (
+    GivenOtherwise,
+    HyperParameterDiffers,
+    Loaded,
+    WeightsDiffer,
+)
 from reprocheck.model.letters import capital
 from reprocheck.rules import entry
 
@@ -27,7 +33,7 @@ _NO_STATE = (
 def files(look: Look) -> Iterator[Suspect]:
     """State that a run left, or other inputs."""
     left = [path for path in look.check.state_left if path]
-    if look.fact("kind") in GIVEN:
+    if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
     elif left:
         said = (
@@ -39,11 +45,6 @@ def files(look: Look) -> Iterator[Suspect]:
             shown=files_left,
             evidence=(said,),
             source=look.line_at(_reader(look, left[0])),
-        )
-    else:
-        yield Suspect(
-            name="changing-input",
-            shown=tuple(Recorded(kind="contents differ", of=name) for name in look.names("files")),
         )
 
 
@@ -57,10 +58,10 @@ def _reader(look: Look, path: str) -> str:
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
     """Values that are computed or drawn; or an update that only one run makes."""
-    if look.fact("structural"):
+    if look.rung.another_path:
         yield other_path(look)
         return
-    if str(look.rung.place).endswith(".params"):
+    if look.shown(HyperParameterDiffers).other_weights:
         yield from origins(look)
     clock, draw, measured = (
         look.hint("clock", "entropy", "identity"),
@@ -83,24 +84,24 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
 
 def weights(look: Look) -> Iterator[Suspect]:
     """By the states of the generators when the weight was made."""
-    if sizes := other_sizes(look.rung.facts):
+    shown = look.shown(WeightsDiffer)
+    if sizes := other_sizes(look.rung.measured):
         yield from _another_model(look, sizes)
         return
-    missing = look.fact("missing_from_checkpoint")
-    if missing:
-        said = f"{capital(str(missing))} did not hold it."
+    if shown.missing_from is not None:
+        said = f"{capital(checkpoint(shown.missing_from))} did not hold it."
         yield Suspect(
             name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,)
         )
-    if loaded := look.fact("loaded"):
-        yield from _loaded_otherwise(look, str(loaded))
+    if shown.loaded is not None:
+        yield from _loaded_otherwise(look, shown.loaded)
         return
     seeded = all(
         fact.kind in SEEDED_EQUALLY
         for fact in look.generator_facts()
         if fact.kind != "state differs"
     )
-    if look.fact("filled_in_other_order") and seeded:
+    if shown.filled_in_other_order and seeded:
         yield from origins(look)
         said = "The weights are filled one after the other, in another order in each run."
         yield Suspect(
@@ -109,9 +110,9 @@ def weights(look: Look) -> Iterator[Suspect]:
             evidence=(said,),
             source=look.rung.source,
         )
-    elif look.names("generators"):
+    elif shown.generators.drawn:
         yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
-    elif look.fact("states_known", look.fact("generators") is not None):
+    elif shown.states_known:
         yield from _unfilled(look)
     else:
         yield from _without_states(look)
@@ -129,11 +130,11 @@ def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
     )
 
 
-def _loaded_otherwise(look: Look, file: str) -> Iterator[Suspect]:
+def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
     """A file with weights holds others in each run: each run drew them before it wrote it, or
     somebody gave the runs other files.
     """
-    loaded = look.line_of("load_line")
+    file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):
         said = (
             f"Each run writes {code(file)} before it loads it; what writes it may draw the weights"
@@ -142,13 +143,13 @@ def _loaded_otherwise(look: Look, file: str) -> Iterator[Suspect]:
         yield Suspect(
             name="unseeded-weights",
             evidence=(said,),
-            source=loaded,
+            source=source,
             fix=_in_what_writes(look, file),
         )
         return
     said = f"{code(file)} did not hold the same in both runs when it was loaded."
     shown = (Recorded(kind="contents differ", of=file),)
-    yield Suspect(name="changing-input", shown=shown, evidence=(said,), source=loaded)
+    yield Suspect(name="changing-input", shown=shown, evidence=(said,), source=source)
     wrote = f"What wrote {code(file)} may have drawn them without a seed."
     yield Suspect(name="unseeded-weights", evidence=(wrote,), fix=_in_what_writes(look, file))
 
@@ -167,7 +168,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
     """The generators stood the same: nobody filled the weight, or something private did."""
     here = look.code.on(look.rung.source, "memory", "entropy", "clock", "identity")
     memory, private = (here, None) if here and here.kind == "memory" else (None, here)
-    odd = bool(look.fact("non_finite") or look.fact("denormal_or_huge"))
+    odd = look.rung.measured.like_left_over_memory
     unfilled = Suspect(
         name="uninitialised-memory",
         shown=look.recorded("memory not filled") if memory or odd else (),
@@ -206,7 +207,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         yield from (own, *origins(look), unfilled) if private else (*origins(look), unfilled, own)
 
 
-def _drawn_too_early(look: Look, early: Mapping[str, object]) -> Iterator[Suspect]:
+def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
     """Weights of which no state is known, and a generator that was seeded only after something had
     drawn from it.
     """
@@ -227,10 +228,11 @@ def _without_states(look: Look) -> Iterator[Suspect]:
     process.
     """
     system = look.hint("entropy", "clock", "identity")
-    if early := look.mapping("drawn_before_seed"):
-        yield from _drawn_too_early(look, early)
+    shown = look.shown(WeightsDiffer)
+    if shown.drawn_before_seed:
+        yield from _drawn_too_early(look, shown.drawn_before_seed)
         return
-    if look.names("seeded_by"):
+    if shown.generators.seeded:
         own = by_hint("private-initialiser", system, _SYSTEM)
         drawn = Suspect(name="unseeded-weights", evidence=(_NO_STATE,), source=look.rung.source)
         yield from (own, drawn) if system else (drawn, own)

@@ -147,7 +147,7 @@ def test_a_kernel_of_one_rank_of_four(workdir: Path, monkeypatch: pytest.MonkeyP
         and reduced.culprit is None
         and "of rank 2 comes before it" in reduced.detail
     )
-    assert set(reduced.facts["ranks"]) == {"0", "1", "2", "3"}  # type: ignore[call-overload]
+    assert set(reduced.iterations) == {0, 1, 2, 3}
     assert made.causes[0].code == "RC705"
 
 
@@ -162,7 +162,7 @@ def test_a_reduction_is_told_from_a_kernel(workdir: Path, monkeypatch: pytest.Mo
         "the collective that reduces the gradients of the ranks",
     )
     assert made.ladder.sentence.endswith("(on both ranks).")
-    assert rung.facts["local_equal"] is rung.facts["ranks_agree"] is True
+    assert rung.evidence.local_equal is True
     assert made.runs[0].traces[1].frameworks["torch"], "a fork has it from its parent"
 
 
@@ -224,11 +224,11 @@ def test_a_module_of_one_rank_in_a_loop_of_a_library(
     assert [trace.rank for trace in made.runs[0].traces] == [0, 1]
     assert made.ladder is not None and made.ladder.first_rung is not None
     rung = made.ladder.first_rung
-    assert (rung.rung, rung.rank, rung.iteration, rung.facts["class"]) == (
+    assert (rung.rung, rung.rank, rung.iteration, rung.operations) == (
         "forward",
         1,
         1,
-        "Noise",
+        ("Noise",),
     ), made.ladder.sentence
     if library == "accelerate":
         assert [[len(trace.losses.losses(i)) for i in (1, 2)] for trace in made.runs[0].traces] == [
