@@ -1,0 +1,47 @@
+"""The rule that decides what is observed: recorded facts of one thing, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from reprocheck import rules
+from reprocheck.causes import suspects
+from reprocheck.causes.evidence import SHOWN_BY, Recorded, confidence
+
+DIFFERS = Recorded(kind="state differs", of="torch")
+
+
+def test_nothing_is_observed_without_a_recorded_fact() -> None:
+    assert {confidence(entry.name, ()) for entry in rules.catalogue()} == {"suspected"}
+
+
+def test_entries_are_those_of_the_catalogue() -> None:
+    assert set(SHOWN_BY) <= {entry.name for entry in rules.catalogue()}
+
+
+@pytest.mark.parametrize("of", ["torch", "numpy"])
+def test_the_facts_of_two_generators_do_not_add_up(of: str) -> None:
+    facts = (DIFFERS, Recorded(kind="seeded equally", of=of))
+    assert confidence("shifted-stream", facts) == ("observed" if of == "torch" else "suspected")
+
+
+def test_a_fact_shows_only_the_entries_that_it_is_named_for() -> None:
+    facts = (DIFFERS, Recorded(kind="never seeded", of="torch"))
+    assert confidence("unseeded-weights", facts) == "observed"
+    assert (
+        confidence("clock-seed", facts) == confidence("private-initialiser", facts) == "suspected"
+    )
+
+
+def test_no_suspect_says_by_itself_how_sure_it_is() -> None:
+    folder = Path(suspects.__file__).parent
+    for path in folder.glob("*.py"):
+        keywords = {
+            node.arg
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.keyword)
+        }
+        assert "confidence" not in keywords, path.name
