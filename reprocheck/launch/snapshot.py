@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -224,47 +224,95 @@ def restore(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
         return _restored(store, ours, aside)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Compared:
+    """A snapshot beside what stands in the working directory now.
+
+    mine     files that the runs changed, to be put back
+    theirs   files that somebody else changed, which stay
+    folders  folders that are not as they were, and are ours or needed by a file of ours
+    """
+
+    root: Path
+    store: Path
+    index: Mapping[str, Kept]
+    now: Mapping[str, Entry | None]
+    mine: Sequence[str]
+    theirs: Sequence[str]
+    folders: Sequence[str]
+
+
 def _restored(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
-    root, index = _read(store)
-    now = {path: entry_of(root / path) for path in index}
-    other = [path for path, kept in index.items() if now[path] != kept.entry]
-    written = open_for_writing(root, other)
-    files = [path for path in other if path not in written and index[path].entry.kind != "folder"]
-    mine = [path for path in files if _is_ours(path, index[path], now[path], root, ours)]
-    theirs = [
+    found = _compared(store, ours)
+    for path in found.folders:
+        with contextlib.suppress(OSError):  # a file that needs it is then named as lost
+            _put_back_folder(found.root / path, found.index[path].entry, ours.events.wrote(path))
+    replaced, lost = _put_back_files(found, aside)
+    kept = [
         path
-        for path in files
-        if path not in set(mine) and not _same_bytes(root / path, now[path], index[path], store)
+        for path in found.theirs
+        if _keep_as_before(aside.of_before(path), found.index[path], store)
     ]
-    needed = {str(parent) for path in mine for parent in PurePosixPath(path).parents}
-    for path in other:
-        if index[path].entry.kind == "folder" and (
-            path in needed or ours.events.wrote(path) or index[path].aside
-        ):
-            with contextlib.suppress(OSError):  # a file that needs it is then named as lost
-                _put_back_folder(root / path, index[path].entry, ours.events.wrote(path))
-    replaced, lost = [], []
-    for path in mine:
-        try:
-            if _keep_what_is_replaced(
-                root / path, now[path], index[path], store, aside.of_left(path)
-            ):
-                replaced.append(path)
-            _put_back(root / path, index[path], store)
-        except OSError:
-            lost.append(path)
-    kept = [path for path in theirs if _keep_as_before(aside.of_before(path), index[path], store)]
     if not lost:
         shutil.rmtree(store, ignore_errors=True)
     return FilesAfter(
-        put_back=tuple(path for path in mine if path not in lost),
+        put_back=tuple(path for path in found.mine if path not in lost),
         replaced=tuple(replaced),
         left=str(aside.left) if replaced else "",
-        others=tuple(theirs),
+        others=tuple(found.theirs),
         kept=tuple(kept),
         before=str(aside.before) if kept else "",
         lost=tuple(lost),
     )
+
+
+def _compared(store: Path, ours: Ours) -> _Compared:
+    root, index = _read(store)
+    now = {path: entry_of(root / path) for path in index}
+    other = [path for path, kept in index.items() if now[path] != kept.entry]
+    written = open_for_writing(root, other)
+    mine: list[str] = []
+    theirs: list[str] = []
+    for path in other:
+        if path in written or index[path].entry.kind == "folder":
+            continue
+        if _is_ours(path, index[path], now[path], root, ours):
+            mine.append(path)
+        elif not _same_bytes(root / path, now[path], index[path], store):
+            theirs.append(path)
+    needed = {str(parent) for path in mine for parent in PurePosixPath(path).parents}
+    folders = [path for path in other if index[path].entry.kind == "folder"]
+    return _Compared(
+        root=root,
+        store=store,
+        index=index,
+        now=now,
+        mine=mine,
+        theirs=theirs,
+        folders=[
+            path
+            for path in folders
+            if path in needed or ours.events.wrote(path) or index[path].aside
+        ],
+    )
+
+
+def _put_back_files(found: _Compared, aside: Aside) -> tuple[list[str], list[str]]:
+    """Puts back the files that the runs changed: those of which what stood there was kept aside,
+    and those that could not be put back.
+    """
+    replaced: list[str] = []
+    lost: list[str] = []
+    for path in found.mine:
+        place, kept = found.root / path, found.index[path]
+        try:
+            left = aside.of_left(path)
+            if _keep_what_is_replaced(place, found.now[path], kept, found.store, left):
+                replaced.append(path)
+            _put_back(place, kept, found.store)
+        except OSError:
+            lost.append(path)
+    return replaced, lost
 
 
 def _inside(path: str) -> Path:
