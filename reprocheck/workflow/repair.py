@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,11 +57,7 @@ def repair(
     if not patch_offered(replace(check, record=record.read(folder)), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
-    edited = sorted(
-        str(path)
-        for path, data in before.items()
-        if not path.is_file() or path.read_bytes() != data
-    )
+    edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
     if edited:
         teller.remark(
             "Changed while the patch was tried, which is for the text before:"
@@ -70,20 +66,25 @@ def repair(
         )
 
 
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == data
+
+
 def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
     """The files that the patch changes, and what they are then.
 
-    Empty where there is nothing to mend, or the scan is not there.
+    Empty where there is nothing to fix.
     """
-    paths = scripts(entry) or program(check)
-    try:
-        from reprocheck import scan
+    from reprocheck import scan
 
-        found = scan.scan(paths) if paths else None
-        fitting = fitting_findings(found.findings, check) if found else ()
-        return scan.patched(replace(found, findings=fitting)) if found and fitting else {}
-    except (ImportError, AttributeError):
+    paths = scripts(entry) or program(check)
+    if not paths:
         return {}
+    found = scan.scan(paths)
+    fitting = fitting_findings(found.findings, check)
+    if not fitting:
+        return {}
+    return scan.patched(replace(found, findings=fitting))
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
@@ -96,72 +97,68 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     from reprocheck.causes.likely import removes
 
     smallest = check.search.smallest if check.search else ()
-    meant_causes = (
-        [cause for cause in check.causes if cause.confidence == "confirmed"]
-        if smallest
-        else list(check.causes[:1])
-    )
-    codes = {cause.code for cause in meant_causes} if smallest else set()
-    lines = {
-        (Path(cause.source.file).name, str(cause.source.line))
-        for cause in meant_causes
-        if cause.source
-    }
+    causes = list(check.causes[:1])
+    codes: set[str] = set()
+    if smallest:
+        causes = [cause for cause in check.causes if cause.confidence == "confirmed"]
+        codes = {cause.code for cause in causes}
+    sources = [cause.source for cause in causes if cause.source is not None]
+    lines = {(Path(source.file).name, str(source.line)) for source in sources}
     mendable = [
         replace(finding, patchable=True)
         for finding in findings
         if finding.patchable or "unsure" in finding.evidence
     ]
-    meant = [
-        one
-        for one in mendable
-        if one.code in codes or any((Path(one.path).name, line) in lines for line in _lines(one))
-    ]
-    return tuple(
-        meant or [one for one in mendable if any(removes(name, one.code) for name in smallest)]
-    )
+    meant = [one for one in mendable if one.code in codes or lines & _lines(one)]
+    if meant:
+        return tuple(meant)
+    removed = {one.code for name in smallest for one in mendable if removes(name, one.code)}
+    return tuple(one for one in mendable if one.code in removed)
 
 
-def _lines(finding: Finding) -> tuple[str, ...]:
-    """The lines of its file that a finding is about: its own, and the one that makes the number
-    which it finds.
+def _lines(finding: Finding) -> set[tuple[str, str]]:
+    """The lines that a finding is about, each with the name of its file: its own, and the one that
+    makes the number which it finds.
     """
-    return str(finding.line), finding.evidence.get("made", "").partition(":")[0]
+    name = Path(finding.path).name
+    made = finding.evidence.get("made", "").partition(":")[0]
+    return {(name, str(finding.line)), (name, made)}
 
 
 def program(check: Check) -> list[Path]:
     """The script that the processes execute which train, whatever started them: a shell script,
     make, a launcher.
     """
-    for run in check.runs[:1]:
-        found = [
-            Path(run.workdir, trace.process.program).expanduser()
-            for trace in run.traces
-            if trace.process.program
-        ]
-        shown = [Path(run.shown(str(path))) for path in found]
-        return [path for path in shown if path.suffix == ".py" and path.is_file()][:1]
-    return []
+    if not check.runs:
+        return []
+    run = check.runs[0]
+    programs = [trace.process.program for trace in run.traces if trace.process.program]
+    places = [Path(run.workdir, one).expanduser() for one in programs]
+    return _python_files(Path(run.shown(str(place))) for place in places)[:1]
 
 
 def scripts(entry: EntryPoint) -> list[Path]:
     """The Python files that the command names."""
-    if entry.kind == "module":
-        words = entry.command
-        name = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
-        if name == CALL:
-            return [
-                path for path in map(Path, words[3:4]) if path.suffix == ".py" and path.is_file()
-            ]
-        base = Path(*name.split(".")) if name else Path()
-        return [
-            path
-            for path in (base.with_suffix(".py"), base / "__main__.py")
-            if name and path.is_file()
-        ]
-    return [
-        Path(word) for word in entry.command[1:] if word.endswith(".py") and Path(word).is_file()
-    ][:1]
+    if entry.kind != "module":
+        return _python_files(map(Path, entry.command[1:]))[:1]
+    name = _module(entry.command)
+    if name == CALL:
+        return _python_files(map(Path, entry.command[3:4]))
+    if not name:
+        return []
+    base = Path(*name.split("."))
+    return _python_files([base.with_suffix(".py"), base / "__main__.py"])
+
+
+def _module(command: Sequence[str]) -> str:
+    """The word after `-m`; empty where there is none."""
+    if "-m" not in command[:-1]:
+        return ""
+    return command[command.index("-m") + 1]
+
+
+def _python_files(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if path.suffix == ".py" and path.is_file()]
 
 
 def _run(
@@ -214,11 +211,10 @@ def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
     written = {}
     for number, (path, text) in enumerate(sorted(changed.items())):
         place = Path(os.path.normpath(here / path))
-        target = sources / (
-            place.relative_to(here)
-            if place.is_relative_to(here)
-            else Path(OUTSIDE, str(number), path.name)
-        )
+        inside = Path(OUTSIDE, str(number), path.name)
+        if place.is_relative_to(here):
+            inside = place.relative_to(here)
+        target = sources / inside
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(encoded(path, text))
         written[place] = target.absolute()
