@@ -91,6 +91,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
         evidence=suspect.evidence,
+        calls=suspect.calls,
         source=code.with_text(suspect.source),
         fix=suspect.fix or fix_of(check, known, frameworks),
     )
@@ -98,4 +99,5 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 def _joined(first: Cause, again: Cause) -> Cause:
     """One cause that was found twice: the first, with the evidence of both."""
-    return replace(first, evidence=tuple(dict.fromkeys((*first.evidence, *again.evidence))))
+    evidence = tuple(dict.fromkeys((*first.evidence, *again.evidence)))
+    return replace(first, evidence=evidence, calls=(*first.calls, *again.calls))

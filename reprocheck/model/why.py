@@ -159,7 +159,8 @@ class Ladder:
 class Cause:
     """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
 
-    `fix` is code or a command to paste, or one sentence.
+    `fix` is code or a command to paste, or one sentence; `calls` are those of the user's lines that
+    fit, by the full names of what is called.
     """
 
     code: str
@@ -168,3 +169,4 @@ class Cause:
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
+    calls: tuple[str, ...] = ()

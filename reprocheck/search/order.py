@@ -7,7 +7,6 @@ several sets it names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -135,9 +134,9 @@ def _of_cause(cause: Cause, rung: Rung | None, spoken: Sequence[str] = ()) -> li
 
 
 def _fitting(cause: Cause) -> list[str]:
-    """The controls that the line of a cause speaks for, or a call that its evidence names."""
+    """The controls that the line of a cause speaks for, or a call in another line that fits it."""
     said = cause.source.text if cause.source else ""
-    said += " ".join(f" {name}()" for name in re.findall(r"`([^`]+)`", " ".join(cause.evidence)))
+    said += "".join(f" {name}()" for name in cause.calls)
     return [name for name, pattern in table().lines.items() if pattern.search(said)]
 
 

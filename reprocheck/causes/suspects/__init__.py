@@ -15,7 +15,7 @@ from reprocheck.causes.suspects.environment import environment
 from reprocheck.causes.suspects.forward import forward
 from reprocheck.causes.suspects.generators import generators
 from reprocheck.causes.suspects.given import of_given
-from reprocheck.causes.suspects.look import Look, Suspect, line
+from reprocheck.causes.suspects.look import Look, Suspect, by_hint
 from reprocheck.causes.suspects.start import files, hyper_parameters, weights
 from reprocheck.model import RungName
 
@@ -62,9 +62,7 @@ def _beside(look: Look) -> Iterator[Suspect]:
         for suspect in environment(look):
             yield replace(suspect, shown=())
         if compiled := look.hint("compile"):
-            yield Suspect(
-                name="compile-cache", evidence=(line(compiled, "compiles"),), source=compiled.source
-            )
+            yield by_hint("compile-cache", compiled, "compiles")
 
 
 _OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {

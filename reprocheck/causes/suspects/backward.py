@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.suspects.forward import noisy
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint, of_hint
+from reprocheck.causes.suspects.look import Look, Suspect, by_hint, called, of_hint
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
 
@@ -67,6 +67,7 @@ def _gross_gradient(look: Look) -> Iterator[Suspect]:
             *of_hint(private, "draws without a seed or from the system"),
         ),
         source=line.source if line else None,
+        calls=called(place, private),
     )
     if listed and not private and not given:
         yield Suspect(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.hints import OF_OBJECTS
-from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
+from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.letters import capital
@@ -220,9 +220,13 @@ def origins(look: Look) -> Iterator[Suspect]:
                 " process."
             )
         fix = _IN_ORDER if found.name.endswith(OF_OBJECTS) else ""
-        yield Suspect(name=name, evidence=tuple(evidence), source=found.source, fix=fix)
+        yield Suspect(
+            name=name,
+            evidence=tuple(evidence),
+            source=found.source,
+            fix=fix,
+            calls=called(found),
+        )
         late = look.hint("late hash seed") if name == "hash-order" else None
         if late:
-            yield Suspect(
-                name="late-hash-seed", evidence=(line(late, "comes too late"),), source=late.source
-            )
+            yield by_hint("late-hash-seed", late, "comes too late")

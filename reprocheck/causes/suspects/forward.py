@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
-from reprocheck.causes.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, of_hint
+from reprocheck.causes.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, called, of_hint
 from reprocheck.causes.suspects.path import by_clock, other_path
 from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
 
@@ -40,9 +40,12 @@ def forward(look: Look) -> Iterator[Suspect]:
         )
         yield Suspect(name="unseeded-layer", evidence=(said,))
     elif operator is not None and operator.reads_unfilled:
-        memory = of_hint(look.hint("memory"), "makes a tensor without filling it")
+        memory = look.hint("memory")
         yield Suspect(
-            name="uninitialised-memory", shown=look.recorded("memory not filled"), evidence=memory
+            name="uninitialised-memory",
+            shown=look.recorded("memory not filled"),
+            evidence=of_hint(memory, "makes a tensor without filling it"),
+            calls=called(memory),
         )
     elif _operator_is_victim(look) and (threads := look.hint("threads")):
         yield by_hint("threads-share-weights", threads, "runs beside the training")
@@ -160,9 +163,12 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     found = list(origins(look))
     yield from found
     private, memory = look.hint("entropy"), look.hint("memory")
-    clock = of_hint(look.feeding("clock"), "reads the clock, and what differs is made of it")
+    clock = look.feeding("clock")
     yield Suspect(
-        name="unrecorded-input", shown=look.recorded("no producer differs"), evidence=clock
+        name="unrecorded-input",
+        shown=look.recorded("no producer differs"),
+        evidence=of_hint(clock, "reads the clock, and what differs is made of it"),
+        calls=called(clock),
     )
     yield from by_clock(look.code, near=look.rung.source)
     if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.suspects.look import SHUFFLES, Look, Suspect, of_hint
+from reprocheck.causes.suspects.look import SHUFFLES, Look, Suspect, called, of_hint
 from reprocheck.ladder import words
 from reprocheck.model.evidence import BatchDiffers, StateDiffers
 from reprocheck.model.letters import capital
@@ -80,6 +80,7 @@ def _never_seeded(
         shown=() if later else shown,
         evidence=(said, *of_hint(draw, "draws from it")),
         source=draw.source if draw else look.rung.source,
+        calls=called(draw),
         fix=_seeding(look, drawn),
     )
 

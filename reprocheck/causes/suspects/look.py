@@ -45,6 +45,8 @@ class Suspect:
     source: SourceLine | None = None
     fix: str = ""
     """Code to paste instead of the entry's own, where more is known here."""
+    calls: tuple[str, ...] = ()
+    """What the lines call that `evidence` names."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,6 +210,11 @@ def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
     return (line(hint, what),) if hint else ()
 
 
+def called(*hints: Hint | None) -> tuple[str, ...]:
+    """What these lines call."""
+    return tuple(hint.name for hint in hints if hint is not None)
+
+
 def by_hint(
     name: str,
     hint: Hint | None,
@@ -223,6 +230,7 @@ def by_hint(
         shown=shown,
         evidence=(*said, *of_hint(hint, what)),
         source=hint.source if hint else None,
+        calls=called(hint),
     )
 
 

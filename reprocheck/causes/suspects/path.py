@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.hints import BY_CLOCK, BY_SYSTEM
-from reprocheck.causes.suspects.look import Look, Suspect, line, of_hint
+from reprocheck.causes.suspects.look import Look, Suspect, called, line, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import SourceLine
 
@@ -29,8 +29,9 @@ def other_path(look: Look) -> Suspect:
     shown = look.recorded("path differs")
     decides = look.hint(BY_CLOCK, BY_SYSTEM)
     if decides is None:
-        system = of_hint(look.hint("entropy", "clock"), "reads the system or the clock")
-        return Suspect(name="different-path", shown=shown, evidence=system)
+        system = look.hint("entropy", "clock")
+        said = of_hint(system, "reads the system or the clock")
+        return Suspect(name="different-path", shown=shown, evidence=said, calls=called(system))
     what = "the clock" if decides.kind == BY_CLOCK else "what the system gives"
     evidence = (line(decides, _DECIDES.format(what)),)
     return _decided(decides, evidence, shown)
@@ -46,8 +47,14 @@ def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect
 
 
 def _decided(by: Hint, evidence: tuple[str, ...], shown: tuple[Recorded, ...]) -> Suspect:
-    source, fix = by.source, _fix(by)
-    return Suspect(name="different-path", shown=shown, evidence=evidence, source=source, fix=fix)
+    return Suspect(
+        name="different-path",
+        shown=shown,
+        evidence=evidence,
+        source=by.source,
+        fix=_fix(by),
+        calls=called(by),
+    )
 
 
 def _fix(decides: Hint) -> str:

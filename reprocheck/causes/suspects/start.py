@@ -9,7 +9,7 @@ from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.given import of_given
-from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, line, unseeded
+from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
 from reprocheck.ladder.start import checkpoint, other_sizes
@@ -197,6 +197,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
             if holds
         ),
         source=memory.source if memory else None,
+        calls=called(memory),
     )
     drawn = private or (None if memory else look.hint("entropy"))
     own = by_hint("private-initialiser", drawn, _SYSTEM)
