@@ -123,3 +123,27 @@ def test_a_study_without_a_seed_is_given_a_sampler() -> None:
     assert "RC202" not in codes(
         STUDY.replace("create_study()", "create_study(sampler=optuna.samplers.TPESampler(seed=0))")
     )
+
+
+CPU_SEED = """\
+import torch
+{imports}
+torch.default_generator.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5)).to({device!r})
+model(torch.ones(2, 4, device={device!r})).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "device, imports, expected",
+    [("cuda", "", True), ("npu", "import torch_npu", True), ("cpu", "", False)],
+)
+def test_a_seed_for_the_cpu_alone_reaches_no_layer_on_an_accelerator(
+    device: str, imports: str, expected: bool
+) -> None:
+    """`torch.default_generator` is the CPU's; `torch.manual_seed` seeds the devices too."""
+    program = CPU_SEED.format(device=device, imports=imports)
+    wrong = [one.message for one in found(program) if one.code == "RC401"]
+    assert bool(wrong) is expected
+    assert all(message.endswith("the seed in line 3 is for the CPU alone") for message in wrong)
+    assert "RC401" not in codes(program.replace("default_generator.", ""))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import beside, hyper, seed_values, seeding, streams, unread
+from reprocheck.scan.checks import beside, devices, hyper, seed_values, seeding, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
 from reprocheck.scan.steps import Call, Condition
 from reprocheck.scan.values import UNKNOWN, Part, Value
+
+_DEVICE = frozenset({"device"})
+_OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
+"""Parameters and buffers that say nothing of the weights that are filled."""
 
 CODES = {
     "weights": "RC301",
@@ -90,30 +95,52 @@ def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
 
 
 def _in_program(order: Order) -> Iterator[Hit]:
-    seen: dict[tuple[str, str], int] = {}
-    for drawing in islice(streams.drawings(order), _MOST_DRAWS):
+    looked_at: dict[tuple[str, str], int] = {}
+    reported: set[tuple[str, str]] = set()
+    for drawn in islice(streams.drawings(order), _MOST_DRAWS):
+        drawing = _where_it_draws(order, drawn)
         kind = _kind(order, drawing)
-        key = (title(drawing.streams), kind)
         if kind in ("number", "order") and not streams.uses_framework(order):
             continue
-        if "backend" in drawing.streams and any(
-            seen.get((name, kind), 0) < 0 for name in ("Keras", "TensorFlow") for kind in CODES
-        ):
+        if "backend" in drawing.streams and _is_told_of_backend(reported):
             continue
-        seeding = None
+        key = (title(drawing.streams), kind)
+        optional = None
         if not _is_open(order, drawing):
-            seeding, key = _left_to_option(order, drawing), (key[0], "option")
-            if seeding is None:
+            optional = _left_to_option(order, drawing)
+            if optional is None:
                 continue
-        if seen.get(key, 0) < 0 or seen.get(key, 0) > _MOST or not _matters(order, drawing, kind):
+            key = (key[0], "option")
+        enough = key in reported or looked_at.get(key, 0) > _MOST
+        if enough or not _matters(order, drawing, kind):
             continue
-        seen[key] = seen.get(key, 0) + 1
+        looked_at[key] = looked_at.get(key, 0) + 1
         if kind == "weights" and _is_overwritten(order, drawing.call):
             continue
-        seen[key] = -1
-        yield (
-            _hit(order, drawing, kind) if seeding is None else _optional_hit(drawing, kind, seeding)
-        )
+        reported.add(key)
+        if optional is None:
+            yield _hit(order, drawing, kind)
+        else:
+            yield _optional_hit(drawing, kind, optional)
+
+
+def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
+    """Whether Keras or its backend is found unseeded already."""
+    return any(name in ("Keras", "TensorFlow") and kind in CODES for name, kind in reported)
+
+
+def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
+    """A layer of torch draws on the device of what it is given. Where the program uses an
+    accelerator and seeds the CPU's generator alone, the accelerator's is the one without a seed.
+    """
+    if drawing.draws.kind != "layer" or drawing.streams != {"torch"}:
+        return drawing
+    uses_accelerator = any(devices.first_use(order, kind) is not None for kind in ("cuda", "npu"))
+    if not uses_accelerator or streams.seeded_anywhere(order, _DEVICE):
+        return drawing
+    if not streams.seeded_anywhere(order, drawing.streams):
+        return drawing
+    return replace(drawing, streams=_DEVICE)
 
 
 def _kind(order: Order, drawing: Drawing) -> str:
@@ -129,38 +156,35 @@ def _kind(order: Order, drawing: Drawing) -> str:
     if _is_weight(order, drawing.call):
         return "weights"
     function = drawing.call.module.function_of(drawing.call.node)
-    return (
-        "layer" if function is not None and function.name in ("forward", "construct") else "number"
-    )
+    if function is not None and function.name in ("forward", "construct"):
+        return "layer"
+    return "number"
 
 
 def _is_weight(order: Order, draw: Call) -> bool:
     """Whether what is drawn is trained: a parameter, or a tensor that asks for its gradient."""
-    if streams.given(draw, "requires_grad=True", sure=True) or (
-        draw.method.endswith("_") and _fills_weight(draw)
-    ):
+    if streams.given(draw, "requires_grad=True", sure=True) or _fills_weight(draw):
         return True
     statement = draw.module.statement_of(draw.node)
-    if isinstance(statement, ast.Assign) and any(
-        ast.unparse(target).endswith(_WEIGHTS) for target in statement.targets
-    ):
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if any(ast.unparse(target).endswith(_WEIGHTS) for target in targets):
         return True
-    for step in islice(order.flow(draw.result), _MOST):
-        if isinstance(step, Call) and (step.named(*_PARAMETERS) or step.method == "requires_grad_"):
-            return True
-        if (
-            isinstance(step, Call)
-            and step.method in ("copy_", "set_data")
-            and step.receiver is not None
-            and _is_weight_name(step.receiver)
-        ):
-            return True
-    return False
+    uses = islice(order.flow(draw.result), _MOST)
+    return any(isinstance(step, Call) and _becomes_weight(step) for step in uses)
+
+
+def _becomes_weight(step: Call) -> bool:
+    """Whether a call makes a parameter of what it is given, or puts it into one."""
+    if step.named(*_PARAMETERS) or step.method == "requires_grad_":
+        return True
+    copies = step.method in ("copy_", "set_data")
+    return copies and step.receiver is not None and _is_weight_name(step.receiver)
 
 
 def _fills_weight(draw: Call) -> bool:
     """`layer.weight.data.normal_()`."""
-    return draw.receiver is not None and _is_weight_name(draw.receiver)
+    in_place = draw.method.endswith("_")
+    return in_place and draw.receiver is not None and _is_weight_name(draw.receiver)
 
 
 def _is_weight_name(value: Value) -> bool:
@@ -181,12 +205,12 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
     call, wanted = drawing.call, drawing.streams
     if drawing.draws.stream == "private":
         return True
-    if drawing.draws.when == "call" and call.by is None and not _is_sample(call):
+    draws_here = drawing.draws.when == "call" and call.by is None and not _is_sample(call)
+    if draws_here:
         if streams.seeded_before(order, call, wanted) is not None:
             return False
-        return streams.seeded_after(order, call, wanted) is not None or not streams.seeded_anywhere(
-            order, wanted
-        )
+        if streams.seeded_after(order, call, wanted) is not None:
+            return True
     return not streams.seeded_anywhere(order, wanted)
 
 
@@ -194,32 +218,30 @@ def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
     """The call that seeds a draw, if each that does so is made only where an option is given that
     is None by default.
     """
-    found = streams.seedings_of(order, drawing.streams)
-    optional = [
-        one.call
-        for one in found
-        if any(_asks_for_option(order, condition) for condition in one.call.conditions)
-    ]
-    return optional[0] if optional and len(optional) == len(found) and not order.cut else None
+    if order.cut:
+        return None
+    found = [one.call for one in streams.seedings_of(order, drawing.streams)]
+    if not found or not all(_is_optional(order, call) for call in found):
+        return None
+    return found[0]
+
+
+def _is_optional(order: Order, call: Call) -> bool:
+    return any(_asks_for_option(order, condition) for condition in call.conditions)
 
 
 def _asks_for_option(order: Order, condition: Condition) -> bool:
     """`if args.seed is not None:` where `--seed` has no default."""
     test, taken = condition.test, condition.taken
-    if (
-        isinstance(test, ast.Compare)
-        and len(test.ops) == 1
-        and streams.is_none(order.value_of(test.comparators[0]))
-    ):
-        taken = taken is isinstance(test.ops[0], ast.IsNot | ast.NotEq)
-        test = test.left
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        compared, operator = test.comparators[0], test.ops[0]
+        if streams.is_none(order.value_of(compared)):
+            taken = taken is isinstance(operator, ast.IsNot | ast.NotEq)
+            test = test.left
     options = order.value_of(test).options()
-    return (
-        taken
-        and len(options) > 1
-        and UNKNOWN in options
-        and any(streams.is_none(option) for option in options)
-    )
+    if not taken or len(options) < 2 or UNKNOWN not in options:
+        return False
+    return any(streams.is_none(option) for option in options)
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
@@ -227,22 +249,21 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     is shown.
     """
     call = drawing.call
-    if kind == "order" and unread.is_order_unused(call):
-        return False
-    if kind not in ("number", "order"):
-        return True
-    if beside.is_for_show(call):
-        return False
     if kind == "order":
+        return not unread.is_order_unused(call) and not beside.is_for_show(call)
+    if kind != "number":
         return True
-    if seed_values.feeds_seed(order, call):
+    if beside.is_for_show(call) or seed_values.feeds_seed(order, call):
         return False
-    parent = call.module.parent(call.node)
-    if parent is not None and "sleep" in (
-        call.module.names.of(getattr(parent, "func", parent)) or ""
-    ):
+    return not _is_pause(call) and not hyper.is_for_others(call)
+
+
+def _is_pause(draw: Call) -> bool:
+    """`time.sleep(random.random())`."""
+    parent = draw.module.parent(draw.node)
+    if parent is None:
         return False
-    return not hyper.is_for_others(call)
+    return "sleep" in (draw.module.names.of(getattr(parent, "func", parent)) or "")
 
 
 def _is_overwritten(order: Order, layer: Call) -> bool:
@@ -252,23 +273,19 @@ def _is_overwritten(order: Order, layer: Call) -> bool:
         if own.issuperset(load.conditions) and order.is_before(layer, load):
             return True
     for step in order.flow(layer.result):
-        if (
-            isinstance(step, Call)
-            and step.method in _FILLS
-            and order.is_before(layer, step)
-            and own.issuperset(step.conditions)
-        ):
-            filled = step.argument(0) if step.name.startswith("torch.nn.init.") else step.receiver
+        if not isinstance(step, Call) or step.method not in _FILLS:
+            continue
+        if order.is_before(layer, step) and own.issuperset(step.conditions):
+            filled = step.receiver
+            if step.name.startswith("torch.nn.init."):
+                filled = step.argument(0)
             if filled is not None and not _is_bias(filled):
                 return True
     return False
 
 
 def _is_bias(value: Value) -> bool:
-    return any(
-        isinstance(one, Part) and one.key in ("bias", "grad", "running_mean", "running_var")
-        for one in value.origin()
-    )
+    return any(isinstance(one, Part) and one.key in _OVERRIDDEN for one in value.origin())
 
 
 def _optional_hit(drawing: Drawing, kind: str, seeding: Call) -> Hit:
@@ -284,35 +301,25 @@ def _optional_hit(drawing: Drawing, kind: str, seeding: Call) -> Hit:
 def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     call = drawing.call
     name = title(drawing.streams)
-    seed_place = seeding.argument(drawing) if _takes_a_seed(drawing) else seeding.place(order, call)
+    seed_place = seeding.place(order, call)
+    if _takes_a_seed(drawing):
+        seed_place = seeding.argument(drawing)
     patchable = bool(seed_place)
+    from_checkpoint = call.name.endswith("from_pretrained")
     said = WORDS[kind].format(name=short(call.name))
-    if call.name.endswith("from_pretrained"):
+    if from_checkpoint:
         said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
-    late = (
-        None
-        if drawing.draws.stream == "private" or kind == "augmentation"
-        else streams.seeded_after(order, call, drawing.streams)
-    )
-    sure = (streams.trains(order) or kind == "number") and not call.name.endswith("from_pretrained")
-    severity: Severity | None = None if sure else "warning"
     if kind == "hyper-parameter":
-        private = drawing.draws.stream == "private"
-        if private:
-            by_hand = _STUDY_FIX if call.name.startswith("optuna.") else ""
-            return hit(
-                "RC202",
-                call,
-                f"{said}, from a generator without a seed",
-                patchable=False,
-                by_hand=by_hand,
-            )
-        message = f"{said}, and nothing seeds {name} in this program"
-        return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
+        return _hyper_hit(drawing, said, seed_place)
+    severity: Severity | None = "warning"
+    if not from_checkpoint and (kind == "number" or streams.trains(order)):
+        severity = None
+    late = None
+    if drawing.draws.stream != "private" and kind != "augmentation":
+        late = streams.seeded_after(order, call, drawing.streams)
     if late is not None:
-        code = "RC302" if kind == "weights" else CODES[kind]
         return hit(
-            code,
+            "RC302" if kind == "weights" else CODES[kind],
             call,
             f"{said}, before {name} is seeded in {at(late.call, call.module)}",
             severity=severity,
@@ -348,6 +355,23 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         stream=name,
         more=seed_place,
     )
+
+
+def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hit:
+    """A hyper-parameter that is drawn."""
+    call = drawing.call
+    if drawing.draws.stream == "private":
+        return hit(
+            "RC202",
+            call,
+            f"{said}, from a generator without a seed",
+            patchable=False,
+            by_hand=_STUDY_FIX if call.name.startswith("optuna.") else "",
+        )
+    name = title(drawing.streams)
+    message = f"{said}, and nothing seeds {name} in this program"
+    patchable = bool(seed_place)
+    return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
 
 
 def _unused_hit(
@@ -391,17 +415,14 @@ def _takes_a_seed(drawing: Drawing) -> bool:
 
 def _hint(order: Order, drawing: Drawing) -> str:
     """Why a seed that is there does not help."""
-    if "keras" in drawing.streams and (
-        seed := next((one for one in streams.seedings(order) if "tensorflow" in one.streams), None)
-    ):
-        return (
-            f": the seed in {at(seed.call, drawing.call.module)} does not reach Keras 3, which"
-            " draws from Python's random"
-        )
-    if drawing.streams == {"torch"} and (
-        seed := next((one for one in streams.seedings(order) if one.streams == {"device"}), None)
-    ):
-        return f": the seed in {at(seed.call, drawing.call.module)} is for the accelerator alone"
+    for one in streams.seedings(order):
+        place = at(one.call, drawing.call.module)
+        if "keras" in drawing.streams and "tensorflow" in one.streams:
+            return f": the seed in {place} does not reach Keras 3, which draws from Python's random"
+        if drawing.streams == {"torch"} and one.streams == _DEVICE:
+            return f": the seed in {place} is for the accelerator alone"
+        if drawing.streams == _DEVICE and one.streams == {"torch"}:
+            return f": the seed in {place} is for the CPU alone"
     return ""
 
 
