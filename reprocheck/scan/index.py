@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -110,3 +110,17 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+def within(around: ast.AST | Sequence[ast.AST], *kinds: type[Node]) -> Iterator[Node]:
+    """The nodes of some kinds in a node, itself included, or in several nodes."""
+    roots = [around] if isinstance(around, ast.AST) else around
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, kinds):
+                yield node
+
+
+def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:
+    """Whether a node is, or has in it, a node of one of some kinds."""
+    return next(within(around, *kinds), None) is not None

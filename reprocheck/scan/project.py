@@ -143,6 +143,13 @@ class Module:
         """The node around a node."""
         return self.index.parents.get(id(node))
 
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        at = self.parent(node)
+        while at is not None:
+            yield at
+            at = self.parent(at)
+
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function around a node."""
         at = self.parent(node)

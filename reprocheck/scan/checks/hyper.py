@@ -199,11 +199,11 @@ def _arguments(order: Order) -> Iterator[tuple[Call, Value, str]]:
         if call.own:
             continue
         if call.named(*_RATES) and _OPTIMIZER.search(call.name):
-            position = next(
-                (index for prefix, index in _POSITIONS.items() if call.name.startswith(prefix)),
-                None,
-            )
-            if position is not None and position < len(call.arguments):
-                yield call, call.arguments[position], "the learning rate"
-        for keyword in _KEYWORDS & call.keywords.keys():
-            yield call, call.keywords[keyword], f"`{keyword}`"
+            for prefix, position in _POSITIONS.items():
+                if call.name.startswith(prefix):
+                    if position < len(call.arguments):
+                        yield call, call.arguments[position], "the learning rate"
+                    break
+        for keyword, value in call.keywords.items():
+            if keyword in _KEYWORDS:
+                yield call, value, f"`{keyword}`"
