@@ -11,6 +11,17 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Constant, Value
 
+KINDS = ("cuda", "npu")
+_SWITCHES = (
+    "torch.use_deterministic_algorithms",
+    "torch.set_deterministic",
+    "torch.set_deterministic_debug_mode",
+)
+_OPTIONS = ("deterministic=True", "full_determinism=True", "deterministic=ON")
+"""Arguments of trainers and contexts that ask for deterministic kernels."""
+_ASKING = frozenset({"torch.device", "torch.cuda.is_available"})
+"""Calls that name a device and put nothing there."""
+
 _TEXT = re.compile(r"""["'](cuda|gpu|ascend)(?::[^"']*)?["']|\.(cuda)\b""", re.IGNORECASE)
 _FULL = (
     "transformers.enable_full_determinism",
@@ -26,36 +37,28 @@ def accelerators(order: Order) -> frozenset[str]:
     """`cuda` and `npu`: what the entry module names, and what any part of the program puts
     something on.
     """
-    return named(order.root) | {
-        kind
-        for kind in ("cuda", "npu")
-        if kind not in named(order.root) and first_use(order, kind) is not None
-    }
+    in_text = named(order.root)
+    others = [kind for kind in KINDS if kind not in in_text]
+    return in_text.union(kind for kind in others if first_use(order, kind) is not None)
 
 
 @lru_cache(maxsize=16)
 def is_deterministic(order: Order) -> bool:
     """Whether deterministic kernels are asked for, by any of the ways there are."""
-    for call in order.calls(
-        "torch.use_deterministic_algorithms",
-        "torch.set_deterministic",
-        "torch.set_deterministic_debug_mode",
-    ):
+    for call in order.calls(*_SWITCHES):
         if not given(call, "mode=False", 0, sure=True):
             return True
-    if (
-        next(order.calls(*_FULL), None) is not None
-        or next(order.environment("TF_DETERMINISTIC_OPS"), None) is not None
-    ):
+    if any(True for _ in order.calls(*_FULL)):
         return True
-    for call in every(order):
-        if any(
-            given(call, f"{word}=True", sure=True) for word in ("deterministic", "full_determinism")
-        ) or given(call, "deterministic=ON", sure=True):
-            return True
-        if call.method == "seed_all" and given(call, "mode=True", 1, sure=True):
-            return True
-    return False
+    if any(True for _ in order.environment("TF_DETERMINISTIC_OPS")):
+        return True
+    return any(_asks_for_determinism(call) for call in every(order))
+
+
+def _asks_for_determinism(call: Call) -> bool:
+    if any(given(call, option, sure=True) for option in _OPTIONS):
+        return True
+    return call.method == "seed_all" and given(call, "mode=True", 1, sure=True)
 
 
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
@@ -66,20 +69,24 @@ def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
 
 
 def _moves(call: Call, kind: str, *, sure: bool) -> bool:
-    if call.own or call.name in ("torch.device", "torch.cuda.is_available"):
+    if call.own or call.name in _ASKING:
         return False
     if call.method == kind and not call.arguments:
         return True
-    device = call.argument(0, "device") if call.method == "to" else call.keywords.get("device")
-    return device is not None and on(device, kind) and not (sure and _is_open(device))
+    device = call.keywords.get("device")
+    if call.method == "to":
+        device = call.argument(0, "device")
+    if device is None or not on(device, kind):
+        return False
+    return not sure or not _is_open(device)
 
 
 def _is_open(device: Value) -> bool:
     """Whether a device may be another one."""
-    made = device.made_by("torch.device")
-    return len(device.options()) > 1 or (
-        made is not None and bool(made.arguments) and _is_open(made.arguments[0])
-    )
+    if len(device.options()) > 1:
+        return True
+    named_as = _name_of(device)
+    return named_as is not None and _is_open(named_as)
 
 
 def on(device: Value, kind: str) -> bool:
@@ -87,19 +94,28 @@ def on(device: Value, kind: str) -> bool:
     for option in device.options():
         if isinstance(option, Constant) and str(option.value).startswith(kind):
             return True
-        made = option.made_by("torch.device")
-        if made is not None and made.arguments and on(made.arguments[0], kind):
+        named_as = _name_of(option)
+        if named_as is not None and on(named_as, kind):
             return True
     return False
+
+
+def _name_of(device: Value) -> Value | None:
+    """The argument of `torch.device(...)`."""
+    made = device.made_by("torch.device")
+    return made.arguments[0] if made is not None and made.arguments else None
 
 
 @lru_cache(maxsize=512)
 def named(module: Module) -> frozenset[str]:
     """The accelerators that the text of a module names."""
-    words = {
-        word.lower() for groups in _TEXT.findall(module.source.text) for word in groups if word
-    }
-    npu = module.uses_package("torch_npu") or (
-        module.uses_package("mindspore") and "ascend" in words
-    )
-    return frozenset({*({"npu"} if npu else ()), *({"cuda"} if words & {"cuda", "gpu"} else ())})
+    words: set[str] = set()
+    for groups in _TEXT.findall(module.source.text):
+        words.update(word.lower() for word in groups)
+    kinds = set()
+    if words & {"cuda", "gpu"}:
+        kinds.add("cuda")
+    ascend = module.uses_package("mindspore") and "ascend" in words
+    if ascend or module.uses_package("torch_npu"):
+        kinds.add("npu")
+    return frozenset(kinds)

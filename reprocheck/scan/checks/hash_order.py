@@ -9,11 +9,20 @@ from collections.abc import Iterable, Iterator
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, seed_values, sequences
 from reprocheck.scan.checks.streams import every
+from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, hit
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import Constant, Derived, Instance, Items, Made, Part, Value
+
+_NUMBER_OPERATORS = frozenset({"Mod", "FloorDiv", "Sub", "Pow"})
+_TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
+_TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
+_CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
+"""What `map` gives, by the function that it applies."""
+_TELLING = ("text", "object", "unknown")
+"""The kinds of elements that decide what is said of a set, the first that one of them is."""
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
@@ -56,7 +65,9 @@ def set_order(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         seen: set[int] = set()
         for step in order.steps:
-            for value in step.inputs if isinstance(step, Call | Loop) else ():
+            if not isinstance(step, Call | Loop):
+                continue
+            for value in step.inputs:
                 if id(value) not in seen and is_set(value):
                     seen.add(id(value))
                     yield from _of_set(order, value)
@@ -67,18 +78,14 @@ def hash_numbers(module: Module, project: Project) -> Iterator[Hit]:
     """`hash(name) % n` of a string."""
     for order in module.orders:
         for call in order.calls("builtins.hash"):
-            if (
-                not call.arguments
-                or not entropy.is_text(call.arguments[0])
-                or not _is_reckoned_with(call)
-            ):
+            of_text = bool(call.arguments) and entropy.is_text(call.arguments[0])
+            if not of_text or not _is_reckoned_with(call):
                 continue
             if not seed_values.feeds_seed(order, call):
-                message = "`hash()` of a string is another number in each process"
                 yield hit(
                     "RC505",
                     call,
-                    message,
+                    "`hash()` of a string is another number in each process",
                     by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
                 )
 
@@ -89,42 +96,39 @@ def address_order(module: Module, project: Project) -> Iterator[Hit]:
     for order in module.orders:
         for call in every(order):
             key = call.keywords.get("key")
-            if (
-                call.method in ("sort", "sorted", "min", "max")
-                and key is not None
-                and _is_address(order, key)
-            ):
-                yield hit(
-                    "RC507",
-                    call,
-                    f"`{call.method}` by `id` orders by memory address, which differs in each"
-                    " process",
-                )
+            if key is None or call.method not in _COMPARING or not _is_address(key):
+                continue
+            yield hit(
+                "RC507",
+                call,
+                f"`{call.method}` by `id` orders by memory address, which differs in each process",
+            )
+
+
+_COMPARING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def is_set(value: Value, depth: int = 0) -> bool:
     """Whether a value is a set, as far as can be seen."""
-    for option in value.options() if depth <= _DEEPEST else ():
-        if isinstance(option, Items):
-            found = option.kind == "set"
-        elif isinstance(option, Made):
-            call = option.call
-            found = call.name in _SET or (
-                call.method in _SET_METHODS
-                and call.receiver is not None
-                and call.receiver is not value
-                and is_set(call.receiver, depth + 1)
-            )
-        elif isinstance(option, Derived):
-            found = option.kind in _SET_OPERATORS and any(
-                is_set(part, depth + 1) for part in option.parts if part is not value
-            )
-        elif isinstance(option, Part):
-            found = option.key is None and _holds_sets(option.whole, depth)
-        else:
-            found = False
-        if found:
+    if depth > _DEEPEST:
+        return False
+    return any(_is_set(option, value, depth) for option in value.options())
+
+
+def _is_set(option: Value, of: Value, depth: int) -> bool:
+    """Whether one of the options of a value is a set."""
+    match option:
+        case Items(kind=kind):
+            return kind == "set"
+        case Made(call=Call(name="builtins.set" | "builtins.frozenset")):
             return True
+        case Made(call=Call(receiver=Value() as receiver) as call):
+            is_method = call.method in _SET_METHODS and receiver is not of
+            return is_method and is_set(receiver, depth + 1)
+        case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
+            return any(part is not of and is_set(part, depth + 1) for part in parts)
+        case Part(key=None, whole=whole):
+            return _holds_sets(whole, depth)
     return False
 
 
@@ -132,76 +136,70 @@ def content(value: Value, depth: int = 0) -> str:
     """What a set, or what it was made of, holds: `text`, `number`, `object`, or `unknown`."""
     if depth > _DEEPEST:
         return "unknown"
-    kinds = {_content(option, depth) for option in value.options()}
-    for kind in ("text", "object", "unknown"):
-        if kind in kinds:
-            return kind
-    return "number" if kinds else "unknown"
+    return _most_telling({_content(option, depth) for option in value.options()})
 
 
 def _content(value: Value, depth: int) -> str:
-    if isinstance(value, Constant):
-        return "text" if isinstance(value.value, str) else "unknown"
-    if isinstance(value, Items):
-        return _of_items(value, depth)
-    if isinstance(value, Derived) and value.kind in _SET_OPERATORS:
-        return _first_known(content(part, depth + 1) for part in value.parts)
-    if isinstance(value, Made):
-        return _of_made(value, depth)
-    if isinstance(value, Part) and value.key is None and isinstance(value.whole, Items):
-        return _first_known(content(item, depth + 1) for item in value.whole.items)
+    match value:
+        case Constant(value=str()):
+            return "text"
+        case Items():
+            return _of_items(value, depth)
+        case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
+            return _of_several(parts, depth)
+        case Made():
+            return _of_made(value, depth)
+        case Part(key=None, whole=Items(items=items)):
+            return _of_several(items, depth)
     return "unknown"
 
 
 def _of_items(value: Items, depth: int) -> str:
-    parts = value.keys if value.kind == "dict" else value.items
-    if not parts:
-        return _first_known(content(one, depth + 1) for one in value.over)
-    kinds = {_element(part) for part in parts}
-    for kind in ("text", "object", "unknown"):
-        if kind in kinds:
-            return kind
-    return "number"
+    elements = value.keys if value.kind == "dict" else value.items
+    if not elements:
+        return _of_several(value.over, depth)
+    return _most_telling({_element(element) for element in elements})
 
 
-def _element(part: Value) -> str:
-    if entropy.is_text(part):
+def _most_telling(kinds: set[str]) -> str:
+    """The kind of what holds elements of these kinds."""
+    if not kinds:
+        return "unknown"
+    return next((kind for kind in _TELLING if kind in kinds), "number")
+
+
+def _element(element: Value) -> str:
+    if entropy.is_text(element):
         return "text"
-    kinds = set()
-    for option in part.options():
-        if isinstance(option, Constant):
-            kinds.add("number" if isinstance(option.value, int | float | bool) else "unknown")
-        elif isinstance(option, Instance):
-            kinds.add(
-                "object"
-                if option.of.find("__hash__") is None
-                and option.of.find("__eq__") is None
-                and not option.of.external_bases()
-                else "unknown"
-            )
-        elif isinstance(option, Made) and (
-            option.call.name == "builtins.object" or _LAYER.match(option.call.name)
-        ):
-            kinds.add("object")
-        elif (isinstance(option, Made) and option.call.name in _NUMBERS) or (
-            isinstance(option, Part)
-            and option.key is None
-            and isinstance(option.whole, Made)
-            and option.whole.call.name in _NUMBERS
-        ):
-            kinds.add("number")
-        elif (
-            isinstance(option, Part)
-            and option.key is None
-            and isinstance(option.whole, Made)
-            and option.whole.call.method in _MODULES
-        ):
-            kinds.add("object")
-        elif isinstance(option, Derived) and option.kind in ("Mod", "FloorDiv", "Sub", "Pow"):
-            kinds.add("number")
-        else:
-            kinds.add("unknown")
-    return next((kind for kind in ("text", "object", "unknown") if kind in kinds), "number")
+    return _most_telling({_kind(option) for option in element.options()} or {"number"})
+
+
+def _kind(option: Value) -> str:
+    """What an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
+    match option:
+        case Constant(value=int() | float()):
+            return "number"
+        case Derived(kind=kind) if kind in _NUMBER_OPERATORS:
+            return "number"
+        case Instance():
+            return "object" if _hashes_by_address(option) else "unknown"
+        case Made(call=Call(name=name)):
+            if name == "builtins.object" or _LAYER.match(name):
+                return "object"
+            return "number" if name in _NUMBERS else "unknown"
+        case Part(key=None, whole=Made(call=call)):
+            if call.name in _NUMBERS:
+                return "number"
+            return "object" if call.method in _MODULES else "unknown"
+    return "unknown"
+
+
+def _hashes_by_address(instance: Instance) -> bool:
+    """Whether neither its class nor a base, which may be a library's, says how to hash it."""
+    own = instance.of
+    if own.find("__hash__") is not None or own.find("__eq__") is not None:
+        return False
+    return not own.external_bases()
 
 
 def _of_made(value: Made, depth: int) -> str:
@@ -209,47 +207,37 @@ def _of_made(value: Made, depth: int) -> str:
     if call.name in _NUMBERS:
         return "number"
     if call.name == "builtins.map" and call.arguments:
-        return {"builtins.str": "text", "builtins.int": "number"}.get(
-            call.arguments[0].name or "", "unknown"
-        )
+        return _CONVERTED.get(call.arguments[0].name or "", "unknown")
     if call.name in _KEEPS and call.arguments:
         first = call.arguments[0]
         return "text" if entropy.is_text(first) else content(first, depth + 1)
-    if call.method in ("split", "splitlines", "listdir", "readlines") or call.name in (
-        "os.listdir",
-        "glob.glob",
-    ):
+    if call.method in _TEXT_METHODS or call.name in _TEXT_CALLS:
         return "text"
     if call.method in _MODULES:
         return "object"
-    if call.method in _SET_METHODS and call.receiver is not None:
-        return _first_known(
-            [
-                content(call.receiver, depth + 1),
-                *(content(one, depth + 1) for one in call.arguments),
-            ]
-        )
-    if call.method == "keys" and call.receiver is not None:
+    if call.receiver is None:
+        return "unknown"
+    if call.method in _SET_METHODS:
+        return _of_several((call.receiver, *call.arguments), depth)
+    if call.method == "keys":
         return content(call.receiver, depth + 1)
     return "unknown"
 
 
-def _first_known(kinds: Iterable[str]) -> str:
-    found = list(kinds)
-    return next((kind for kind in ("text", "object", "number") if kind in found), "unknown")
+def _of_several(values: Iterable[Value], depth: int) -> str:
+    """What several sets hold together, as far as it is known of one of them."""
+    kinds = {content(value, depth + 1) for value in values}
+    return next((kind for kind in ("text", "object", "number") if kind in kinds), "unknown")
 
 
 def _holds_sets(value: Value, depth: int) -> bool:
     """`defaultdict(set)`, and a dict of sets that the source spells out."""
     for option in value.options():
-        if (
-            isinstance(option, Made)
-            and option.call.name == "collections.defaultdict"
-            and option.call.arguments
-        ):
-            return option.call.arguments[0].name in _SET
-        if isinstance(option, Items) and option.kind == "dict" and option.items:
-            return all(is_set(item, depth + 1) for item in option.items)
+        match option:
+            case Made(call=Call(name="collections.defaultdict", arguments=(factory, *_))):
+                return factory.name in _SET
+            case Items(kind="dict", items=[_, *_] as items):
+                return all(is_set(item, depth + 1) for item in items)
     return False
 
 
@@ -258,37 +246,41 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     if kind == "number":
         return
     use = sequences.decided(order, value)
-    if use is None or (kind == "unknown" and not (use.strong and order.whole)):
+    if use is None:
         return
+    sure = use.strong and order.whole
     elsewhere = not use.strong and not order.whole
-    if elsewhere and kind != "text":
+    if (kind == "unknown" and not sure) or (elsewhere and kind != "text"):
         return
     if kind == "object":
         yield hit("RC507", use.step, f"a set of objects goes by memory address here, and {use.how}")
         return
-    of = "strings" if kind == "text" else "what may be strings"
-    severity: Severity | None = None if kind == "text" and use.strong else "warning"
+    of_text = kind == "text"
+    severity: Severity | None = "warning"
     if elsewhere:
         severity = "note"
+    elif of_text and use.strong:
+        severity = None
+    of = "strings" if of_text else "what may be strings"
     yield hit(
         "RC505",
         use.step,
         f"the order of a set of {of} differs in each process, and {use.how}",
-        node=_node(use.step, value),
+        node=_node(use.step),
         severity=severity,
-        patchable=kind == "text",
-        more={} if kind == "text" else UNSURE,
+        patchable=of_text,
+        more={} if of_text else UNSURE,
     )
 
 
-def _node(step: Step, value: Value) -> ast.AST:
+def _node(step: Step) -> ast.AST:
     """The expression to underline: what is gone over, not the whole loop."""
-    node = step.node
-    if isinstance(node, ast.For | ast.AsyncFor):
-        return node.iter
-    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-        return node.generators[0].iter
-    return node
+    match step.node:
+        case ast.For(iter=gone_over) | ast.AsyncFor(iter=gone_over):
+            return gone_over
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp() as comprehension:
+            return comprehension.generators[0].iter
+    return step.node
 
 
 def _is_reckoned_with(call: Call) -> bool:
@@ -298,39 +290,37 @@ def _is_reckoned_with(call: Call) -> bool:
     """
     if _is_compared(call):
         return False
-    parent = call.module.parent(call.node)
-    if isinstance(parent, ast.Call) and call.module.names.of(parent.func) in (
-        "builtins.abs",
-        "builtins.int",
-    ):
-        parent = call.module.parent(parent)
+    module = call.module
+    parent = module.parent(call.node)
+    if isinstance(parent, ast.Call) and module.names.of(parent.func) in _WHOLE_NUMBERS:
+        parent = module.parent(parent)
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mod | ast.BitAnd)
+
+
+_WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
 
 
 def _is_compared(call: Call) -> bool:
     """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
-    node = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
     function = call.module.function_of(call.node)
-    if node is None or function is None:
+    if function is None or not isinstance(call.node, ast.Call) or not call.node.args:
         return False
-    hashed = ast.unparse(node)
-    for part in ast.walk(function):
-        if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], ast.Eq):
-            sides = (part.left, part.comparators[0])
-            if any(ast.unparse(one) == hashed for one in sides) and not any(
-                isinstance(one, ast.Constant) for one in sides
-            ):
-                return True
+    hashed = ast.unparse(call.node.args[0])
+    for comparison in within(function, ast.Compare):
+        match comparison:
+            case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
+                continue
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                if hashed in (ast.unparse(left), ast.unparse(right)):
+                    return True
     return False
 
 
-def _is_address(order: Order, key: Value) -> bool:
+def _is_address(key: Value) -> bool:
+    """`id`, `lambda x: id(x)`."""
     if key.name == "builtins.id":
         return True
-    node = getattr(key, "node", None)
-    return (
-        isinstance(node, ast.Lambda)
-        and isinstance(node.body, ast.Call)
-        and isinstance(node.body.func, ast.Name)
-        and node.body.func.id == "id"
-    )
+    match getattr(key, "node", None):
+        case ast.Lambda(body=ast.Call(func=ast.Name(id="id"))):
+            return True
+    return False

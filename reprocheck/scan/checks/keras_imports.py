@@ -8,45 +8,51 @@ from collections.abc import Iterator
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check
 
+_PRIVATE = "tensorflow.python.keras"
+
 
 @check("RC013")
 def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     """`tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras in one
     program.
     """
-    kinds: dict[str, ast.AST] = {}
+    packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):
-        if name == "tensorflow.python.keras" or name.startswith("tensorflow.python.keras."):
+        if f"{name}.".startswith(f"{_PRIVATE}."):
             message = (
                 f"`{name}` is a private copy of Keras with generators of its own; import `keras` or"
                 " `tensorflow.keras`"
             )
             yield Hit(code="RC013", module=module, node=node, message=message)
-        elif _is_tried(module, node):
             continue
-        elif name.split(".")[0] in ("keras", "tf_keras"):
-            kinds.setdefault(name.split(".")[0], node)
-        elif name.startswith("tensorflow.keras"):
-            kinds.setdefault("tensorflow.keras", node)
-    if len(kinds) > 1:
-        names = sorted(kinds)
-        last = max(kinds.values(), key=lambda node: getattr(node, "lineno", 0))
-        message = (
-            f"{' and '.join(f'`{name}`' for name in names)} in one program: objects and seeds of"
-            " one may not be known to the other"
-        )
+        package = _package(name)
+        if package is not None and not _is_tried(module, node):
+            packages.setdefault(package, node)
+    if len(packages) > 1:
+        shown = " and ".join(f"`{package}`" for package in sorted(packages))
+        last = max(packages.values(), key=lambda node: getattr(node, "lineno", 0))
+        message = f"{shown} in one program: objects and seeds of one may not be known to the other"
         yield Hit(code="RC013", module=module, node=last, message=message)
 
 
+def _package(name: str) -> str | None:
+    """The package of Keras that a module belongs to."""
+    root = name.partition(".")[0]
+    if root in ("keras", "tf_keras"):
+        return root
+    return "tensorflow.keras" if name.startswith("tensorflow.keras") else None
+
+
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
+    """Imports, and the modules that they name."""
     for node in module.index.imports:
-        if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
-        elif node.level == 0 and node.module:
-            if node.module in ("tensorflow", "tensorflow.python"):
-                yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
-            else:
-                yield node, node.module
+        match node:
+            case ast.Import(names=names):
+                yield from ((node, alias.name) for alias in names)
+            case ast.ImportFrom(level=0, module="tensorflow" | "tensorflow.python", names=names):
+                yield from ((node, f"{node.module}.{alias.name}") for alias in names)
+            case ast.ImportFrom(level=0, module=str(name)):
+                yield node, name
 
 
 def _is_tried(module: Module, node: ast.AST) -> bool:

@@ -18,6 +18,7 @@ import ast
 from collections.abc import Mapping
 
 from reprocheck.scan.checks import streams, tables
+from reprocheck.scan.index import holds
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call
@@ -30,9 +31,10 @@ _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starr
 
 def place(order: Order, draw: Call) -> Mapping[str, str]:
     """Where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
-    own = next((one.call for one in streams.seedings(order) if _is_early(order, one, draw)), None)
-    if own is not None:
-        return {"seed_beside": str(own.line), **_of_line(own.module, own.line)}
+    for seed in streams.seedings(order):
+        if _is_early(order, seed.call, draw):
+            line = seed.call.line
+            return {"seed_beside": str(line), **_of_line(seed.call.module, line)}
     if order.root.source.cells:
         return {}
     line = _line_in_program(order, draw)
@@ -47,7 +49,9 @@ def argument(drawing: streams.Drawing) -> Mapping[str, str]:
 def number(seeds: Call) -> Mapping[str, str]:
     """The number with which the program seeds later on, if it is a plain one."""
     known = tables.seeds().get(seeds.name)
-    given = seeds.argument(0, known.keyword) if known is not None and known.keyword else None
+    if known is None or not known.keyword:
+        return {}
+    given = seeds.argument(0, known.keyword)
     if isinstance(given, Constant) and type(given.value) is int:
         return {"seed_number": str(given.value)}
     return {}
@@ -57,24 +61,19 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
     return {"seed_path": module.shown, "seed_text": module.source.line(line)}
 
 
-def _is_early(order: Order, one: streams.Seeding, draw: Call) -> bool:
+def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be
     changed.
     """
-    call = one.call
-    known = tables.seeds().get(call.name)
-    if known is None or not known.keyword or streams.is_none(call.argument(0, known.keyword)):
+    known = tables.seeds().get(seeds.name)
+    if known is None or not known.keyword or streams.is_none(seeds.argument(0, known.keyword)):
         return False
-    if (
-        call.loops
-        or call.by is not None
-        or call.module.source.cells
-        or len(order.at(call.module, call.node)) > 1
-    ):
+    is_once = not seeds.loops and len(order.at(seeds.module, seeds.node)) <= 1
+    if not is_once or seeds.by is not None or seeds.module.source.cells:
         return False
-    if not _is_plain(call.node, known.keyword):
+    if not _is_plain(seeds.node, known.keyword) or not order.is_before(seeds, draw):
         return False
-    return order.is_before(call, draw) and set(draw.conditions).issuperset(call.conditions)
+    return set(draw.conditions).issuperset(seeds.conditions)
 
 
 def _is_plain(call: ast.AST, keyword: str) -> bool:
@@ -84,18 +83,18 @@ def _is_plain(call: ast.AST, keyword: str) -> bool:
     if not isinstance(call, ast.Call):
         return False
     given = [one.value for one in call.keywords if one.arg == keyword] or call.args[:1]
-    return len(given) == 1 and not any(isinstance(part, _CALLING) for part in ast.walk(given[0]))
+    return len(given) == 1 and not holds(given[0], *_CALLING)
 
 
 def _line_in_program(order: Order, draw: Call) -> int:
     """The line of the program itself that leads to a draw."""
     if draw.through:
-        return getattr(draw.through[0][1], "lineno", 1)
+        _, call = draw.through[0]
+        return getattr(call, "lineno", 1)
     if draw.module is order.root:
         return draw.line
-    imports = [
-        step.line
-        for step in order.imports()
-        if step.module is order.root and order.is_before(step, draw)
-    ]
-    return imports[-1] if imports else 1
+    line = 1
+    for step in order.imports():
+        if step.module is order.root and order.is_before(step, draw):
+            line = step.line
+    return line
