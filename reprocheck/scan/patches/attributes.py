@@ -23,10 +23,10 @@ def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`cudnn.benchmark = True` as `= False`."""
-    assign = _assignment(tree, finding)
-    if assign is None or not isinstance(assign.value, cst.Name) or assign.value.value != "True":
-        return None
-    return Edit(changes=((assign.value, lambda _: cst.Name("False")),))
+    match _assignment(tree, finding):
+        case cst.Assign(value=cst.Name(value="True") as value):
+            return Edit(changes=((value, lambda _: cst.Name("False")),))
+    return None
 
 
 def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -56,9 +56,7 @@ def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
     top level of the program.
     """
     known = tables.seeds().get(canonical(tree.name(function)))
-    line = next(
-        (one for one in tree.around(function) if isinstance(one, cst.SimpleStatementLine)), None
-    )
+    line = tree.statement_of(function)
     if known is None or line is None or tree.parent(line) is not tree.module:
         return frozenset()
     return frozenset(TITLES[stream] for stream in known.streams if stream in TITLES)
@@ -74,11 +72,11 @@ def made_deterministic(tree: Tree, finding: Finding, number: int) -> Edit | None
 
 def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
     """The assignment whose only target, or which itself, is underlined."""
+    found: cst.CSTNode | None = tree.at(finding, cst.Assign)
     node = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
     target = tree.parent(node) if node is not None else None
-    found = (
-        tree.parent(target)
-        if isinstance(target, cst.AssignTarget)
-        else tree.at(finding, cst.Assign)
-    )
-    return found if isinstance(found, cst.Assign) and len(found.targets) == 1 else None
+    if isinstance(target, cst.AssignTarget):
+        found = tree.parent(target)
+    if isinstance(found, cst.Assign) and len(found.targets) == 1:
+        return found
+    return None

@@ -28,14 +28,15 @@ def described(before: str, after: str, line: int) -> str | None:
     """
     old, new = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    changes = [
-        change
-        for change in matcher.get_opcodes()
-        if change[0] != "equal" and _code(new[change[3] : change[4]])
-    ]
-    told = [_told(old, new, change, line) for change in changes]
-    said = [one for one in told if one]
-    if not said or len(said) < len(changes) or len(said) > MOST_CHANGES:
+    said = []
+    for change in matcher.get_opcodes():
+        if change[0] == "equal" or not _code(new[change[3] : change[4]]):
+            continue
+        told = _told(old, new, change, line)
+        if told is None:
+            return None
+        said.append(told)
+    if not said or len(said) > MOST_CHANGES:
         return None
     first, *others = [*said, *_imported(old, new)]
     return ", and ".join([first, *map(small, others)]) + "."
@@ -47,18 +48,26 @@ def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return [f"Add `{'; '.join(added)}` at the top"] if added else []
 
 
-def _told(old: Sequence[str], new: Sequence[str], change: Change, line: int) -> str:
-    """One change in words, without the stop at its end; "" where that takes more than a line."""
+def _told(old: Sequence[str], new: Sequence[str], change: Change, line: int) -> str | None:
+    """One change in words, without the stop at its end; None where that takes more than a line."""
     kind, first, last, start, end = change
     code = "; ".join(map(_without_comment, _code(new[start:end])))
     if len(code) > LONGEST or "`" in code:
-        return ""
+        return None
     if kind == "insert":
-        above = next((number for number in range(first, 0, -1) if old[number - 1].strip()), 0)
+        above = _last_with_text(old[:first])
         return f"Add `{code}` below line {above}" if above else f"Add `{code}` at the top"
     if last - first != 1:
-        return ""
-    return f"Write `{code}`" if line == first + 1 else f"Write `{code}` in line {first + 1}"
+        return None
+    return f"Write `{code}`" if line == last else f"Write `{code}` in line {last}"
+
+
+def _last_with_text(lines: Sequence[str]) -> int:
+    """The number of the last line that is not empty; 0 where all are."""
+    number = len(lines)
+    while number and not lines[number - 1].strip():
+        number -= 1
+    return number
 
 
 def _without_comment(line: str) -> str:
@@ -67,10 +76,10 @@ def _without_comment(line: str) -> str:
         tokens = list(tokenize.generate_tokens(io.StringIO(line).readline))
     except (tokenize.TokenError, SyntaxError):
         return line
-    comment = next(
-        (token.start[1] for token in tokens if token.type == tokenize.COMMENT), len(line)
-    )
-    return line[:comment].rstrip()
+    for token in tokens:
+        if token.type == tokenize.COMMENT:
+            return line[: token.start[1]].rstrip()
+    return line.rstrip()
 
 
 def _code(lines: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -14,6 +14,7 @@ from reprocheck.scan.patches.tree import (
     Edit,
     Tree,
     called,
+    is_false,
     is_open,
     keyword,
     last,
@@ -21,6 +22,12 @@ from reprocheck.scan.patches.tree import (
     with_keyword,
     with_value,
 )
+
+_LISTS = frozenset({"builtins.list", "builtins.tuple"})
+_ORDERED = (cst.List, cst.ListComp, cst.Tuple, cst.Dict, cst.DictComp)
+"""What holds futures in an order of its own."""
+_DEEPEST = 4
+"""How many variables are followed from a name to a set."""
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _TAKERS = frozenset(
@@ -36,18 +43,19 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
     `sorted(folder.glob("*"))`.
     """
     call = tree.at(finding, cst.Call)
-    if (
-        call is None
-        or tree.binds("sorted")
-        or any(_is_next(tree, use) for use in _uses(tree, call))
-    ):
+    if call is None or tree.binds("sorted"):
+        return None
+    if any(_name_around(tree, use) == "builtins.next" for use in _uses(tree, call)):
         return None
     around = _call_around(tree, call)
-    if around is not None and tree.name(around.func) == "builtins.list":
-        return Edit(changes=((around.func, lambda _: cst.Name("sorted")),))
-    return Edit(
-        changes=((call, _iterated if around is not None and _is_next(tree, call) else _sorted),)
-    )
+    if around is None:
+        return Edit(changes=((call, _sorted),))
+    match tree.name(around.func):
+        case "builtins.list":
+            return Edit(changes=((around.func, lambda _: cst.Name("sorted")),))
+        case "builtins.next":
+            return Edit(changes=((call, _iterated),))
+    return Edit(changes=((call, _sorted),))
 
 
 def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -55,15 +63,15 @@ def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
     sets.
     """
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
-    if isinstance(node, cst.Call) and tree.name(node.func) == "builtins.hash":
-        return _checksum(tree, node)
-    if node is None or tree.binds("sorted"):
+    if node is None:
         return None
-    if (
-        _is_gone_over(tree, node)
-        and not _is_taker(tree, node)
-        and not _is_call_of(tree, node, "builtins.zip", "builtins.map")
-    ):
+    name = tree.name(node.func) if isinstance(node, cst.Call) else ""
+    if isinstance(node, cst.Call) and name == "builtins.hash":
+        return _checksum(tree, node)
+    if tree.binds("sorted"):
+        return None
+    keeps_order = name in _TAKERS or name in ("builtins.zip", "builtins.map")
+    if _is_gone_over(tree, node) and not keeps_order:
         return Edit(changes=((node, _sorted),))
     return _of_call(tree, node)
 
@@ -90,15 +98,13 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
         return _option(tree, finding)
     for word in ("in_order", "deterministic"):
         given = keyword(call, word)
-        if given is not None and isinstance(given.value, cst.Name) and given.value.value == "False":
+        if given is not None and is_false(given.value):
             return Edit(changes=(with_value(given, "True"),))
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "imap_unordered":
         return Edit(changes=((call, lambda node: called(node, "imap")),))
-    return (
-        _without_waiting(tree, call)
-        if tree.name(call.func) == "concurrent.futures.as_completed"
-        else None
-    )
+    if tree.name(call.func) != "concurrent.futures.as_completed":
+        return None
+    return _without_waiting(tree, call)
 
 
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -107,14 +113,12 @@ def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
     if call is not None and tree.name(call.func).rpartition(".")[2] == "map":
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
-    arg = tree.parent(given) if given is not None else None
-    if (
-        not isinstance(arg, cst.Arg)
-        or arg.keyword is None
-        or arg.keyword.value != "num_parallel_calls"
-    ):
+    if given is None:
         return None
-    return Edit(changes=(with_value(arg, "1"),))
+    match tree.parent(given):
+        case cst.Arg(keyword=cst.Name(value="num_parallel_calls")) as argument:
+            return Edit(changes=(with_value(argument, "1"),))
+    return None
 
 
 def _with_one(call: cst.Call, word: str) -> Edit | None:
@@ -129,18 +133,13 @@ def _with_one(call: cst.Call, word: str) -> Edit | None:
 def _option(tree: Tree, finding: Finding) -> Edit | None:
     """`options.deterministic = False` of tf.data."""
     target = tree.at(finding, cst.Attribute)
-    assign = tree.parent(tree.parent(target) or target) if target is not None else None
-    if (
-        not isinstance(assign, cst.Assign)
-        or len(assign.targets) != 1
-        or not isinstance(assign.value, cst.Name)
-    ):
+    if target is None:
         return None
-    return (
-        Edit(changes=((assign.value, lambda _: cst.Name("True")),))
-        if assign.value.value == "False"
-        else None
-    )
+    assign = tree.parent(tree.parent(target) or target)
+    match assign:
+        case cst.Assign(targets=[_], value=cst.Name(value="False") as value):
+            return Edit(changes=((value, lambda _: cst.Name("True")),))
+    return None
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
@@ -149,7 +148,7 @@ def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
         return None
     futures = call.args[0].value
     held = tree.value_of(futures) or futures
-    if not isinstance(held, cst.List | cst.ListComp | cst.Tuple | cst.Dict | cst.DictComp):
+    if not isinstance(held, _ORDERED):
         return None
     return Edit(changes=((call, lambda node: cst.ensure_type(node, cst.Call).args[0].value),))
 
@@ -158,28 +157,33 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
     """The set among the arguments of a call; a list of it is sorted where it is made."""
     if not isinstance(node, cst.Call) or is_open(node):
         return None
+    name = tree.name(node.func)
     given = [one.value for one in positional(node)]
     sets = [one for one in given if _is_set(tree, one)]
-    if not sets and given and (_is_taker(tree, node) or last(tree.name(node.func)) == "join"):
+    goes_over_first = name in _TAKERS or last(name) == "join"
+    if not sets and goes_over_first:
         sets = given[:1]
-    if len(sets) == 1:
-        if tree.name(node.func) == "builtins.list" and len(node.args) == 1:
-            return Edit(changes=((node.func, lambda _: cst.Name("sorted")),))
-        return Edit(changes=((sets[0], _sorted),))
-    lists = [
-        held
-        for one in given
-        if isinstance(held := tree.value_of(one), cst.Call) and _is_list_of_set(tree, held)
-    ]
-    return _of_call(tree, lists[0]) if not sets and len(lists) == 1 else None
+    if not sets:
+        lists = _lists_of_sets(tree, given)
+        return _of_call(tree, lists[0]) if len(lists) == 1 else None
+    if len(sets) > 1:
+        return None
+    if name == "builtins.list" and len(node.args) == 1:
+        return Edit(changes=((node.func, lambda _: cst.Name("sorted")),))
+    return Edit(changes=((sets[0], _sorted),))
+
+
+def _lists_of_sets(tree: Tree, given: Sequence[cst.BaseExpression]) -> list[cst.Call]:
+    """`list(names)` of a set, where that was assigned to one of some variables."""
+    held = [tree.value_of(one) for one in given]
+    calls = [one for one in held if isinstance(one, cst.Call)]
+    return [call for call in calls if _is_list_of_set(tree, call)]
 
 
 def _is_list_of_set(tree: Tree, call: cst.Call) -> bool:
-    return (
-        tree.name(call.func) in ("builtins.list", "builtins.tuple")
-        and len(call.args) == 1
-        and _is_set(tree, call.args[0].value)
-    )
+    if tree.name(call.func) not in _LISTS or len(call.args) != 1:
+        return False
+    return _is_set(tree, call.args[0].value)
 
 
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
@@ -188,19 +192,13 @@ def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
     if isinstance(node, cst.Call):
         return tree.name(node.func) in _SETS
     if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, _OPERATORS) and (
-            _is_set(tree, node.left, depth) or _is_set(tree, node.right, depth)
-        )
-    held = tree.value_of(node) if depth < 4 else None
+        sides = (node.left, node.right)
+        is_of_sets = isinstance(node.operator, _OPERATORS)
+        return is_of_sets and any(_is_set(tree, side, depth) for side in sides)
+    if depth >= _DEEPEST:
+        return False
+    held = tree.value_of(node)
     return held is not None and _is_set(tree, held, depth + 1)
-
-
-def _is_taker(tree: Tree, node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call) and tree.name(node.func) in _TAKERS
-
-
-def _is_call_of(tree: Tree, node: cst.BaseExpression, *names: str) -> bool:
-    return isinstance(node, cst.Call) and tree.name(node.func) in names
 
 
 def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
@@ -211,34 +209,28 @@ def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
 
 def _uses(tree: Tree, call: cst.Call) -> Iterator[cst.CSTNode]:
     """Where the variable that a call is assigned to is used."""
-    assign = tree.parent(call)
-    target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
-    if isinstance(target, cst.Name):
-        yield from (
-            node
-            for node in tree.every(cst.Name)
-            if node.value == target.value and node is not target
-        )
+    match tree.parent(call):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as target), *_]):
+            for node in tree.every(cst.Name):
+                if node.value == target.value and node is not target:
+                    yield node
 
 
 def _call_around(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
     """The call whose only, or first, argument a node is."""
-    arg = tree.parent(node)
-    call = tree.parent(arg) if isinstance(arg, cst.Arg) else None
-    return (
-        call
-        if isinstance(call, cst.Call)
-        and call.args
-        and call.args[0] is arg
-        and not arg.star
-        and arg.keyword is None
-        else None
-    )
+    argument = tree.parent(node)
+    if not isinstance(argument, cst.Arg) or argument.star or argument.keyword is not None:
+        return None
+    call = tree.parent(argument)
+    if isinstance(call, cst.Call) and call.args and call.args[0] is argument:
+        return call
+    return None
 
 
-def _is_next(tree: Tree, node: cst.CSTNode) -> bool:
+def _name_around(tree: Tree, node: cst.CSTNode) -> str | None:
+    """The name of the call whose first argument a node is."""
     call = _call_around(tree, node)
-    return call is not None and tree.name(call.func) == "builtins.next"
+    return None if call is None else tree.name(call.func)
 
 
 def _sorted(node: cst.CSTNode) -> cst.CSTNode:
@@ -252,11 +244,11 @@ def _iterated(node: cst.CSTNode) -> cst.CSTNode:
 
 def _bare(node: cst.CSTNode) -> cst.Arg:
     """An argument, without parentheses of its own that the call makes needless."""
-    if (
-        isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.BinaryOperation | cst.Set)
-        and len(node.lpar) == 1
-    ):
+    if isinstance(node, _PARENTHESISED) and len(node.lpar) == 1:
         spaces = (node.lpar[0].whitespace_after, node.rpar[0].whitespace_before)
         if all(isinstance(one, cst.SimpleWhitespace) for one in spaces):
             node = node.with_changes(lpar=[], rpar=[])
     return cst.Arg(node)  # type: ignore[arg-type]
+
+
+_PARENTHESISED = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.Set)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import libcst as cst
 
@@ -24,6 +25,8 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
+
+Statement = TypeVar("Statement", bound=cst.CSTNode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +66,24 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """A seed for a stream: below the call by which the program seeds another one, with the same
     number, else at its top.
     """
-    word = finding.evidence.get("seed_keyword")
+    evidence = finding.evidence
+    word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
         return with_seed(tree, finding, word)
-    known = SEEDERS.get(finding.evidence.get("stream", ""))
-    if known is None:
+    seeder = SEEDERS.get(evidence.get("stream", ""))
+    if seeder is None:
         return None
-    seeder = (
-        _OF_TENSORFLOW if known.module == "keras" and _has_keras_from_tensorflow(tree) else known
-    )
+    if seeder.module == "keras" and _has_keras_from_tensorflow(tree):
+        seeder = _OF_TENSORFLOW
     if not can_bind(tree, seeder.module):
         return None
-    beside, above = finding.evidence.get("seed_beside"), finding.evidence.get("seed_above")
-    line = int(beside or above or 0)
-    if not 0 < line <= len(tree.lines) or tree.lines[line - 1] != finding.evidence.get("seed_text"):
+    beside = evidence.get("seed_beside")
+    line = int(beside or evidence.get("seed_above") or "0")
+    if not 0 < line <= len(tree.lines) or tree.lines[line - 1] != evidence.get("seed_text"):
         return None
     if beside:
         return _beside(tree, line, seeder)
-    value = finding.evidence.get("seed_number", seeder.number)
+    value = evidence.get("seed_number", seeder.number)
     if seeder.module == "mindspore" and value == "0":
         value = seeder.number
     return Edit(heads=((seeder.module, f"{seeder.function}({value})"),), line=line)
@@ -92,28 +95,33 @@ def with_seed(tree: Tree, finding: Finding, word: str) -> Edit | None:
     if call is None or is_open(call):
         return None
     given = keyword(call, word)
-    if given is not None:
-        return Edit(changes=(with_value(given, "0"),)) if is_none(given.value) else None
-    return Edit(changes=((call, lambda node: with_keyword(node, word, "0")),))
+    if given is None:
+        return Edit(changes=((call, lambda node: with_keyword(node, word, "0")),))
+    return Edit(changes=(with_value(given, "0"),)) if is_none(given.value) else None
 
 
 def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     """A line below the call in a line that seeds another stream, with its number."""
-    call = next(
-        (one for one in tree.every(cst.Call) if tree.line(one) == line and is_seeding(tree, one)),
-        None,
-    )
-    given = _number(tree, call) if call is not None else None
-    if call is None or given is None or any(isinstance(part, _CHANGING) for part in inside(given)):
+    call = _seeding_in(tree, line)
+    if call is None:
         return None
-    statement = next(
-        (one for one in tree.around(call) if isinstance(one, cst.SimpleStatementLine)), None
-    )
+    given = _number(tree, call)
+    if given is None or any(isinstance(part, _CHANGING) for part in inside(given)):
+        return None
+    statement = tree.statement_of(call)
     if statement is None:
         return None
     name = bound_as(tree.module.body, seeder.module) or seeder.module
     text = f"{name}.{seeder.function}({tree.module.code_for_node(given)})"
     return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
+
+
+def _seeding_in(tree: Tree, line: int) -> cst.Call | None:
+    """The call in a line that seeds."""
+    for call in tree.every(cst.Call):
+        if tree.line(call) == line and is_seeding(tree, call):
+            return call
+    return None
 
 
 def is_seeding(tree: Tree, call: cst.Call) -> bool:
@@ -127,24 +135,30 @@ def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
     if known is None or is_open(call):
         return None
     given = keyword(call, known.keyword) or next(iter(positional(call)), None)
-    return given.value if given is not None and not is_none(given.value) else None
+    if given is None or is_none(given.value):
+        return None
+    return given.value
 
 
 def _has_keras_from_tensorflow(tree: Tree) -> bool:
     """Whether a program imports Keras from TensorFlow, and not the package `keras`."""
-    nodes: list[cst.Import | cst.ImportFrom] = [
-        *tree.every(cst.Import),
-        *tree.every(cst.ImportFrom),
-    ]
-    roots = {root for node in nodes for root in _roots(node)}
+    roots: set[str] = set()
+    for node in _imports_of(tree):
+        roots |= _roots(node)
     return "tensorflow" in roots and "keras" not in roots
+
+
+def _imports_of(tree: Tree) -> list[cst.Import | cst.ImportFrom]:
+    return [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
 
 
 def _roots(node: cst.Import | cst.ImportFrom) -> set[str]:
     """The packages from which an import takes something."""
-    if isinstance(node, cst.ImportFrom):
-        return {written(node.module).partition(".")[0]} if node.module is not None else set()
-    return {one.evaluated_name.partition(".")[0] for one in node.names}
+    if isinstance(node, cst.Import):
+        return {one.evaluated_name.partition(".")[0] for one in node.names}
+    if node.module is None:
+        return set()
+    return {written(node.module).partition(".")[0]}
 
 
 def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
@@ -154,16 +168,12 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
     root = bound_as(tree.module.body, "torch") or "torch"
     value = f"{root}.Generator().manual_seed(0)"
     given = keyword(call, "generator")
-    if given is not None:
-        change = with_value(given, value)
-        return (
-            Edit(changes=(change,), imports=("torch",))
-            if isinstance(given.value, cst.Name) and given.value.value == "None"
-            else None
-        )
-    return Edit(
-        changes=((call, lambda node: with_keyword(node, "generator", value)),), imports=("torch",)
-    )
+    if given is None:
+        added = (call, lambda node: with_keyword(node, "generator", value))
+        return Edit(changes=(added,), imports=("torch",))
+    if not is_none(given.value):
+        return None
+    return Edit(changes=(with_value(given, value),), imports=("torch",))
 
 
 def can_bind(tree: Tree, module: str) -> bool:
@@ -175,11 +185,9 @@ def can_bind(tree: Tree, module: str) -> bool:
     if any(one.value in _ENVIRONMENT for one in tree.every(cst.Name)):
         # what a library reads as it is imported may be set before the import that the program has
         return False
-    imports: list[cst.Import | cst.ImportFrom] = [
-        *tree.every(cst.Import),
-        *tree.every(cst.ImportFrom),
-    ]
-    return not tree.binds(module) and not any(_takes(node, module) for node in imports)
+    if tree.binds(module):
+        return False
+    return not any(_takes(node, module) for node in _imports_of(tree))
 
 
 def _takes(node: cst.Import | cst.ImportFrom, name: str) -> bool:
@@ -188,12 +196,10 @@ def _takes(node: cst.Import | cst.ImportFrom, name: str) -> bool:
     """
     if isinstance(node.names, cst.ImportStar):
         return False
-    for one in node.names:
-        if (one.evaluated_alias or one.evaluated_name) == name and (
-            isinstance(node, cst.ImportFrom) or one.evaluated_alias
-        ):
-            return True
-    return False
+    names = {one.evaluated_alias for one in node.names}
+    if isinstance(node, cst.ImportFrom):
+        names |= {one.evaluated_name for one in node.names if not one.evaluated_alias}
+    return name in names
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
@@ -201,27 +207,41 @@ def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
     for `import tensorflow as tf`.
     """
     for statement in statements:
-        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-            if isinstance(small, cst.Import | cst.ImportFrom) and (name := _bound(small, module)):
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for small in statement.body:
+            name = _bound(small, module)
+            if name is not None:
                 return name
-    root = bound_as(statements, "tensorflow") if module == "keras" else None
-    return f"{root}.keras" if root else None
+    if module != "keras":
+        return None
+    root = bound_as(statements, "tensorflow")
+    return None if root is None else f"{root}.keras"
 
 
-def _bound(small: cst.Import | cst.ImportFrom, module: str) -> str | None:
+def _bound(small: cst.BaseSmallStatement, module: str) -> str | None:
+    """What an import lets one write for a module."""
     if isinstance(small, cst.ImportFrom):
-        whole = (
-            module == "keras" and small.module is not None and written(small.module) == "tensorflow"
-        )
-        names = () if isinstance(small.names, cst.ImportStar) or not whole else small.names
-        return next(
-            (one.evaluated_alias or module for one in names if one.evaluated_name == module), None
-        )
+        return _keras_of_tensorflow(small) if module == "keras" else None
+    if not isinstance(small, cst.Import):
+        return None
     for one in small.names:
         if one.evaluated_name == module and one.evaluated_alias:
             return one.evaluated_alias
         if one.evaluated_alias is None and one.evaluated_name.partition(".")[0] == module:
             return module
+    return None
+
+
+def _keras_of_tensorflow(node: cst.ImportFrom) -> str | None:
+    """`from tensorflow import keras`."""
+    if node.module is None or written(node.module) != "tensorflow":
+        return None
+    if isinstance(node.names, cst.ImportStar):
+        return None
+    for one in node.names:
+        if one.evaluated_name == "keras":
+            return one.evaluated_alias or "keras"
     return None
 
 
@@ -244,20 +264,18 @@ def _imports(statement: cst.CSTNode) -> bool:
     """An import, or `try` and `if` around imports alone."""
     if isinstance(statement, cst.SimpleStatementLine):
         return any(isinstance(small, cst.Import | cst.ImportFrom) for small in statement.body)
-    if isinstance(statement, cst.If | cst.Try):
-        inner = statement.body.body
-        return bool(inner) and all(
-            isinstance(one, cst.SimpleStatementLine) and _imports(one) for one in inner
-        )
-    return False
+    if not isinstance(statement, cst.If | cst.Try):
+        return False
+    lines = statement.body.body
+    simple = all(isinstance(line, cst.SimpleStatementLine) for line in lines)
+    return bool(lines) and simple and all(map(_imports, lines))
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:
-    return (
-        isinstance(statement, cst.SimpleStatementLine)
-        and isinstance(statement.body[0], cst.Expr)
-        and isinstance(statement.body[0].value, cst.SimpleString | cst.ConcatenatedString)
-    )
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=value), *_]):
+            return isinstance(value, cst.SimpleString | cst.ConcatenatedString)
+    return False
 
 
 def headed(
@@ -266,19 +284,24 @@ def headed(
     """The module with imports that it lacks and lines after its first statements, each a module and
     what is called in it.
     """
-    above = module.body[:index]
+    above, below = module.body[:index], list(module.body[index:])
     wanted = dict.fromkeys([*imports, *(name for name, _ in heads)])
     missing = [name for name in wanted if bound_as(above, name) is None]
-    added: list[cst.BaseStatement] = [
-        cst.ensure_type(cst.parse_statement(f"import {name}"), cst.SimpleStatementLine)
-        for name in missing
-    ]
-    lines = [f"{bound_as(above, name) or name}.{call}" for name, call in heads]
-    for number, line in enumerate(dict.fromkeys(lines)):
-        statement = cst.ensure_type(cst.parse_statement(line), cst.SimpleStatementLine)
-        leading = [cst.EmptyLine(indent=False)] if number == 0 and (index or added) else []
-        added.append(statement.with_changes(leading_lines=leading))
-    below = list(module.body[index:])
-    if below and added and not lines and not index:
-        below[0] = below[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-    return module.with_changes(body=[*above, *added, *below])
+    calls = dict.fromkeys(f"{bound_as(above, name) or name}.{call}" for name, call in heads)
+    new_imports = [_line(f"import {name}") for name in missing]
+    new_lines = [_line(call) for call in calls]
+    if new_lines and (above or new_imports):
+        new_lines[0] = _apart(new_lines[0])
+    ends_with_imports = bool(new_imports) and not new_lines
+    if below and ends_with_imports and not above:
+        below[0] = _apart(below[0])
+    return module.with_changes(body=[*above, *new_imports, *new_lines, *below])
+
+
+def _line(text: str) -> cst.SimpleStatementLine:
+    return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
+
+
+def _apart(statement: Statement) -> Statement:
+    """A statement with an empty line above it."""
+    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])

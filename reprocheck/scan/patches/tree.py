@@ -112,6 +112,11 @@ class Tree:
             yield at
             at = self._parents.get(at)
 
+    def statement_of(self, node: cst.CSTNode) -> cst.SimpleStatementLine | None:
+        """The line of statements that a node is part of."""
+        lines = (one for one in self.around(node) if isinstance(one, cst.SimpleStatementLine))
+        return next(lines, None)
+
     def name(self, node: cst.CSTNode) -> str:
         """The dotted name through imports, `builtins.` included; as written where no import binds
         it; empty for no name.
@@ -252,6 +257,11 @@ def is_none(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
+def is_false(node: cst.CSTNode) -> bool:
+    """Whether an expression is `False`."""
+    return isinstance(node, cst.Name) and node.value == "False"
+
+
 def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
     """The argument that is given under one of these names."""
     return next(
@@ -338,12 +348,11 @@ def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
             changes.setdefault(node, []).append(change)
         for statement, line in edit.below:
             lines = below.setdefault(statement, [])
-            lines += [line] if line not in lines else []
+            if line not in lines:
+                lines.append(line)
     for statement, lines in below.items():
         changes.setdefault(statement, []).append(followed_by(lines))
+    if not changes:
+        return tree.module
     around = {one for node in changes for one in tree.around(node)}
-    return (
-        cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
-        if changes
-        else tree.module
-    )
+    return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
