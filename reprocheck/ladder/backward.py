@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare, sentences, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.sentences import Said
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     Evidence,
@@ -18,7 +20,6 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightWritten,
 )
-from reprocheck.model.letters import small
 from reprocheck.trace.deep import Seen
 
 
@@ -151,32 +152,14 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
 
 def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
     """One rank, gradients as they were accumulated agree, those that the optimizer uses do not."""
-    name = words.code(difference.seen.place)
-    seen_before = any(
-        step.seen.place == difference.seen.place
-        for step in pair.before(difference.step.number, "gradient")
+    seen = difference.seen
+    in_backward = pair.before(difference.step.number, "gradient")
+    evidence = ChangedAfterBackward(
+        agreed_before=any(step.seen.place == seen.place for step in in_backward),
+        loss_agrees=_loss_agrees(pair, difference),
     )
-    culprit = (
-        f"what changes the gradient of {name} between the backward pass and the update (clipping,"
-        " noise, unscaling)"
-    )
-    agrees = (
-        "agrees as the backward pass left it"
-        if seen_before
-        else "was not recorded in the backward pass"
-    )
-    return _finding(
-        pair,
-        difference,
-        culprit=culprit,
-        detail=f"The gradient of {name} {agrees} and differs at the update: {culprit}.",
-        head=(
-            f"{_forward(pair, difference)} the gradient of {name} {agrees} and differs at the"
-            " update"
-        ),
-        clause=f": look at {culprit}",
-        evidence=ChangedAfterBackward(agreed_before=seen_before),
-    )
+    said = sentences.changed_afterwards(evidence, seen.place, seen.iteration)
+    return _said(pair, difference, said, evidence)
 
 
 def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -184,47 +167,21 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
-    seen = difference.seen
-    name = words.code(seen.place)
-    local = [
-        one
-        for one in pair.differences
-        if one.rung == "gradient" and one.step.number < difference.step.number
-    ]
-    own = next(
-        (
-            step
-            for step in pair.before(difference.step.number, "gradient")
-            if (step.seen.place, step.both) == (seen.place, True)
-        ),
-        None,
+    seen, number = difference.seen, difference.step.number
+    local_differs = any(
+        one.rung == "gradient" and one.step.number < number for one in pair.differences
     )
-    if local:
-        detail = f"The reduced gradient of {name} differs, and so do local gradients before it."
-        culprit = None
-    elif own is None or own.seen.iteration != seen.iteration:
-        culprit = (
-            "the backward pass or the reduction of gradients between ranks: local gradients were"
-            " not recorded"
-        )
-        detail = (
-            f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
-        )
-    else:
-        culprit = (
-            "the reduction of gradients between ranks (or what changes them before the update)"
-        )
-        detail = f"The local gradients agree, the reduced gradient of {name} differs: {culprit}."
-    lead = _forward(pair, difference)
-    finding = _finding(
-        pair,
-        difference,
-        culprit=culprit,
-        detail=detail,
-        head=f"{lead} {small(detail).rstrip('.')}",
-        evidence=ReducedDiffers(local_equal=None if own is None else not local),
+    recorded = any(
+        step.both and (step.seen.place, step.seen.iteration) == (seen.place, seen.iteration)
+        for step in pair.before(number, "gradient")
     )
-    return replace(finding, lead=lead)
+    equal = True if recorded else None
+    evidence = ReducedDiffers(
+        local_equal=False if local_differs else equal,
+        loss_agrees=_loss_agrees(pair, difference),
+    )
+    said = sentences.reduced(evidence, seen.place, seen.iteration)
+    return _said(pair, difference, said, evidence)
 
 
 def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
@@ -235,39 +192,23 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
     """
     if not isinstance(first.evidence, ReducedDiffers) or not first.evidence.local_equal:
         return first
-    if first.culprit is None:
+    if first.culprit is None or first.iteration is None or len(pairs) < 2:
         return first
-    weights, reduced = (
-        _on_each(pairs, kind, first.place, number)
-        for kind, number in (("weights", None), ("reduced", first.iteration))
-    )
-    if (
-        len(pairs) < 2
-        or any(len(set(run)) != 1 or "" in run for run in weights)
-        or any("" in run for run in reduced)
-    ):
+    weights = _on_each(pairs, "weights", first.place, None)
+    reduced = _on_each(pairs, "reduced", first.place, first.iteration)
+    replicas = all(len(set(run)) == 1 and "" not in run for run in weights)
+    if not replicas or any("" in run for run in reduced):
         return first
     one, other = (len(set(run)) == 1 for run in reduced)
-    name = words.code(first.place)
-    if one and other:
-        culprit = "the collective that reduces the gradients of the ranks"
-        said = f"in each run all ranks hold the same sum, and it is another one: {culprit}"
-    else:
-        culprit = (
-            "what changes gradients on a rank by itself, in a communication hook or after the"
-            " reduction"
-        )
-        apart = "run 2" if one else "run 1"
-        which = apart if one or other else "both runs"
-        said = f"in {which} the ranks do not hold the same sum: {culprit}"
-    detail = f"The local gradients agree, the reduced gradient of {name} differs; {said}."
-    sentence = f"{first.lead} {small(detail)[:-1]}"
+    evidence = replace(first.evidence, one_sum=(one, other))
+    said = sentences.reduced(evidence, first.place, first.iteration)
     return replace(
         first,
-        culprit=culprit,
-        detail=detail,
-        sentence=sentence,
-        head=sentence,
+        culprit=said.culprit,
+        detail=said.detail,
+        sentence=said.sentence,
+        head=said.head,
+        evidence=evidence,
     )
 
 
@@ -296,77 +237,63 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if difference.structural:
         return structure(pair, difference)
     seen = difference.seen
-    name = words.code(seen.place)
-    earlier = [
-        one
+    earlier = any(
+        one.step.number < difference.step.number and one.rung != "RNG state"
         for one in pair.differences
-        if one.step.number < difference.step.number and one.rung != "RNG state"
-    ]
-    optimizer = next(
-        (
-            step.seen.place
-            for step in pair.before(difference.step.number, "hyper")
-            if seen.optimizer in (None, step.seen.optimizer)
-        ),
-        "",
     )
-    update = (
-        f"the update by {optimizer}"
-        if optimizer
-        else "the update, or what writes to the weights beside it"
+    optimizers = (
+        step.seen.place
+        for step in pair.before(difference.step.number, "hyper")
+        if seen.optimizer in (None, step.seen.optimizer)
     )
-    culprit = None if earlier else update
-    why = "what went into the update differs already"
-    if not earlier:
-        agree = "gradients and hyper-parameters agree" if optimizer else "gradients agree"
-        why = f"{agree}: {culprit}"
-    return _finding(
-        pair,
-        difference,
-        culprit=culprit,
-        detail=f"{name} differs after the update of iteration {seen.iteration}; {why}.",
-        head=f"{words.within(seen.iteration)} {name} differs after the update",
-        clause=f"; {why}",
-        evidence=UpdateDiffers(),
-    )
+    evidence = UpdateDiffers(inputs_agree=not earlier, optimizer=next(optimizers, ""))
+    said = sentences.update(evidence, seen.place, seen.iteration)
+    return _said(pair, difference, said, evidence)
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
     """A weight that something else than the optimizer wrote to, between an update and the forward
     pass that follows.
     """
-    seen, name = difference.seen, words.code(difference.seen.place)
-    updates = [
-        step
-        for step in pair.before(difference.step.number, "update")
-        if step.seen.place == seen.place
-    ]
-    last = next(pair.before(difference.step.number, "update"), None)
+    seen, number = difference.seen, difference.step.number
+    last = next(pair.before(number, "update"), None)
     iteration = last.seen.iteration if last is not None else seen.iteration
-    agrees = bool(updates) and updates[0].both and not pair.differs(updates[0])
-    culprit = (
-        f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)"
-        if agrees or not updates
-        else None
+    own = (step for step in pair.before(number, "update") if step.seen.place == seen.place)
+    evidence = WeightWritten(
+        after_update=_after_update(pair, next(own, None)), only_in_one_run=difference.structural
     )
-    otherwise = "differs already after the update" if updates else "is held by no optimizer"
-    whose = "agrees after the update" if agrees else otherwise
-    which = "only one run writes to it" if difference.structural else "is written to and differs"
-    head = f"{words.within(iteration)} {name} {whose}, and {which} before the next forward pass"
-    clause = f": look at {culprit}" if culprit else ""
-    finding = _finding(
-        pair,
-        difference,
-        culprit=culprit,
-        detail=f"{name} {whose}, and {which} before the next forward pass{clause}.",
-        head=head,
-        clause=clause,
-        evidence=WeightWritten(),
-    )
-    return replace(finding, iteration=iteration)
+    said = sentences.written(evidence, seen.place, iteration)
+    return replace(_said(pair, difference, said, evidence), iteration=iteration)
+
+
+def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs", "no update"]:
+    if update is None:
+        return "no update"
+    return "agrees" if update.both and not pair.differs(update) else "differs"
 
 
 # -------------------------------------------------------------------------------- around a gradient
+
+
+def _said(pair: Pair, difference: Difference, said: Said, evidence: Evidence) -> Finding:
+    return found(
+        pair,
+        difference.step,
+        difference.rung,
+        measure(pair, difference),
+        place=_place(pair, difference),
+        culprit=said.culprit,
+        detail=said.detail,
+        sentence=said.sentence,
+        head=said.head,
+        evidence=evidence,
+    )
+
+
+def _place(pair: Pair, difference: Difference) -> str:
+    """A gradient has no class, its module has."""
+    seen = difference.seen
+    return words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
 
 
 def _finding(
@@ -381,11 +308,7 @@ def _finding(
     operations: Sequence[str] = (),
     inside: str = "",
 ) -> Finding:
-    """A finding whose sentence is its head and what follows from it; a gradient has no class, its
-    module has.
-    """
-    seen = difference.seen
-    place = words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
+    """A finding whose sentence is its head and what follows from it."""
     measured = measure(pair, difference)
     whole = head + clause
     return found(
@@ -393,7 +316,7 @@ def _finding(
         difference.step,
         difference.rung,
         measured,
-        place=place,
+        place=_place(pair, difference),
         culprit=culprit,
         detail=detail,
         sentence=whole,
@@ -405,13 +328,17 @@ def _finding(
 
 
 def _forward(pair: Pair, difference: Difference) -> str:
-    """`The forward pass of iteration 1 agrees;`, as far as it was recorded."""
-    earlier = any(
+    """How a sentence on a gradient begins."""
+    agrees = _loss_agrees(pair, difference)
+    return sentences.up_to_loss(difference.seen.iteration, agrees=agrees)
+
+
+def _loss_agrees(pair: Pair, difference: Difference) -> bool:
+    """Whether everything agrees up to the loss, as far as it was recorded."""
+    return not any(
         one.step.number < difference.step.number and one.rung in ("forward", "loss", "batch")
         for one in pair.differences
     )
-    within = words.within(difference.seen.iteration)
-    return within if earlier else f"{within} everything up to the loss agrees;"
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:

@@ -34,8 +34,6 @@ class Finding:
     sentence: str = ""
     head: str = ""
     """The sentence without what it says of the culprit, for where an operator can be named."""
-    lead: str = ""
-    """How the head begins: what is known of the forward pass before a gradient."""
     culprit: str | None = None
     size: Size | None = None
     relative_difference: float | None = None

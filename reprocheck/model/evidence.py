@@ -244,6 +244,8 @@ class ChangedAfterBackward:
 
     agreed_before: bool = False
     """It was recorded in the backward pass, and agreed."""
+    loss_agrees: bool = True
+    """Everything up to the loss agrees."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,11 +254,21 @@ class ReducedDiffers:
 
     local_equal: bool | None = None
     """Whether the local gradients of the rank agree; None where they were not recorded."""
+    loss_agrees: bool = True
+    """Everything up to the loss agrees."""
+    one_sum: tuple[bool, bool] | None = None
+    """Whether all ranks hold the same sum in run 1, and in run 2; None where they are no replicas.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UpdateDiffers:
     """A weight, or a state of its optimizer, differs after an update."""
+
+    inputs_agree: bool = True
+    """Nothing that was recorded before it differs."""
+    optimizer: str = ""
+    """The class and the index of the optimizer; empty where it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,6 +276,11 @@ class WeightWritten:
     """Something beside the optimizer wrote to a weight between an update and the next forward
     pass.
     """
+
+    after_update: Literal["agrees", "differs", "no update"] = "no update"
+    """What the weight was after its update, where an optimizer holds it."""
+    only_in_one_run: bool = False
+    """The other run does not write to it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

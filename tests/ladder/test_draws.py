@@ -111,7 +111,7 @@ def test_a_weight_that_is_written_to_after_its_update(tmp_path: Path) -> None:
         "update",
         "body.weight",
         1,
-        WeightWritten(),
+        WeightWritten(after_update="agrees"),
     )
     assert (
         "`body.weight` agrees after the update, and is written to and differs before the next forward pass"
