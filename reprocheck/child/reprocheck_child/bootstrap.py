@@ -7,40 +7,12 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import events, files, import_hook, jsontext, loaders, savers
+from . import events, files, import_hook, jsontext, loaders, registry, savers
+from .hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import Any, Mapping
-
-FRAMEWORKS = {
-    "torch": "reprocheck_child.frameworks.torch.losses",
-    "mindspore": "reprocheck_child.frameworks.mindspore.losses",
-    "jax": "reprocheck_child.frameworks.jax.losses",
-    "tensorflow": "reprocheck_child.frameworks.tensorflow.losses",
-    "keras": "reprocheck_child.frameworks.keras.losses",
-}
-"""Top-level module whose import triggers an adapter, and the adapter's module."""
-
-OLDEST = {
-    "torch": (2, 0),
-    "mindspore": (2, 2),
-    "tensorflow": (2, 16),
-    "keras": (3, 0),
-    "jax": (0, 4, 30),
-}
-"""The first version of a framework that its adapter knows; an older one is left alone."""
-
-FRAMEWORK_CONTROLS = {
-    "torch": "reprocheck_child.frameworks.torch.controls",
-    "mindspore": "reprocheck_child.frameworks.mindspore.controls",
-    "jax": "reprocheck_child.frameworks.jax.controls",
-    "tensorflow": "reprocheck_child.frameworks.tensorflow.controls",
-    "keras": "reprocheck_child.frameworks.keras.controls",
-}
-"""Likewise, and the module whose `install(module, active)` puts the controls of the run in place
-there, before the adapter.
-"""
 
 STAND_IN = os.path.join(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "standin", "reprocheck.py"
@@ -65,8 +37,9 @@ def start(folder: str) -> None:
         _start_patched(recorder, settings["patched"])
     if settings.get("controls"):
         _start_controls(recorder, settings)
-    for trigger, adapter in FRAMEWORKS.items():
-        import_hook.when_imported(trigger, _installer(recorder, trigger, adapter))
+    for framework in registry.FRAMEWORKS:
+        if framework.adapter:
+            import_hook.when_imported(framework.name, _installer(recorder, framework))
     import_hook.provide("reprocheck", STAND_IN)
     import_hook.install()
     files.watch(recorder, settings)
@@ -75,14 +48,12 @@ def start(folder: str) -> None:
     atexit.register(recorder.ended)
 
 
+@guarded("putting the patch in place")
 def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
     """A patch that is tried takes the place of files before the script is read."""
-    try:
-        from . import patched
+    from . import patched
 
-        patched.start(recorder, files)
-    except Exception as error:
-        recorder.problem("putting the patch in place", error)
+    patched.start(recorder, files)
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:
@@ -96,38 +67,39 @@ def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> N
     except Exception as error:
         recorder.problem("starting the controls", error)
         return
-    for trigger, module in FRAMEWORK_CONTROLS.items():
-        import_hook.when_imported(trigger, _controller(active, trigger, module))
+    for framework in registry.FRAMEWORKS:
+        if framework.controls:
+            import_hook.when_imported(framework.name, _controller(active, framework))
 
 
-def _controller(active: Any, name: str, controls: str) -> import_hook.Callback:
+def _controller(active: Any, framework: registry.Framework) -> import_hook.Callback:
+    """Puts the controls of the run in place, before the adapter."""
+
+    @guarded("installing the controls for " + framework.name)
     def install(module: object) -> None:
-        try:
-            from importlib import import_module
+        from . import controls
 
-            import_module(controls).install(module, active)
-        except Exception as error:
-            active.recorder.problem("installing the controls for " + name, error)
+        controls.act(module, active, registry.found(framework.controls))
 
     return install
 
 
-def _installer(recorder: events.Recorder, name: str, adapter: str) -> import_hook.Callback:
+def _installer(recorder: events.Recorder, framework: registry.Framework) -> import_hook.Callback:
+    name, oldest = framework.name, framework.oldest
+
     def install(module: object) -> None:
         version = str(getattr(module, "__version__", "?"))
-        if is_older(version, OLDEST.get(name, ())):
+        if is_older(version, oldest):
             said = (
                 "%s %s is older than %s, the first that can be recorded: what"
                 " `reprocheck.log_loss(value)` is given counts alone."
             )
-            text = said % (name, version, ".".join(map(str, OLDEST[name])))
+            text = said % (name, version, ".".join(map(str, oldest)))
             recorder.emit({"e": "caveat", "code": "old-framework", "text": text})
             recorder.emit({"e": "framework", "name": name, "version": version, "hooks": {}})
             return
         try:
-            from importlib import import_module
-
-            hooks = import_module(adapter).install(module, recorder)
+            hooks = registry.found(framework.adapter)(module, recorder)
         except Exception as error:
             recorder.problem("installing the hooks for " + name, error)
             hooks = {"install": repr(error)}

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 
+from . import registry
 from .shared import variables
 
 TYPE_CHECKING = False  # importing `typing` would cost 10 ms where no framework has done so
@@ -42,10 +43,10 @@ def facts(
     found: dict[str, object] = {}
     for part in (_python, _machine, _packages, _variables):
         found.update(_tolerant(part()))
-    for name, look in _FRAMEWORKS:
-        module = loaded.get(name)
-        if module is not None:
-            found.update(_tolerant(look(module)))
+    for framework in registry.FRAMEWORKS:
+        module = loaded.get(framework.name)
+        if module is not None and framework.environment:
+            found.update(_tolerant(_of_framework(framework, module)))
     shown = {
         key: hide(value) if isinstance(value, str) else value
         for key, value in sorted(found.items())
@@ -68,7 +69,7 @@ def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
         return
 
 
-def _probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
+def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
     """Each probe by itself: an interface that this version does not have costs one fact, not the
     rest.
     """
@@ -243,7 +244,7 @@ def _variables() -> Iterator[Fact]:
 # --------------------------------------------------------------------------------------- frameworks
 
 
-def _numpy(numpy: Any) -> Iterator[Fact]:
+def numpy(numpy: Any) -> Iterator[Fact]:
     def dependency(kind: str) -> str:
         found = numpy.__config__.CONFIG["Build Dependencies"][kind]
         return f"{found['name']} {found['version']}"
@@ -251,7 +252,7 @@ def _numpy(numpy: Any) -> Iterator[Fact]:
     umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get(
         "numpy.core._multiarray_umath"
     )
-    yield from _probed(
+    yield from probed(
         "numpy.",
         (
             ("version", lambda: numpy.__version__),
@@ -269,120 +270,16 @@ def _numpy(numpy: Any) -> Iterator[Fact]:
     )
 
 
-def _torch(torch: Any) -> Iterator[Fact]:
-    backends = torch.backends
-    yield from _probed(
-        "torch.",
-        (
-            ("version", lambda: torch.__version__),
-            ("git_version", lambda: torch.version.git_version),
-            ("build", lambda: _digest(torch.__config__.show())),
-            ("cuda_build", lambda: torch.version.cuda),
-            ("hip_build", lambda: torch.version.hip),
-            ("cpu_capability", lambda: backends.cpu.get_cpu_capability()),
-            ("threads", lambda: torch.get_num_threads()),
-            ("interop_threads", lambda: torch.get_num_interop_threads()),
-            ("default_dtype", lambda: torch.get_default_dtype()),
-            ("deterministic_algorithms", lambda: torch.are_deterministic_algorithms_enabled()),
-            (
-                "deterministic_warn_only",
-                lambda: torch.is_deterministic_algorithms_warn_only_enabled(),
-            ),
-            (
-                "fill_uninitialized_memory",
-                lambda: torch.utils.deterministic.fill_uninitialized_memory,
-            ),
-            ("float32_matmul_precision", lambda: torch.get_float32_matmul_precision()),
-            ("cudnn.enabled", lambda: backends.cudnn.enabled),
-            ("cudnn.benchmark", lambda: backends.cudnn.benchmark),
-            ("cudnn.deterministic", lambda: backends.cudnn.deterministic),
-            ("cudnn.tf32", lambda: _tf32(backends.cudnn, "conv")),
-            ("cuda.matmul.tf32", lambda: _tf32(backends.cuda.matmul)),
-            ("mkldnn.enabled", lambda: backends.mkldnn.enabled),
-            ("mkldnn.deterministic", lambda: backends.mkldnn.deterministic),
-        ),
-    )
-    for kind in ("cuda", "npu"):
-        device = getattr(torch, kind, None)
-        # asking an uninitialised device anything would create a context
-        if device is not None and device.is_initialized():
-            yield from _device(torch, kind, device)
+def _of_framework(framework: registry.Framework, module: Any) -> Iterator[Fact]:
+    if framework.environment == registry.VERSION:
+        yield from _version(framework.name, module)
+    else:
+        yield from registry.found(framework.environment)(module)
 
 
-def _tf32(backend: Any, part: str = "") -> object:
-    """Newer versions warn or refuse when their old flag is read, so ask the new one first."""
-    new = getattr(backend, part, backend) if part else backend
-    precision = getattr(new, "fp32_precision", None)
-    return backend.allow_tf32 if precision is None else precision
+def _version(name: str, module: Any) -> Iterator[Fact]:
+    return probed(f"{name}.", (("version", lambda: module.__version__),))
 
-
-def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
-    count = device.device_count()
-    yield from _probed(
-        f"torch.{kind}.",
-        (
-            ("devices", lambda: ", ".join(device.get_device_name(index) for index in range(count))),
-            ("current_device", lambda: device.current_device()),
-            ("capability", lambda: device.get_device_capability() if kind == "cuda" else None),
-            ("cudnn", lambda: torch.backends.cudnn.version() if kind == "cuda" else None),
-            ("driver", lambda: torch._C._cuda_getDriverVersion() if kind == "cuda" else None),
-            ("nccl", lambda: ".".join(map(str, device.nccl.version())) if kind == "cuda" else None),
-        ),
-    )
-
-
-def _torch_npu(torch_npu: Any) -> Iterator[Fact]:
-    yield from _probed(
-        "torch_npu.",
-        (
-            ("version", lambda: torch_npu.__version__),
-            ("git_version", lambda: torch_npu.version.git_version),
-        ),
-    )
-
-
-def _mindspore(mindspore: Any) -> Iterator[Fact]:
-    def context(name: str) -> object:
-        return mindspore.get_context(name)
-
-    yield from _probed(
-        "mindspore.",
-        (
-            ("version", lambda: mindspore.__version__),
-            ("commit", lambda: sys.modules["mindspore.version"].__dict__.get("__commit_id__")),
-            (
-                "mode",
-                lambda: {0: "GRAPH_MODE", 1: "PYNATIVE_MODE"}.get(mindspore.get_context("mode")),
-            ),
-            ("device_target", lambda: context("device_target")),
-            ("deterministic", lambda: context("deterministic")),
-            ("jit_level", lambda: mindspore.get_context("jit_config").get("jit_level")),
-            ("seed", lambda: mindspore.get_seed()),
-            (
-                "dataset_workers",
-                lambda: sys.modules["mindspore.dataset"].config.get_num_parallel_workers(),
-            ),
-        ),
-    )
-
-
-def _version_of(name: str) -> Callable[[Any], Iterator[Fact]]:
-    return lambda module: _probed(f"{name}.", (("version", lambda: module.__version__),))
-
-
-def _digest(text: str) -> str:
-    import hashlib
-
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
-
-
-_FRAMEWORKS: tuple[tuple[str, Callable[[Any], Iterator[Fact]]], ...] = (
-    ("numpy", _numpy),
-    ("torch", _torch),
-    ("torch_npu", _torch_npu),
-    ("mindspore", _mindspore),
-    *((name, _version_of(name)) for name in ("tensorflow", "keras", "jax", "jaxlib")),
-)
 
 # ----------------------------------------------------------------------------------------- trackers
 

@@ -15,6 +15,7 @@ import os
 import sys
 from time import time_ns
 
+from .hooking import guarded
 from .inputs import CODE, Inputs
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -126,27 +127,23 @@ class Files:
         finally:
             self.busy.discard(me)
 
+    @guarded("looking at open files")
     def held_open(self) -> None:
         """Files that the process holds open for writing: at its start those that it was given.
 
         `python train.py > log` in a script of the shell gives one. At its end: those that a library
         opened by itself, too.
         """
-        try:
-            import fcntl
+        import fcntl
 
-            for number in map(
-                int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()
-            ):
-                try:
-                    path = _readlink("/proc/self/fd/%d" % number)
-                    writes = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-                except OSError:
-                    continue
-                if writes and path.startswith("/") and os.path.lexists(path):
-                    self.written(path)
-        except Exception as error:
-            self.recorder.problem("looking at open files", error)
+        for number in map(int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()):
+            try:
+                path = _readlink("/proc/self/fd/%d" % number)
+                writes = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+            except OSError:
+                continue
+            if writes and path.startswith("/") and os.path.lexists(path):
+                self.written(path)
 
     def written(
         self, path: Any, how: str = "open", folder: Any = -1, new: bool | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from . import files, import_hook
+from .hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _telling(recorder: Any, real: Any, of_arguments: bool, tell: Tell) -> Any:
     from functools import wraps
 
     def say(*args: Any, **kwargs: Any) -> None:
-        try:
+        with guarded("watching what a loader opens"):
             for path, mode in tell(*args, **kwargs):
                 if _ELSEWHERE in os.fsdecode(path):  # type: ignore[arg-type]
                     continue
@@ -69,8 +70,6 @@ def _telling(recorder: Any, real: Any, of_arguments: bool, tell: Tell) -> Any:
                     files.wrote(path, mode)
                 else:
                     files.opened(path, mode)
-        except Exception as error:
-            recorder.problem("watching what a loader opens", error)
 
     @wraps(real)
     def of_what_it_is_given(*args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from . import files, import_hook, loaders
+from .hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -32,13 +33,10 @@ def _installer(recorder: Any, function: str, begins: Begins, later: bool) -> imp
 def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
     from functools import wraps
 
+    @guarded("watching what a saver writes")
     def look(*args: Any, **kwargs: Any) -> Family | None:
-        try:
-            named = begins(*args, **kwargs)
-            return Family(recorder, named) if named else None
-        except Exception as error:
-            recorder.problem("watching what a saver writes", error)
-            return None
+        named = begins(*args, **kwargs)
+        return Family(recorder, named) if named else None
 
     @wraps(real)
     def saving(*args: Any, **kwargs: Any) -> Any:
@@ -72,14 +70,12 @@ class Family:
         for path in self._before:
             files.opened(path, "r")
 
+    @guarded("looking at what a saver wrote")
     def tell(self) -> None:
         """Tells of what was written since. Never raises."""
-        try:
-            for path, state in self._stand().items():
-                if self._before.get(path) != state:
-                    files.wrote(path, new=path not in self._before)
-        except Exception as error:
-            self._recorder.problem("looking at what a saver wrote", error)
+        for path, state in self._stand().items():
+            if self._before.get(path) != state:
+                files.wrote(path, new=path not in self._before)
 
     def _stand(self) -> Stood:
         if not os.path.isdir(self._folder):

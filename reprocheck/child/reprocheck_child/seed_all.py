@@ -13,7 +13,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 
-from . import jsontext
+from . import jsontext, registry
 
 TYPE_CHECKING = False  # importing `typing` would cost a process 10 ms
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ LIMIT = 1 << 32
 """Seeds are below it: numpy and the datasets of MindSpore take no larger ones."""
 HASH_SEED = "PYTHONHASHSEED"
 _TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared", "controls.json")
-_MS_PERIOD = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -74,17 +73,18 @@ def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
     Returns what was set, what came too late to matter here, and what was not there. A switch that a
     framework's version lacks is reported, not raised. Raises ValueError for another seed or mode.
     """
-    setter = _Setter(_seed(seed), _mode(mode))
+    setter = Setter(_seed(seed), _mode(mode))
     _seed_python(setter)
     if mode:
         _set_environment(setter)
-    for name, act in _ACTS:
-        module = sys.modules.get(name)
+    frameworks = [framework for framework in registry.FRAMEWORKS if framework.seeding]
+    for framework in frameworks:
+        module = sys.modules.get(framework.name)
         if module is None:
-            setter.absent.append(name)
+            setter.absent.append(framework.name)
         else:
-            act(setter, module)
-    if not any(name in sys.modules for name, _ in _ACTS):
+            registry.found(framework.seeding)(setter, module)
+    if not any(framework.name in sys.modules for framework in frameworks):
         warnings.warn(
             "seed_all: no framework is imported yet, so only `random` is seeded; call it after the"
             " imports",
@@ -113,7 +113,7 @@ def _mode(mode: object) -> bool:
     return bool(mode)
 
 
-class _Setter:
+class Setter:
     """Does one thing after another and keeps the account of it."""
 
     def __init__(self, seed: int, mode: bool) -> None:
@@ -166,7 +166,7 @@ class _Setter:
 # ------------------------------------------------------------------------------ Python, environment
 
 
-def _seed_python(setter: _Setter) -> None:
+def _seed_python(setter: Setter) -> None:
     at_start = _environment_at_start().get(HASH_SEED, "")
     os.environ[HASH_SEED] = str(setter.seed)
     setter.done.append("os.environ['%s'] = '%d'" % (HASH_SEED, setter.seed))
@@ -191,7 +191,7 @@ def _environment_at_start() -> Mapping[str, str]:
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
 
-def _set_environment(setter: _Setter) -> None:
+def _set_environment(setter: Setter) -> None:
     """The variables of the control `deterministic`.
 
     A value that serves as well stays, one that contradicts stays and is said.
@@ -229,12 +229,12 @@ def _too_late(variable: str) -> str:
     """Why a variable that is set now has no effect in this process; "" where it still has."""
     family = variable.partition("_")[0]
     torch = sys.modules.get("torch")
-    if family == "CUBLAS" and _yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
+    if family == "CUBLAS" and yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
         return "CUDA is initialised, and cuBLAS reads it when it takes its workspace"
-    communicates = _yes(lambda: torch.distributed.is_initialized()) or _yes(_mindspore_communicates)  # type: ignore[union-attr]
+    communicates = yes(lambda: torch.distributed.is_initialized()) or yes(_mindspore_communicates)  # type: ignore[union-attr]
     if family in ("NCCL", "HCCL", "LCCL") and communicates:
         return "the communicator exists, and reads it when it is made"
-    if family in ("LCCL", "TE", "CLOSE", "ATB") and _yes(lambda: torch.npu.is_initialized()):  # type: ignore[union-attr]
+    if family in ("LCCL", "TE", "CLOSE", "ATB") and yes(lambda: torch.npu.is_initialized()):  # type: ignore[union-attr]
         return "the NPU is initialised"
     if family in ("FLASH", "MAMBA", "NVTE"):
         packages = {
@@ -251,7 +251,8 @@ def _mindspore_communicates() -> bool:
     return bool(sys.modules["mindspore.communication._comm_helper"].GlobalComm.INITED)
 
 
-def _yes(question: Callable[[], Any]) -> bool:
+def yes(question: Callable[[], Any]) -> bool:
+    """Whether a question about a framework is answered with yes; its version may not know it."""
     try:
         return bool(question())
     except Exception:  # not imported, or a version without it
@@ -261,125 +262,5 @@ def _yes(question: Callable[[], Any]) -> bool:
 # --------------------------------------------------------------------------------------- frameworks
 
 
-def _seed_numpy(setter: _Setter, numpy: Any) -> None:
+def seed_numpy(setter: Setter, numpy: Any) -> None:
     setter.call("numpy.random.seed(%d)" % setter.seed, lambda: numpy.random.seed, setter.seed)
-
-
-def _seed_torch(setter: _Setter, torch: Any) -> None:
-    seed = setter.seed
-    setter.call("torch.manual_seed(%d)" % seed, lambda: torch.manual_seed, seed)
-    if (
-        _yes(lambda: torch.backends.cuda.is_built())
-        or "torch_npu.contrib.transfer_to_npu" in sys.modules
-    ):
-        setter.call("torch.cuda.manual_seed(%d)" % seed, lambda: torch.cuda.manual_seed, seed)
-        setter.call(
-            "torch.cuda.manual_seed_all(%d)" % seed, lambda: torch.cuda.manual_seed_all, seed
-        )
-    else:
-        setter.absent.append("torch.cuda")
-    for name, value in (("enabled", False), ("benchmark", False), ("deterministic", True)):
-        setter.put(
-            "torch.backends.cudnn.%s = %r" % (name, value),
-            lambda: torch.backends.cudnn,
-            name,
-            value,
-        )
-    if setter.mode:
-        setter.call(
-            "torch.use_deterministic_algorithms(True)",
-            lambda: torch.use_deterministic_algorithms,
-            True,
-        )
-    setter.advice.append(
-        "torch.Generator objects keep their own seeds: generator.manual_seed(%d)" % seed
-    )
-
-
-def _seed_npu(setter: _Setter, torch_npu: Any) -> None:
-    for name in ("manual_seed", "manual_seed_all"):
-        setter.call(
-            "torch_npu.npu.%s(%d)" % (name, setter.seed),
-            lambda name=name: getattr(torch_npu.npu, name),  # type: ignore[misc]
-            setter.seed,
-        )
-
-
-def _seed_mindspore(setter: _Setter, mindspore: Any) -> None:
-    seed = setter.seed
-    setter.call("mindspore.set_seed(%d)" % seed, lambda: mindspore.set_seed, seed)
-    setter.call("mindspore.manual_seed(%d)" % seed, lambda: mindspore.manual_seed, seed)
-    setter.call(
-        "mindspore.dataset.config.set_seed(%d)" % seed,
-        lambda: mindspore.dataset.config.set_seed,
-        seed,
-    )
-    if seed and seed % _MS_PERIOD == 0:
-        setter.advice.append(
-            "MindSpore takes seeds modulo 2147483647, and its operators take 0 for no seed: choose"
-            " another seed"
-        )
-    setter.advice.append(
-        "Dropout of MindSpore on a CPU also needs"
-        " mindspore.device_context.cpu.op_tuning.threads_num(1)"
-    )
-    if not setter.mode:
-        return
-    if not _yes(
-        lambda: (
-            mindspore.device_manager.DeviceManagerConf.get_instance().is_deterministic_configured()
-        )
-    ):
-        setter.call("mindspore.set_deterministic(True)", lambda: mindspore.set_deterministic, True)
-    elif not _yes(lambda: mindspore.get_context("deterministic") == "ON"):
-        setter.kept.append(
-            "mindspore.set_deterministic(False) was called, and can be called only once"
-        )
-
-
-def _seed_tensorflow(setter: _Setter, tensorflow: Any) -> None:
-    setter.call(
-        "tensorflow.random.set_seed(%d)" % setter.seed,
-        lambda: tensorflow.random.set_seed,
-        setter.seed,
-    )
-    if setter.mode:
-        text = "tensorflow.config.experimental.enable_op_determinism()"
-        setter.call(text, lambda: tensorflow.config.experimental.enable_op_determinism)
-    setter.advice.append(
-        "in model.fit also: shuffle=False, one worker; tf.random.Generator objects keep their own"
-        " seeds"
-    )
-
-
-def _seed_keras(setter: _Setter, keras: Any) -> None:
-    setter.call(
-        "keras.utils.set_random_seed(%d)" % setter.seed,
-        lambda: keras.utils.set_random_seed,
-        setter.seed,
-    )
-
-
-def _seed_jax(setter: _Setter, jax: Any) -> None:
-    setter.advice.append(
-        "JAX has no global seed: make every key from it, key = jax.random.key(%d), and split it"
-        % setter.seed
-    )
-    if setter.mode:
-        setter.advice.append(
-            "JAX on a GPU, before Python starts: export XLA_FLAGS=--xla_gpu_deterministic_ops=true"
-        )
-
-
-_ACTS = (
-    ("numpy", _seed_numpy),
-    ("torch", _seed_torch),
-    ("torch_npu", _seed_npu),
-    ("mindspore", _seed_mindspore),
-    ("tensorflow", _seed_tensorflow),
-    ("keras", _seed_keras),
-    ("jax", _seed_jax),
-)
-"""Module whose presence counts, and what is done for it: Python, numpy, then the frameworks, in the
-order of the documents.
-"""

@@ -2,8 +2,7 @@
 
 Imported only where a run is made under some.
 
-`start` acts for Python and what comes with it; a framework's part is installed by `bootstrap` right
-after the framework's import.
+`start` acts for Python and what comes with it, `act` for a framework right after its import.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
-__all__ = ["Active", "start"]
+__all__ = ["Active", "act", "start"]
 
 PARTS = (
     ("surroundings", ()),
@@ -47,3 +46,28 @@ def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
                     if active.on(control):
                         active.unavailable(control, "it could not be installed: " + repr(error))
     return active
+
+
+def act(framework: Any, active: Active, controls: Any) -> None:
+    """Puts the controls that are on in place in a framework; one that cannot act says so, and the
+    others act.
+
+    `controls` is a module with `ACTS`: functions `act(framework, active)` by their names, those of
+    modules below it as `module:function`; and the controls that need them, in the order in which
+    they act.
+    """
+    from .. import registry
+
+    for function, needed in controls.ACTS:
+        names = [control for control in needed if active.on(control)]
+        if not names:
+            continue
+        try:
+            if ":" in function:
+                registry.found(function, controls.__name__)(framework, active)
+            else:
+                getattr(controls, function)(framework, active)
+        except Exception as error:
+            version = getattr(framework, "__version__", "?")
+            for control in names:
+                active.unavailable(control, "in %s %s: %r" % (framework.__name__, version, error))

@@ -14,7 +14,7 @@ import time
 from itertools import count
 
 from .. import import_hook
-from .wrap import like, replace
+from ..hooking import like, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from ..hooking import guarded
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -61,8 +63,6 @@ class Drawn:
         self._start = None
         self._active.touched(NAME, what)
 
+    @guarded("what was drawn under the control seed")
     def _quietly(self, act: Callable[[], None]) -> None:
-        try:
-            act()
-        except Exception as error:
-            self._active.recorder.problem("what was drawn under the control seed", error)
+        act()

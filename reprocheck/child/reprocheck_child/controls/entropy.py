@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from .. import import_hook
+from ..hooking import guarded, replace
 from .process_id import ProcessId
-from .wrap import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ def install(active: Active) -> None:
 
 def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
     def callback(module: object) -> None:
-        try:
+        with guarded("entropy"):
             act(active, module)
-        except Exception as error:
-            active.recorder.problem("entropy", error)
 
     return callback
 

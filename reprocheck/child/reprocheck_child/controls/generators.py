@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from .. import import_hook
-from .wrap import like, replace
+from ..hooking import guarded, like, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +30,8 @@ def install(active: Active) -> None:
 
 def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
     def callback(module: object) -> None:
-        try:
+        with guarded("generators without a seed"):
             act(active, module)
-        except Exception as error:
-            active.recorder.problem("generators without a seed", error)
 
     return callback
 

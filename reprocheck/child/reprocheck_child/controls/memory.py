@@ -5,7 +5,7 @@ instead of what the memory held.
 from __future__ import annotations
 
 from .. import import_hook
-from .wrap import replace
+from ..hooking import guarded, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +22,11 @@ def install(active: Active) -> None:
     """Wait for NumPy."""
 
     def numpy(module: Any) -> None:
-        try:
+        with guarded("filling memory"):
             for name in ("empty", "empty_like"):
                 replace(
                     module, name, lambda real, name=name: _filling(active, real, "numpy." + name)
                 )
-        except Exception as error:
-            active.recorder.problem("filling memory", error)
 
     import_hook.when_imported("numpy", numpy)
 

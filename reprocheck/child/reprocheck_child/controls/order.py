@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from .wrap import replace
+from ..hooking import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

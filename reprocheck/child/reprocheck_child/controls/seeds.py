@@ -12,9 +12,9 @@ import os
 import sys
 
 from .. import import_hook
+from ..hooking import guarded, replace
 from ..states import NumpyState, PythonState
 from .drawn import Drawn
-from .wrap import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ def install(active: Active) -> None:
 
 def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], None]:
     def callback(module: object) -> None:
-        try:
+        with guarded("seeding"):
             act(module)
-        except Exception as error:
-            active.recorder.problem("seeding", error)
 
     return callback
 
@@ -98,15 +96,13 @@ def _spawned(active: Active, module: Any) -> None:
     replace(module, "prepare", prepare)
 
 
+@guarded("seeding a spawned process")
 def _again(active: Active, data: Any) -> None:
     """The name of this process is known from here on."""
-    try:
-        sys.modules["multiprocessing.process"].current_process().name = data["name"]
-        for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
-            if name in sys.modules:
-                seeder(active, sys.modules[name])
-    except Exception as error:
-        active.recorder.problem("seeding a spawned process", error)
+    sys.modules["multiprocessing.process"].current_process().name = data["name"]
+    for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
+        if name in sys.modules:
+            seeder(active, sys.modules[name])
 
 
 def _python_again(active: Active, module: Any) -> None:

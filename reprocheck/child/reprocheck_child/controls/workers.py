@@ -13,7 +13,7 @@ from itertools import count
 from time import monotonic
 
 from .. import import_hook
-from .wrap import replace
+from ..hooking import guarded, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ def install(active: Active) -> None:
 
 def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
     def callback(module: object) -> None:
-        try:
+        with guarded("single worker"):
             act(active, module)
-        except Exception as error:
-            active.recorder.problem("single worker", error)
 
     return callback
 

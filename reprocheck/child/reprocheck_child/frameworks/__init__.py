@@ -1,6 +1,6 @@
-"""Adapters: a folder a framework, installed when the script first imports it.
+"""Frameworks: a folder each, named by its record in `registry`; loaded when the script imports
+the framework.
 
-`losses` holds the adapter: NAME, MINIMUM (oldest version whose hooks are known to work) and
-`install(module, recorder)`, which returns {hook: "ok" or what is missing}. It loads `deep` where a
-run records more than its losses. `controls` has `install(module, active)`.
+`losses` is the adapter. It loads `deep` where a run records more than its losses. `controls`,
+`environment` and `seeding` are what the record says.
 """

@@ -14,6 +14,7 @@ import types
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
+from ...hooking import guarded, replace
 from .evaluation import Evaluation
 from .fingerprint import flat, named, parameters, title
 from .plan import Argument, Plan, arranged, found_in, likely
@@ -108,10 +109,9 @@ class Calls:
     def hook(self) -> None:
         """Replace the functions that compile."""
         for name in ("jit", "pmap"):
-            setattr(self.jax, name, self._compiling(getattr(self.jax, name)))
+            replace(self.jax, name, self._compiling)
 
     def _compiling(self, real: Any) -> Any:
-        @functools.wraps(real)
         def compiling(*args: Any, **kwargs: Any) -> Any:
             if not args and "fun" not in kwargs and kwargs:
                 real(**kwargs)  # raises what it has to say of the options
@@ -141,7 +141,6 @@ class Calls:
     def _wrapper(self, function: Any) -> Tuple[Any, Traced]:
         traced, local = Traced(function), self.local
 
-        @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             tracing = getattr(local, "tracing", None)
             if tracing is None or tracing.traced is not traced or tracing.plan is not None:
@@ -151,17 +150,16 @@ class Calls:
             self._leave(tracing, result)
             return result
 
-        return wrapper, traced
+        # a function of the user's: the names and the signature by which JAX knows its arguments
+        return functools.wraps(function)(wrapper), traced
 
     # -------------------------------------------------------------------------------------- tracing
 
+    @guarded("tracing a function")
     def _enter(self, tracing: _Tracing, args: Any, kwargs: Any) -> None:
-        try:
-            tracing.plan = tracing.traced.latest = Plan()
-            tracing.inputs = self._leaves(tracing.traced, args, kwargs)
-            tracing.traced.plans[_form(tracing.inputs)] = tracing.plan
-        except Exception as error:
-            self.watcher.recorder.problem("tracing a function", error)
+        tracing.plan = tracing.traced.latest = Plan()
+        tracing.inputs = self._leaves(tracing.traced, args, kwargs)
+        tracing.traced.plans[_form(tracing.inputs)] = tracing.plan
 
     def differentiates(
         self, function: Any, chosen: List[Tuple[int, Any]], gradients: Any, value: Any
@@ -186,13 +184,11 @@ class Calls:
         if plan is None or not tracing.held:
             traced.trains = bool(traced.trains)
             return
-        try:
+        with guarded("tracing a function"):
             traced.trains = True
             results = [leaf for _, leaf in flat(self.jax, result)]
             found_in(plan, tracing.inputs, results, tracing.held)
             plan.likely = likely(tracing.inputs, results, plan)
-        except Exception as error:
-            self.watcher.recorder.problem("tracing a function", error)
         tracing.inputs, tracing.held = [], []
         if tracing.evaluation is not None:
             evaluation, tracing.evaluation = tracing.evaluation, None
@@ -245,12 +241,10 @@ class Calls:
         if _LIBRARY in sys._getframe(3).f_code.co_filename.replace(os.sep, "/"):
             self.watcher.library = True
             return None
-        try:
+        with guarded("the arguments of a compiled function"):
             leaves = self._leaves(traced, args, kwargs)
-        except Exception as error:
-            self.watcher.recorder.problem("the arguments of a compiled function", error)
-            return None
-        return None if any(self.watcher.tracer(leaf) for _, leaf in leaves) else leaves
+            return None if any(self.watcher.tracer(leaf) for _, leaf in leaves) else leaves
+        return None
 
     def _leaves(self, traced: Traced, args: Any, kwargs: Any) -> List[Leaf]:
         return [
@@ -258,40 +252,35 @@ class Calls:
             for path, leaf in flat(self.jax, (args, kwargs))
         ]
 
+    @guarded("before a call of a compiled function")
     def _before(
         self, traced: Traced, leaves: List[Leaf], args: Tuple[Any, ...]
     ) -> Optional[Evaluation]:
         """Read the arguments, which the call may destroy."""
-        try:
-            evaluation = Evaluation(traced.name, traced)
-            self._look_back(traced, leaves)
-            arguments = [self._argument(name, leaf) for name, leaf in leaves]
-            counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
-            lines = [
-                line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)
+        evaluation = Evaluation(traced.name, traced)
+        self._look_back(traced, leaves)
+        arguments = [self._argument(name, leaf) for name, leaf in leaves]
+        counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
+        lines = [
+            line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)
+        ]
+        for one, line in zip(arguments, lines):
+            one.line = line
+        evaluation.keys = self.watcher.keys.drawn(
+            [leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"]
+        )
+        numbers, arrays = self.watcher.outside(traced.function, {id(leaf) for _, leaf in leaves})
+
+        def decide() -> None:
+            arranged(evaluation, arguments, traced.plan(leaves) or Plan())
+            evaluation.hyper += numbers
+            evaluation.batch += [[name, found] for name, found, _ in arrays]
+            evaluation.rows += [
+                rows for _, _, rows in arrays if rows is not None and not evaluation.rows
             ]
-            for one, line in zip(arguments, lines):
-                one.line = line
-            evaluation.keys = self.watcher.keys.drawn(
-                [leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"]
-            )
-            numbers, arrays = self.watcher.outside(
-                traced.function, {id(leaf) for _, leaf in leaves}
-            )
 
-            def decide() -> None:
-                arranged(evaluation, arguments, traced.plan(leaves) or Plan())
-                evaluation.hyper += numbers
-                evaluation.batch += [[name, found] for name, found, _ in arrays]
-                evaluation.rows += [
-                    rows for _, _, rows in arrays if rows is not None and not evaluation.rows
-                ]
-
-            evaluation.decide = decide
-            return evaluation
-        except Exception as error:
-            self.watcher.recorder.problem("before a call of a compiled function", error)
-            return None
+        evaluation.decide = decide
+        return evaluation
 
     def _argument(self, name: str, leaf: Any) -> Argument:
         is_array = self.prints.is_array(leaf)
@@ -323,7 +312,7 @@ class Calls:
         self, traced: Traced, evaluation: Evaluation, leaves: List[Leaf], result: Any
     ) -> None:
         """Read the results. May end the process."""
-        try:
+        with guarded("after a call of a compiled function"):
             plan = traced.plan(leaves) or Plan()
             results = [leaf for _, leaf in flat(self.jax, result)]
             found = [self.prints.of(leaf) for leaf in results]
@@ -358,8 +347,6 @@ class Calls:
                 if isinstance(leaf, self.jax.Array)
             ]
             traced.last = plan
-        except Exception as error:
-            self.watcher.recorder.problem("after a call of a compiled function", error)
         self.watcher.end(evaluation)
 
 

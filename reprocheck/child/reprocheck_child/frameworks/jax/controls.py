@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any, List, Tuple
 
 from ... import import_hook
+from ...hooking import replace
 
 FLAGS = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_autotune_level=0")
 """XLA's flags for the same kernels in every run (openxla.org, XLA flags; jax#13672)."""
@@ -26,16 +27,6 @@ THREADS = "PJRT_NPROC"
 threads (xla/pjrt/utils.cc).
 """
 _PROBE_SECONDS = 60
-
-
-def install(jax: Any, active: Any) -> None:
-    """Put the controls that are on in place; one that cannot act says so, and the others act."""
-    for control, act in ACTS:
-        if active.on(control):
-            try:
-                act(jax, active)
-            except Exception as error:
-                active.unavailable(control, "in jax %s: %r" % (jax.__version__, error))
 
 
 # ------------------------------------------------------------------------------------- the compiler
@@ -127,16 +118,17 @@ def data_order(jax: Any, active: Any) -> None:
     """`jax.random.permutation`, where the script asks for it, leaves the order in which things
     stand.
     """
-    real = jax.random.permutation
 
-    @functools.wraps(real)
-    def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        if not active.users_module():
-            return real(key, x, *args, **kwargs)
-        active.touched("data-order", "jax.random.permutation")
-        return jax.numpy.arange(x) if not getattr(x, "ndim", 0) else jax.numpy.asarray(x)
+    def in_order(real: Any) -> Any:
+        def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+            if not active.users_module():
+                return real(key, x, *args, **kwargs)
+            active.touched("data-order", "jax.random.permutation")
+            return jax.numpy.asarray(x) if getattr(x, "ndim", 0) else jax.numpy.arange(x)
 
-    jax.random.permutation = permutation
+        return permutation
+
+    replace(jax.random, "permutation", in_order)
 
 
 def dropout_off(jax: Any, active: Any) -> None:
@@ -152,14 +144,12 @@ def _layers(active: Any, module: Any) -> None:
     if kind is None:
         active.unavailable("dropout-off", "%s has no Dropout" % module.__name__)
         return
-    real = kind.__call__
 
-    @functools.wraps(real)
     def __call__(layer: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         active.touched("dropout-off", module.__name__ + ".Dropout")
         return inputs
 
-    kind.__call__ = __call__
+    replace(kind, "__call__", lambda real: __call__)
 
 
 def _attention(active: Any, module: Any) -> None:
@@ -171,20 +161,18 @@ def _attention(active: Any, module: Any) -> None:
     for name in names:
         signature = inspect.signature(getattr(module, name))
         if "dropout_rate" in signature.parameters and name.startswith("dot_product_attention"):
-            setattr(module, name, _undropped(active, module, name, signature))
+            what = "%s.%s" % (module.__name__, name)
+            replace(module, name, functools.partial(_undropped, active, what, signature))
 
 
-def _undropped(active: Any, module: Any, name: str, signature: Any) -> Any:
-    real = getattr(module, name)
-
-    @functools.wraps(real)
+def _undropped(active: Any, what: str, signature: Any, real: Any) -> Any:
     def attention(*args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError:
             return real(*args, **kwargs)  # which says what is wrong
         if bound.arguments.get("dropout_rate"):
-            active.touched("dropout-off", "%s.%s" % (module.__name__, name))
+            active.touched("dropout-off", what)
             bound.arguments["dropout_rate"] = 0.0
         return real(*bound.args, **bound.kwargs)
 
@@ -192,10 +180,10 @@ def _undropped(active: Any, module: Any, name: str, signature: Any) -> Any:
 
 
 ACTS = (
-    ("deterministic", deterministic),
-    ("single-thread", single_thread),
-    ("dropout-off", dropout_off),
-    ("data-order", data_order),
-    ("no-compile", no_compile),
+    ("deterministic", ("deterministic",)),
+    ("single_thread", ("single-thread",)),
+    ("dropout_off", ("dropout-off",)),
+    ("data_order", ("data-order",)),
+    ("no_compile", ("no-compile",)),
 )
-"""Control and what it does, in the order in which they act."""
+"""What acts, and the control that needs it, in the order in which they act."""

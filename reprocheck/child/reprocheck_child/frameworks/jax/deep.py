@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
+from ...hooking import guarded, install
 from ...shared.iterations import BACKWARD
 from .captured import captured
 from .evaluation import Evaluation, Loss, Named
@@ -77,14 +78,7 @@ class Watcher:
             "compiled functions": self.calls.hook,
         }
         steps["optax"] = lambda: import_hook.when_imported("optax", Updates(self.jax, self).hook)
-        hooks: Dict[str, str] = {}
-        for name, step in steps.items():
-            try:
-                step()
-                hooks[name] = "ok"
-            except Exception as error:
-                hooks[name] = "not available in jax %s: %r" % (self.jax.__version__, error)
-        return hooks
+        return install(self.jax, steps)
 
     def forked(self) -> None:
         """A forked process writes its own evaluations."""
@@ -112,52 +106,45 @@ class Watcher:
         """An evaluation is about to run; the one before it is written. May end the process."""
         if self.deep.elsewhere():
             return
-        try:
-            with self.lock:
-                self.settle(evaluation)
-                self.deep.unrecorded("layers", LAYERS)
-                if self.recorder.level == "op":
-                    self.deep.unrecorded("operators", OPERATORS)
-                evaluation.drawn = self.defaults.moved()
-                evaluation.generators = self.defaults.states()
-                evaluation.made = dict(self.keys.states)
-                self.current = evaluation
-        except Exception as error:
-            self.recorder.problem("an evaluation that begins", error)
+        with guarded("an evaluation that begins"), self.lock:
+            self.settle(evaluation)
+            self.deep.unrecorded("layers", LAYERS)
+            if self.recorder.level == "op":
+                self.deep.unrecorded("operators", OPERATORS)
+            evaluation.drawn = self.defaults.moved()
+            evaluation.generators = self.defaults.states()
+            evaluation.made = dict(self.keys.states)
+            self.current = evaluation
 
+    @guarded("an evaluation that ends")
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
         """It has returned. Waits for its losses, which come from threads of the runtime.
 
         May end the process.
         """
-        try:
-            self.jax.effects_barrier()
-            with self.lock:
-                evaluation.ended = True
-                if self.current is evaluation and raised:
-                    self.current = None
-                elif self.current is evaluation and evaluation.known:
-                    self.settle(None)
-        except Exception as error:
-            self.recorder.problem("an evaluation that ends", error)
+        self.jax.effects_barrier()
+        with self.lock:
+            evaluation.ended = True
+            if self.current is evaluation and raised:
+                self.current = None
+            elif self.current is evaluation and evaluation.known:
+                self.settle(None)
 
+    @guarded("a loss of jax")
     def lost(self, loss: Loss) -> None:
         """A value has arrived. May end the process."""
-        try:
-            with self.lock:
-                evaluation = self.current
-                if evaluation is None or evaluation.ended:
-                    self.settle(None)
-                    if not self.library:
-                        self.deep.unrecorded("a compiled program", ELSEWHERE)
-                    self._say_loss(loss)
-                    return
-                evaluation.losses.append(loss)
-                if len(evaluation.losses) > 1:
-                    self.deep.unrecorded(evaluation.name, SEVERAL)
-                    self._write(evaluation)
-        except Exception as error:
-            self.recorder.problem("a loss of jax", error)
+        with self.lock:
+            evaluation = self.current
+            if evaluation is None or evaluation.ended:
+                self.settle(None)
+                if not self.library:
+                    self.deep.unrecorded("a compiled program", ELSEWHERE)
+                self._say_loss(loss)
+                return
+            evaluation.losses.append(loss)
+            if len(evaluation.losses) > 1:
+                self.deep.unrecorded(evaluation.name, SEVERAL)
+                self._write(evaluation)
 
     def settle(self, following: Optional[Evaluation]) -> None:
         """Write the evaluation that is not written yet.
@@ -180,14 +167,12 @@ class Watcher:
             self._say_loss(evaluation.losses[-1])
         self.current = None
 
+    @guarded("the last evaluation")
     def finish(self) -> None:
         """The process ends."""
-        try:
-            with self.lock:
-                if not self.writing:
-                    self.settle(None)
-        except Exception as error:
-            self.recorder.problem("the last evaluation", error)
+        with self.lock:
+            if not self.writing:
+                self.settle(None)
 
     def _write(self, evaluation: Evaluation) -> None:
         """Write an evaluation up to its last loss, which waits for what comes behind it.
@@ -323,32 +308,28 @@ class Watcher:
             self.recorder.problem("before an evaluation", error)
             return None
 
+    @guarded("tracing a differentiation")
     def traced(
         self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any
     ) -> None:
         """A differentiation was traced into a program."""
-        try:
-            numbers = [
-                number % max(len(args), 1)
-                for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
-            ]
-            self.calls.differentiates(
-                function, [(number, args[number]) for number in numbers], gradients, value
-            )
-        except Exception as error:
-            self.recorder.problem("tracing a differentiation", error)
+        numbers = [
+            number % max(len(args), 1)
+            for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
+        ]
+        self.calls.differentiates(
+            function, [(number, args[number]) for number in numbers], gradients, value
+        )
 
     def returned(self, evaluation: Evaluation, gradients: Any, results: Any) -> None:
         """It has returned these gradients, and what else it returns."""
-        try:
+        with guarded("after an evaluation"):
             leaves = [self.prints.of(leaf) for _, leaf in flat(self.jax, gradients)]
             if len(leaves) == len(evaluation.weights):
                 evaluation.gradients = [
                     (name, leaf) for (name, _), leaf in zip(evaluation.weights, leaves)
                 ]
             evaluation.results = self.leaves(results)
-        except Exception as error:
-            self.recorder.problem("after an evaluation", error)
         self.end(evaluation)
 
     # ------------------------------------------------------------------------------------ arguments

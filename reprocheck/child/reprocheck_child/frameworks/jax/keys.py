@@ -11,6 +11,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import hashing, import_hook, leaves
+from ...hooking import around, guarded, replace
 
 NAME = "jax"
 _MOST = 65536
@@ -41,16 +42,16 @@ class Keys:
         """See keys being made and derived."""
         random = self.jax.random
         for name in ("key", "PRNGKey", "wrap_key_data"):
+            replace(random, name, self._making)
+        for name, derived in (
+            ("split", self._derived),
+            ("fold_in", self._folded_in),
+            ("clone", self._derived),
+        ):
             if hasattr(random, name):
-                setattr(random, name, self._making(getattr(random, name)))
-        for name in ("split", "fold_in", "clone"):
-            if hasattr(random, name):
-                setattr(
-                    random, name, self._deriving(getattr(random, name), folds=name == "fold_in")
-                )
+                around(random, name, "a key that was derived", after=derived)
 
     def _making(self, real: Any) -> Any:
-        @functools.wraps(real)
         def make(*args: Any, **kwargs: Any) -> Any:
             outermost, self.inside = not self.inside, True
             try:
@@ -63,25 +64,23 @@ class Keys:
 
         return make
 
+    @guarded("a key that was made")
     def _made(self, made: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        try:
-            if isinstance(made, self.jax.core.Tracer):
-                return
-            line = self.deep.source(2)
-            name = self._name(line)
-            self._keep(made, name)
-            numbers = b"".join(self._numbers(made))
-            self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
-            seed = next(iter([*args, *kwargs.values()]), None)
-            self.say(
-                "seed",
-                name,
-                call=False,
-                out=[["seed", self._seed(seed)]],
-                **({"l": line} if line else {}),
-            )
-        except Exception as error:
-            self.deep.recorder.problem("a key that was made", error)
+        if isinstance(made, self.jax.core.Tracer):
+            return
+        line = self.deep.source(2)
+        name = self._name(line)
+        self._keep(made, name)
+        numbers = b"".join(self._numbers(made))
+        self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
+        seed = next(iter([*args, *kwargs.values()]), None)
+        self.say(
+            "seed",
+            name,
+            call=False,
+            out=[["seed", self._seed(seed)]],
+            **({"l": line} if line else {}),
+        )
 
     def _name(self, line: str) -> str:
         """The name of a key by its line: the first is `jax`; the first ones that a line makes are
@@ -102,22 +101,21 @@ class Keys:
         found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
         return found
 
-    def _deriving(self, real: Any, folds: bool) -> Any:
-        @functools.wraps(real)
-        def derive(key: Any, *args: Any, **kwargs: Any) -> Any:
-            made = real(key, *args, **kwargs)
-            try:
-                if self.origins and not isinstance(made, self.jax.core.Tracer):
-                    name = self.origin(key)
-                    if name is not None:
-                        self._keep(made, name)
-                        if folds:
-                            self._folded(name, next(iter([*args, *kwargs.values()]), None))
-            except Exception as error:
-                self.deep.recorder.problem("a key that was derived", error)
-            return made
+    def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> Optional[str]:
+        """A key was made of another; returns the name that it has from there, None where that is
+        not known.
+        """
+        if not self.origins or isinstance(made, self.jax.core.Tracer):
+            return None
+        name = self.origin(key)
+        if name is not None:
+            self._keep(made, name)
+        return name
 
-        return derive
+    def _folded_in(self, made: Any, key: Any, *args: Any, **kwargs: Any) -> None:
+        name = self._derived(made, key)
+        if name is not None:
+            self._folded(name, next(iter([*args, *kwargs.values()]), None))
 
     def _folded(self, name: str, number: Any) -> None:
         """A number was folded into a key: what is drawn from there depends on it as on a seed."""
@@ -218,35 +216,24 @@ class Defaults:
             return
         says = not hasattr(real, "__wrapped__")  # another adapter has not hooked it before
 
-        @functools.wraps(real)
-        def seed(*args: Any, **kwargs: Any) -> Any:
-            returned = real(*args, **kwargs)
-            try:
-                self.touched[generator] = None
-                self.before.update(
-                    (name, state)
-                    for name, state in deep_states(self.deep).items()
-                    if name == generator
-                )
-                if says:
-                    given = next(iter([*args, *kwargs.values()]), None)
-                    found = leaves.plain(given) or {
-                        "h": hashing.digest(repr(given).encode()),
-                        "d": leaves.type_name(given),
-                    }
-                    self.say(
-                        "seed", generator, call=False, out=[["seed", found]], l=self.deep.source(1)
-                    )
-            except Exception as error:
-                self.deep.recorder.problem("a seed", error)
-            return returned
+        def seeded(_: Any, *args: Any, **kwargs: Any) -> None:
+            self.touched[generator] = None
+            state = deep_states(self.deep).get(generator)
+            if state is not None:
+                self.before[generator] = state
+            if not says:
+                return
+            given = next(iter([*args, *kwargs.values()]), None)
+            found = leaves.plain(given) or {
+                "h": hashing.digest(repr(given).encode()),
+                "d": leaves.type_name(given),
+            }
+            line = self.deep.source(1)
+            self.say("seed", generator, call=False, out=[["seed", found]], l=line)
 
-        for owner in (
-            module,
-            sys.modules.get("numpy.random.mtrand") if generator == "numpy" else None,
-        ):
-            if owner is not None and getattr(owner, "seed", None) == real:
-                setattr(owner, "seed", seed)  # noqa: B010
+        # numpy.random has the function from there, and it can be called by both names
+        also = [sys.modules.get("numpy.random.mtrand")] if generator == "numpy" else []
+        around(module, "seed", "a seed", after=seeded, also=also)
 
     def _drawn_by_user(self, generator: str) -> bool:
         """Whether code of the script can have drawn: packages draw from Python's generator while

@@ -10,6 +10,8 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional, Tuple
 
+from ...hooking import replace
+
 MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditionals", "jax.lax")
 """Where JAX itself and scripts look the functions up."""
 UNCOUNTED = ("while_loop", "cond", "switch")
@@ -36,11 +38,11 @@ class Loops:
     def hook(self) -> None:
         """Wrap the functions that make loops and branches."""
         for name in ("scan", *UNCOUNTED):
-            real = getattr(self.jax.lax, name)
-            wrapped = self._following(real, self._length_of_scan if name == "scan" else _unknown)
-            for module in [sys.modules[path] for path in MODULES if path in sys.modules]:
-                if getattr(module, name, None) is real:
-                    setattr(module, name, wrapped)
+            length_of = self._length_of_scan if name == "scan" else _unknown
+            make = functools.partial(self._following, length_of)
+            also = [sys.modules[path] for path in MODULES if path in sys.modules]
+            if not replace(self.jax.lax, name, make, also):
+                raise AttributeError("jax.lax has no " + name)
 
     def rounds(self, weights: List[Any]) -> int:
         """How often what is differentiated now is evaluated for these weights, each time the
@@ -66,8 +68,7 @@ class Loops:
         loops: List[_Loop] = self.local.loops
         return loops
 
-    def _following(self, real: Any, length_of: Callable[..., Optional[int]]) -> Any:
-        @functools.wraps(real)
+    def _following(self, length_of: Callable[..., Optional[int]], real: Any) -> Any:
         def follow(*args: Any, **kwargs: Any) -> Any:
             stack = self._stack()
             stack.append(_Loop(length_of(*args, **kwargs), self._around(stack)))

@@ -10,36 +10,21 @@ have changed since the evaluation before. The callback adds outputs to the progr
 of its arithmetic.
 """
 
-import functools
 import sys
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ...hooking import attempt, guarded, like, replace
+from ...hooking import install as install_hooks
 from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
 from .loops import Loops
-
-NAME = "jax"
-MINIMUM = (0, 4, 31)
 
 
 def install(jax: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported jax."""
     adapter = _Adapter(jax, recorder)
-    hooks: Dict[str, str] = {}
-    try:
-        adapter.hook()
-        hooks["value_and_grad"] = "ok"
-    except Exception as error:
-        hooks["value_and_grad"] = "not available in jax %s: %r" % (
-            getattr(jax, "__version__", "?"),
-            error,
-        )
-    try:
-        adapter.loops.hook()
-        hooks["loops"] = "ok"
-    except Exception as error:
-        hooks["loops"] = "not available in jax %s: %r" % (getattr(jax, "__version__", "?"), error)
+    hooks = install_hooks(jax, {"value_and_grad": adapter.hook, "loops": adapter.loops.hook})
     recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
     recorder.find_rank.append(adapter.find_rank)
     if recorder.level != "loss":
@@ -61,38 +46,38 @@ class _Adapter:
 
     def deepen(self) -> Dict[str, str]:
         """Record the deeper levels too; returns what became of each hook."""
-        try:
+        hooks: Dict[str, str] = {}
+
+        def watch() -> None:
             from .deep import Watcher
 
             watcher = Watcher(self.jax, self.recorder)
-            hooks: Dict[str, str] = watcher.hook()
-        except Exception as error:
-            return {
-                "deeper levels": "not available in jax %s: %r"
-                % (getattr(self.jax, "__version__", "?"), error)
-            }
-        self.watcher = watcher
-        return hooks
+            hooks.update(watcher.hook())
+            self.watcher = watcher
+
+        found = attempt(self.jax, watch)
+        return hooks if found == "ok" else {"deeper levels": found}
 
     def hook(self) -> None:
         """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks
         up.
         """
-        api = sys.modules["jax._src.api"]
-        real = api.value_and_grad
-        adapter = self
 
-        @functools.wraps(real)
-        def value_and_grad(
-            fun: Callable[..., Any],
-            argnums: Any = 0,
-            has_aux: bool = False,
-            *args: Any,
-            **kwargs: Any,
-        ) -> Any:
-            return adapter.wrap(real(fun, argnums, has_aux, *args, **kwargs), fun, argnums, has_aux)
+        def outermost(real: Any) -> Any:
+            def value_and_grad(
+                fun: Callable[..., Any],
+                argnums: Any = 0,
+                has_aux: bool = False,
+                *args: Any,
+                **kwargs: Any,
+            ) -> Any:
+                function = real(fun, argnums, has_aux, *args, **kwargs)
+                return self.wrap(function, fun, argnums, has_aux)
 
-        api.value_and_grad = self.jax.value_and_grad = value_and_grad
+            return value_and_grad
+
+        # `jax.grad` looks the function up in JAX's own module, scripts in the public one
+        replace(sys.modules["jax._src.api"], "value_and_grad", outermost, also=[self.jax])
 
     def wrap(
         self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool
@@ -102,14 +87,11 @@ class _Adapter:
         """
         inside, hand_out = self.inside, self.hand_out
 
-        @functools.wraps(function)
         def outermost(*args: Any, **kwargs: Any) -> Any:
             depth = getattr(inside, "depth", 0)
-            evaluation = (
-                self.watcher.eager(differentiated, args, kwargs, argnums)
-                if self.watcher and not depth
-                else None
-            )
+            evaluation = None
+            if self.watcher and not depth:
+                evaluation = self.watcher.eager(differentiated, args, kwargs, argnums)
             inside.depth = depth + 1
             try:
                 returned = function(*args, **kwargs)
@@ -128,16 +110,14 @@ class _Adapter:
                     self.watcher.traced(differentiated, args, argnums, returned[1], value)
             return returned
 
-        return outermost
+        return like(outermost, function)
 
+    @guarded("handing out a loss of jax")
     def hand_out(self, value: Any, weights: Any) -> None:
         """Record a value now, or each time the program that is being traced comes by."""
-        try:
-            rounds = self.loops.rounds(self.jax.tree_util.tree_leaves(weights))
-            arrived = _Arrivals(_copies(self.jax, value) * rounds, self.record)
-            self.jax.debug.callback(arrived, value, *self.checksums(weights))
-        except Exception as error:
-            self.recorder.problem("handing out a loss of jax", error)
+        rounds = self.loops.rounds(self.jax.tree_util.tree_leaves(weights))
+        arrived = _Arrivals(_copies(self.jax, value) * rounds, self.record)
+        self.jax.debug.callback(arrived, value, *self.checksums(weights))
 
     def checksums(self, weights: Any) -> List[Any]:
         """One number a leaf that changes with its bits. Shape (), dtype uint32."""

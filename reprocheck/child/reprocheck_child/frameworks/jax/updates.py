@@ -6,6 +6,7 @@ import functools
 import inspect
 from typing import Any, Dict, List, Tuple
 
+from ...hooking import guarded, like, replace
 from .fingerprint import flat
 
 MODULES = ("alias", "transform", "clipping", "combine", "wrappers", "constraining", "schedule")
@@ -32,12 +33,11 @@ class Updates:
                     and module.startswith("optax.")
                     and module.split(".")[-1].lstrip("_") in MODULES
                 ):
-                    setattr(optax, name, self._building(real, name, kind))
+                    replace(optax, name, functools.partial(self._building, name, kind))
         except Exception as error:
             self.watcher.deep.unrecorded("optax", repr(error))
 
-    def _building(self, real: Any, name: str, kind: Any) -> Any:
-        @functools.wraps(real)
+    def _building(self, name: str, kind: Any, real: Any) -> Any:
         def build(*args: Any, **kwargs: Any) -> Any:
             outermost, self.depth = not self.depth, self.depth + 1
             try:
@@ -52,28 +52,24 @@ class Updates:
 
         return build
 
+    @guarded("an optimizer of optax")
     def _built(self, real: Any, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        try:
-            given = inspect.signature(real).bind(*args, **kwargs).arguments
-            numbers: List[List[Any]] = []
-            for argument, value in given.items():
-                parts = value.items() if isinstance(value, dict) else [(argument, value)]
-                numbers += [
-                    [str(part), self.watcher.number(one)]
-                    for part, one in parts
-                    if self._is_number(one)
-                ]
-            if numbers:
-                count = self.counts[name] = self.counts.get(name, -1) + 1
-                self.watcher.say(
-                    "hyper",
-                    "optax.%s[%d]" % (name, count),
-                    call=False,
-                    out=numbers,
-                    l=self.watcher.deep.source(2),
-                )
-        except Exception as error:
-            self.watcher.recorder.problem("an optimizer of optax", error)
+        given = inspect.signature(real).bind(*args, **kwargs).arguments
+        numbers: List[List[Any]] = []
+        for argument, value in given.items():
+            parts = value.items() if isinstance(value, dict) else [(argument, value)]
+            numbers += [
+                [str(part), self.watcher.number(one)] for part, one in parts if self._is_number(one)
+            ]
+        if numbers:
+            count = self.counts[name] = self.counts.get(name, -1) + 1
+            self.watcher.say(
+                "hyper",
+                "optax.%s[%d]" % (name, count),
+                call=False,
+                out=numbers,
+                l=self.watcher.deep.source(2),
+            )
 
     def _is_number(self, value: Any) -> bool:
         if self.watcher.tracer(value):
@@ -83,7 +79,6 @@ class Updates:
         )
 
     def _updating(self, real: Any, name: str) -> Any:
-        @functools.wraps(real)
         def update(updates: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
             outermost, self.depth = not self.depth, self.depth + 1
             try:
@@ -96,44 +91,40 @@ class Updates:
                 self._after(returned[1], name)
             return returned
 
-        return update
+        return like(update, real)
 
     def _concrete(self, leaves: List[Tuple[Any, Any]]) -> bool:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
+    @guarded("before an update of optax")
     def _before(self, updates: Any, state: Any, name: str) -> None:
         """The gradients that the optimizer is given, under the names of the weights, and the
         hyper-parameters that it carries.
         """
-        try:
-            leaves, carried = flat(self.jax, updates), flat(self.jax, state)
-            if not self._concrete([*leaves, *carried]):
-                return
-            prints, evaluation = self.watcher.prints, self.watcher.current
-            weights = [weight for weight, _ in evaluation.weights] if evaluation is not None else []
-            if len(weights) != len(leaves):
-                weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
-            hyper = [
-                [_last(path), self.watcher.number(leaf)]
-                for path, leaf in carried
-                if "hyperparams" in self.jax.tree_util.keystr(path)
-            ]
-            if hyper:
-                self.watcher.say("hyper", "optax." + name, out=hyper)
-            for weight, (_, leaf) in reversed(list(zip(weights, leaves))):
-                self.watcher.say("reduced", weight, out=[["", prints.of(leaf)]])
-        except Exception as error:
-            self.watcher.recorder.problem("before an update of optax", error)
+        leaves, carried = flat(self.jax, updates), flat(self.jax, state)
+        if not self._concrete([*leaves, *carried]):
+            return
+        prints, evaluation = self.watcher.prints, self.watcher.current
+        weights = [weight for weight, _ in evaluation.weights] if evaluation is not None else []
+        if len(weights) != len(leaves):
+            weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
+        hyper = [
+            [_last(path), self.watcher.number(leaf)]
+            for path, leaf in carried
+            if "hyperparams" in self.jax.tree_util.keystr(path)
+        ]
+        if hyper:
+            self.watcher.say("hyper", "optax." + name, out=hyper)
+        for weight, (_, leaf) in reversed(list(zip(weights, leaves))):
+            self.watcher.say("reduced", weight, out=[["", prints.of(leaf)]])
 
+    @guarded("after an update of optax")
     def _after(self, state: Any, name: str) -> None:
-        try:
-            leaves = flat(self.jax, state)
-            if self._concrete(leaves):
-                for path, leaf in leaves:
-                    place = "optax." + name + _STATES + self.jax.tree_util.keystr(path)
-                    self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
-        except Exception as error:
-            self.watcher.recorder.problem("after an update of optax", error)
+        leaves = flat(self.jax, state)
+        if self._concrete(leaves):
+            for path, leaf in leaves:
+                place = "optax." + name + _STATES + self.jax.tree_util.keystr(path)
+                self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
 
 
 def _last(path: Tuple[Any, ...]) -> str:

@@ -2,12 +2,12 @@
 the seed of whatever has none.
 """
 
-import functools
 import sys
 import weakref
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from ... import leaves
+from ...hooking import around
 
 NAME = "keras"
 """What Python's `random` is called where Keras takes seeds from it: `keras.utils.set_random_seed`
@@ -44,22 +44,16 @@ class Births:
         """See seeds being drawn from Python's `random`."""
         from keras.src.random import seed_generator
 
-        real = seed_generator.make_default_seed
+        def drawing() -> None:
+            states = {NAME: self.deep.hash_bytes(self.deep.generators["python"]())}
+            self.drawn = Drawn(states, self.deep.source(1), self.deep.seeds)
 
-        @functools.wraps(real)
-        def make_default_seed() -> Any:
-            try:
-                state = self.deep.generators["python"]()
-                self.drawn = Drawn(
-                    {NAME: self.deep.hash_bytes(state)}, self.deep.source(1), self.deep.seeds
-                )
-            except Exception as error:
-                self.deep.recorder.problem("a seed of keras", error)
-            return real()
-
-        for name, module in list(sys.modules.items()):
-            if name.startswith("keras.src.") and vars(module).get("make_default_seed") is real:
-                setattr(module, "make_default_seed", make_default_seed)  # noqa: B010
+        importers = [
+            module for name, module in list(sys.modules.items()) if name.startswith("keras.src.")
+        ]
+        around(
+            seed_generator, "make_default_seed", "a seed of keras", before=drawing, also=importers
+        )
 
     def hook_initializers(self) -> None:
         """Keep what an initializer has drawn its seed from."""
@@ -94,39 +88,34 @@ class Births:
 
     def _after(self, kind: Any, name: str, then: Callable[[Any], None]) -> None:
         """Call `then` after a method, with what was drawn meanwhile in `drawn`."""
-        real = getattr(kind, name)
 
-        @functools.wraps(real)
-        def method(instance: Any, *args: Any, **named: Any) -> Any:
+        def before(instance: Any, *_: Any, **__: Any) -> Callable[[Any], None]:
             self.drawn = None
-            returned = real(instance, *args, **named)
-            try:
-                then(instance)
-            except Exception as error:
-                self.deep.recorder.problem("a new " + kind.__name__, error)
-            self.drawn = None
-            return returned
 
-        setattr(kind, name, method)
+            def made(_: Any) -> None:
+                try:
+                    then(instance)
+                finally:
+                    self.drawn = None
+
+            return made
+
+        around(kind, name, "a new " + kind.__name__, before=before)
 
     def hook_variables(self) -> None:
         """See variables being filled by an initializer."""
         from keras.src import backend
 
-        kind = backend.Variable
-        real = kind._initialize_with_initializer
-
-        @functools.wraps(real)
-        def _initialize_with_initializer(variable: Any, initializer: Any) -> Any:
+        def filling(variable: Any, initializer: Any) -> Callable[[Any], None]:
             before = self._states()
-            returned = real(variable, initializer)
-            try:
-                self._variable(variable, initializer, before)
-            except Exception as error:
-                self.deep.recorder.problem("a new variable of keras", error)
-            return returned
+            return lambda _: self._variable(variable, initializer, before)
 
-        kind._initialize_with_initializer = _initialize_with_initializer
+        around(
+            backend.Variable,
+            "_initialize_with_initializer",
+            "a new variable of keras",
+            before=filling,
+        )
 
     def _states(self) -> Dict[str, bytes]:
         return {name: state for name, state in self.deep.states().items() if ":" not in name}

@@ -5,10 +5,11 @@ Seeds of layers come from Python's `random`, which the control `seed` has seeded
 backend's own generators are the backend's.
 """
 
-import functools
 import inspect
 import sys
-from typing import Any, Callable
+from typing import Any
+
+from ...hooking import around, replace
 
 DROPOUT = (
     "Dropout",
@@ -21,44 +22,31 @@ DROPOUT = (
 """Layers that drop (Keras 3.15, keras.layers, regularization layers)."""
 
 
-def install(keras: Any, active: Any) -> None:
-    """Put the controls that are on in place; one that cannot act says so, and the others act."""
-    for control, act in ACTS:
-        if active.on(control):
-            try:
-                act(keras, active)
-            except Exception as error:
-                active.unavailable(control, "in keras %s: %r" % (keras.__version__, error))
-
-
 def single_worker(keras: Any, active: Any) -> None:
     """A `PyDataset` is read by the process itself."""
-    kind = keras.utils.PyDataset
-    real = kind.__init__
 
-    @functools.wraps(real)
-    def __init__(dataset: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        real(dataset, *args, **kwargs)
+    def made(_: None, dataset: Any, *args: Any, **kwargs: Any) -> None:
         if dataset.workers != 1 or dataset.use_multiprocessing:
             active.touched("single-worker", "keras.utils.PyDataset", dataset.workers)
             dataset.workers, dataset.use_multiprocessing = 1, False
 
-    kind.__init__ = __init__
+    around(keras.utils.PyDataset, "__init__", "controls: single-worker", after=made)
 
 
 def data_order(keras: Any, active: Any) -> None:
     """`fit` takes the samples in their order."""
-    for owner in _trainers(keras):
-        real = vars(owner)["fit"]
 
-        @functools.wraps(real)
-        def fit(model: Any, *args: Any, _real: Callable[..., Any] = real, **kwargs: Any) -> Any:
+    def in_order(real: Any) -> Any:
+        def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
             if kwargs.get("shuffle", True) and len(args) < 9:
                 active.touched("data-order", "keras.Model.fit")
                 kwargs["shuffle"] = False
-            return _real(model, *args, **kwargs)
+            return real(model, *args, **kwargs)
 
-        owner.fit = fit
+        return fit
+
+    for owner in _trainers(keras):
+        replace(owner, "fit", in_order)
 
 
 def dropout_off(keras: Any, active: Any) -> None:
@@ -69,29 +57,24 @@ def dropout_off(keras: Any, active: Any) -> None:
             _without_rate(kind, name, active)
     from keras.src.backend import random
 
-    real = random.dropout
-
-    @functools.wraps(real)
     def dropout(inputs: Any, rate: Any, *args: Any, **kwargs: Any) -> Any:
         active.touched("dropout-off", "keras.random.dropout")
         return inputs
 
-    random.dropout = dropout
+    replace(random, "dropout", lambda real: dropout)
 
 
 def _without_rate(kind: Any, name: str, active: Any) -> None:
-    real = kind.__init__
+    signature = inspect.signature(kind.__init__)
 
-    @functools.wraps(real)
-    def __init__(layer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        real(layer, *args, **kwargs)
+    def made(_: None, layer: Any, *args: Any, **kwargs: Any) -> None:
         if getattr(layer, "rate", 0):
             active.touched("dropout-off", "keras.layers." + name, layer.rate)
             layer.rate = 0
 
-    # Keras reads the names of the arguments
-    __init__.__signature__ = inspect.signature(real)  # type: ignore[attr-defined]
-    kind.__init__ = __init__
+    around(kind, "__init__", "controls: dropout-off", after=made)
+    # Keras reads the names of the arguments, and does not look through `__wrapped__`
+    kind.__init__.__signature__ = signature
 
 
 def augment_off(keras: Any, active: Any) -> None:
@@ -111,14 +94,14 @@ def augment_off(keras: Any, active: Any) -> None:
 
 
 def _identity(kind: Any, name: str, active: Any) -> None:
-    real = kind.call
+    def identity(real: Any) -> Any:
+        def call(layer: Any, data: Any, training: Any = True) -> Any:
+            active.touched("augment-off", "keras.layers." + name)
+            return real(layer, data, training=False)
 
-    @functools.wraps(real)
-    def call(layer: Any, data: Any, training: Any = True) -> Any:
-        active.touched("augment-off", "keras.layers." + name)
-        return real(layer, data, training=False)
+        return call
 
-    kind.call = call
+    replace(kind, "call", identity)
 
 
 def _trainers(keras: Any) -> Any:
@@ -132,9 +115,9 @@ def _trainers(keras: Any) -> Any:
 
 
 ACTS = (
-    ("single-worker", single_worker),
-    ("data-order", data_order),
-    ("dropout-off", dropout_off),
-    ("augment-off", augment_off),
+    ("single_worker", ("single-worker",)),
+    ("data_order", ("data-order",)),
+    ("dropout_off", ("dropout-off",)),
+    ("augment_off", ("augment-off",)),
 )
-"""Control and what it does, in the order in which they act."""
+"""What acts, and the control that needs it, in the order in which they act."""

@@ -6,11 +6,11 @@ On TensorFlow a compiled step hands out what lies in memory anyway, see
 On PyTorch layers, batches and gradients are seen by the adapter of PyTorch.
 """
 
-import functools
 import sys
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
+from ...hooking import around, guarded, replace
 from ..tensorflow.facts import of
 from ..tensorflow.fingerprint import concrete, flat, is_tensor
 from ..tensorflow.seeds import Seeds
@@ -90,32 +90,20 @@ class Watcher:
     def hook_fit(self) -> None:
         """Weights by their names in Keras before the adapter of PyTorch sees them under others."""
         kind = sys.modules["keras.src.backend.torch.trainer"].TorchTrainer
-        real = kind.fit
 
-        @functools.wraps(real)
-        def fit(model: Any, *args: Any, **named: Any) -> Any:
-            try:
-                if model.built:
-                    self.facts.root(model.name)
-                    self.facts.begin(model.weights)
-            except Exception as error:
-                self.recorder.problem("the weights of keras", error)
-            return real(model, *args, **named)
+        def fit(model: Any, *_: Any, **__: Any) -> None:
+            if model.built:
+                self.facts.root(model.name)
+                self.facts.begin(model.weights)
 
-        kind.fit = fit
+        around(kind, "fit", "the weights of keras", before=fit)
 
     # -------------------------------------------------------------------------------------- batches
 
     def hook_batches(self) -> None:
         """See what the trainer of JAX is given."""
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
-        real = iterators._get_iterator
-
-        @functools.wraps(real)
-        def _get_iterator(held: Any) -> Any:
-            return self._batches(real(held))
-
-        iterators._get_iterator = _get_iterator
+        replace(iterators, "_get_iterator", lambda real: lambda held: self._batches(real(held)))
 
     def _batches(self, iterator: Any) -> Iterator[Any]:
         for batch in iterator:
@@ -123,47 +111,41 @@ class Watcher:
                 self._batch("fit", batch)
             yield batch
 
+    @guarded("a batch of keras")
     def _batch(self, place: str, batch: Any) -> None:
-        try:
-            self.facts.batch(place, batch)
-        except Exception as error:
-            self.recorder.problem("a batch of keras", error)
+        self.facts.batch(place, batch)
 
     def epoch(self) -> None:
         """An epoch of `fit` begins."""
         if self.graphs is not None:
             self.graphs.order.new = True
 
+    @guarded("a batch of keras begins")
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
         """A batch of a trainer begins; `given` to `train_on_batch`."""
-        try:
-            self.register(model, self.facts.root(model.name))
-            self.facts.begin(model.weights)
-            if given is not None:
-                self._batch("train_on_batch", [one for one in given if one is not None])
-            outside = self.backend == "jax" or (
-                self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile)
-            )
-            if outside:
-                self.deep.unrecorded(type(model).__name__, JAX)
-                self._draws_follow(model)
-            self.updates.begin(model.optimizer, outside)
-        except Exception as error:
-            self.recorder.problem("a batch of keras begins", error)
+        self.register(model, self.facts.root(model.name))
+        self.facts.begin(model.weights)
+        if given is not None:
+            self._batch("train_on_batch", [one for one in given if one is not None])
+        outside = self.backend == "jax" or (
+            self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile)
+        )
+        if outside:
+            self.deep.unrecorded(type(model).__name__, JAX)
+            self._draws_follow(model)
+        self.updates.begin(model.optimizer, outside)
 
+    @guarded("a batch of keras ends")
     def end(self, model: Any, index: int) -> None:
         """A batch of a trainer has ended, and is about to be counted."""
-        try:
-            if self.backend == "jax":
-                model.jax_state_sync()
-            if self.graphs is not None:
-                self.graphs.ended()
-            for draw in self._drawing:
-                draw()
-            self._drawing.clear()
-            self.updates.end(model.optimizer, index)
-        except Exception as error:
-            self.recorder.problem("a batch of keras ends", error)
+        if self.backend == "jax":
+            model.jax_state_sync()
+        if self.graphs is not None:
+            self.graphs.ended()
+        for draw in self._drawing:
+            draw()
+        self._drawing.clear()
+        self.updates.end(model.optimizer, index)
 
     # ------------------------------------------------------------------------------ seed generators
 

@@ -2,10 +2,10 @@
 only which layer it is.
 """
 
-import functools
 import threading
 from typing import Any, List, Tuple
 
+from ...hooking import guarded, replace
 from ..tensorflow.fingerprint import flat
 
 
@@ -32,23 +32,25 @@ class Layers:
 
         if self.watcher.graphs is not None:
             self.watcher.graphs.where = lambda: self.stack.calls[-1] if self.stack.calls else None
-        real, stack = Layer.__call__, self.stack
+        stack = self.stack
 
-        @functools.wraps(real)
-        def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            if in_symbolic_scope():
-                return real(layer, *args, **named)
-            depth = len(stack.calls)
-            before = self._enter(layer, args, named)
-            try:
-                out = real(layer, *args, **named)
-                if before is not None:
-                    self._leave(layer, args, named, out, before)
-            finally:
-                del stack.calls[depth:]
-            return out
+        def recording(real: Any) -> Any:
+            def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+                if in_symbolic_scope():
+                    return real(layer, *args, **named)
+                depth = len(stack.calls)
+                before = self._enter(layer, args, named)
+                try:
+                    out = real(layer, *args, **named)
+                    if before is not None:
+                        self._leave(layer, args, named, out, before)
+                finally:
+                    del stack.calls[depth:]
+                return out
 
-        Layer.__call__ = __call__
+            return __call__
+
+        replace(Layer, "__call__", recording)
 
     def hook_building(self) -> None:
         """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves
@@ -58,20 +60,22 @@ class Layers:
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
         from keras.src.layers.layer import Layer
 
-        real, stack, elsewhere = Layer.__call__, self.stack, self.deep.elsewhere
+        stack, elsewhere = self.stack, self.deep.elsewhere
 
-        @functools.wraps(real)
-        def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            symbolic = in_symbolic_scope() or any(
-                isinstance(one, KerasTensor) for one in flat([args, named])
-            )
-            stack.building += symbolic
-            try:
-                return real(layer, *args, **named)
-            finally:
-                stack.building -= symbolic
+        def counting(real: Any) -> Any:
+            def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+                symbolic = in_symbolic_scope() or any(
+                    isinstance(one, KerasTensor) for one in flat([args, named])
+                )
+                stack.building += symbolic
+                try:
+                    return real(layer, *args, **named)
+                finally:
+                    stack.building -= symbolic
 
-        Layer.__call__ = __call__
+            return __call__
+
+        replace(Layer, "__call__", counting)
         self.deep.elsewhere = lambda: bool(stack.building) or elsewhere()
         self.deep.named = self._named
 
@@ -87,21 +91,18 @@ class Layers:
             else ""
         )
 
+    @guarded("before a layer")
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
         """States of generators before the call; None where nothing of it is recorded."""
         calls = self.stack.calls
-        try:
-            path = self._path(layer)
-            calls.append((path, type(layer).__name__))
-            if self.deep.elsewhere() or not self._eager(args, named):
-                return None
-            if len(calls) == 1:
-                self.watcher.register(layer, path)
-                self._inputs(layer, args, named)
-            return self.deep.states()
-        except Exception as error:
-            self.deep.recorder.problem("before a layer", error)
+        path = self._path(layer)
+        calls.append((path, type(layer).__name__))
+        if self.deep.elsewhere() or not self._eager(args, named):
             return None
+        if len(calls) == 1:
+            self.watcher.register(layer, path)
+            self._inputs(layer, args, named)
+        return self.deep.states()
 
     def _path(self, layer: Any) -> str:
         """Names from the outermost layer inwards; a model that is called by the script has the name
@@ -130,21 +131,19 @@ class Layers:
             if given:
                 self.facts.batch("inputs of " + type(layer).__name__, given)
 
+    @guarded("after a layer")
     def _leave(self, layer: Any, args: Any, named: Any, out: Any, before: Any) -> None:
-        try:
-            path, kind = self.stack.calls[-1]
-            moved = self.deep.moved(before)
-            self._keep(moved)
-            prints = self.facts.prints
-            self.deep.seen(
-                "call",
-                path,
-                k=kind,
-                **{"in": prints.arguments(args, named), "out": prints.leaves(out)},
-                **moved,
-            )
-        except Exception as error:
-            self.deep.recorder.problem("after a layer", error)
+        path, kind = self.stack.calls[-1]
+        moved = self.deep.moved(before)
+        self._keep(moved)
+        prints = self.facts.prints
+        self.deep.seen(
+            "call",
+            path,
+            k=kind,
+            **{"in": prints.arguments(args, named), "out": prints.leaves(out)},
+            **moved,
+        )
 
     def _keep(self, moved: Any) -> None:
         """What has drawn here did not draw inside a compiled function."""
@@ -158,26 +157,26 @@ class Layers:
         """See each loss that is taken, the outermost alone."""
         from keras.src.losses.loss import Loss
 
-        real, stack = Loss.__call__, self.stack
+        stack = self.stack
 
-        @functools.wraps(real)
-        def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            stack.losses += 1
-            try:
-                out = real(loss, y_true, y_pred, *args, **named)
-            finally:
-                stack.losses -= 1
-            if not stack.losses:
-                self._loss(loss, y_true, y_pred, out)
-            return out
+        def outermost(real: Any) -> Any:
+            def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+                stack.losses += 1
+                try:
+                    out = real(loss, y_true, y_pred, *args, **named)
+                finally:
+                    stack.losses -= 1
+                if not stack.losses:
+                    self._loss(loss, y_true, y_pred, out)
+                return out
 
-        Loss.__call__ = __call__
+            return __call__
 
+        replace(Loss, "__call__", outermost)
+
+    @guarded("a loss")
     def _loss(self, loss: Any, y_true: Any, y_pred: Any, out: Any) -> None:
-        try:
-            if self._eager([y_true, y_pred, out], {}) and not self.deep.elsewhere():
-                prints, kind = self.facts.prints, type(loss).__name__
-                given = prints.leaves({"y_true": y_true, "y_pred": y_pred})
-                self.deep.seen("call", kind, k=kind, **{"in": given, "out": prints.leaves(out)})
-        except Exception as error:
-            self.deep.recorder.problem("a loss", error)
+        if self._eager([y_true, y_pred, out], {}) and not self.deep.elsewhere():
+            prints, kind = self.facts.prints, type(loss).__name__
+            given = prints.leaves({"y_true": y_true, "y_pred": y_pred})
+            self.deep.seen("call", kind, k=kind, **{"in": given, "out": prints.leaves(out)})

@@ -5,20 +5,19 @@ batch of `fit` or `train_on_batch` has ended, which is the iteration, and when a
 applied by hand. `steps_per_execution` is set to 1, or batches would end unseen.
 """
 
-import functools
 import sys
 import weakref
 from typing import Any, Dict, List, Optional
 
-NAME = "keras"
-MINIMUM = (3, 0)
+from ...hooking import around, guarded, replace
+from ...hooking import install as install_hooks
+
 _KEPT_LOSSES = 64
 
 
 def install(keras: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported keras."""
     adapter = _Adapter(keras, recorder)
-    hooks: Dict[str, str] = {}
     steps = {
         name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")
     }
@@ -28,16 +27,7 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
         adapter.deep = Watcher(keras, recorder, lambda: adapter.training > 0)
         adapter.deep.updates.index_of = adapter.of_optimizer
         steps.update(adapter.deep.hooks())
-    for name, step in steps.items():
-        try:
-            step()
-            hooks[name] = "ok"
-        except Exception as error:
-            hooks[name] = "not available in keras %s: %r" % (
-                getattr(keras, "__version__", "?"),
-                error,
-            )
-    return hooks
+    return install_hooks(keras, steps)
 
 
 class _Adapter:
@@ -55,47 +45,37 @@ class _Adapter:
         """One step an execution; `train_on_batch` is a batch."""
         from keras.src.trainers.trainer import Trainer
 
-        real, adapter = Trainer.compile, self
-
-        @functools.wraps(real)
-        def compile(model: Any, *args: Any, **kwargs: Any) -> Any:
-            returned = real(model, *args, **kwargs)
-            adapter.one_step(model)
-            return returned
-
-        Trainer.compile = compile
+        around(Trainer, "compile", "setting steps_per_execution", after=self.one_step)
         for owner in _trainers(self.keras):
-            self._hook_train_on_batch(owner)
+            replace(owner, "train_on_batch", self._one_batch)
 
-    def _hook_train_on_batch(self, owner: Any) -> None:
-        real, adapter = owner.train_on_batch, self
-
-        @functools.wraps(real)
+    def _one_batch(self, real: Any) -> Any:
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
-            adapter.begin(model, (*args, *kwargs.values()))
+            self.begin(model, (*args, *kwargs.values()))
             try:
                 returned = real(model, *args, **kwargs)
             finally:
-                adapter.training -= 1
-            adapter.end(model)
+                self.training -= 1
+            self.end(model)
             return returned
 
-        owner.train_on_batch = train_on_batch
+        return train_on_batch
 
     def hook_callbacks(self) -> None:
         """A callback of ours in front of all others hears of every batch of `fit`."""
         from keras.src.callbacks import callback_list
 
-        real, adapter = callback_list.CallbackList.__init__, self
         kind = self._callback()
 
-        @functools.wraps(real)
-        def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            given = callbacks or []
-            theirs = list(given) if isinstance(given, (list, tuple)) else [given]
-            real(held, [kind(adapter), *theirs], *args, **kwargs)
+        def with_ours(real: Any) -> Any:
+            def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+                given = callbacks or []
+                theirs = list(given) if isinstance(given, (list, tuple)) else [given]
+                real(held, [kind(self), *theirs], *args, **kwargs)
 
-        callback_list.CallbackList.__init__ = __init__
+            return __init__
+
+        replace(callback_list.CallbackList, "__init__", with_ours)
 
     def _callback(self) -> Any:
         class Recording(self.keras.callbacks.Callback):  # type: ignore[name-defined,misc]
@@ -118,38 +98,31 @@ class _Adapter:
 
         return Recording
 
-    def one_step(self, model: Any) -> None:
-        """Make each batch an execution of its own."""
-        try:
-            if getattr(model, "steps_per_execution", 1) != 1:
-                self.recorder.note(
-                    "steps-per-execution",
-                    "`steps_per_execution` was set to 1, so that each batch has a loss of its own.",
-                )
-                model.steps_per_execution = 1
-        except Exception as error:
-            self.recorder.problem("setting steps_per_execution", error)
+    def one_step(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
+        """A model was compiled: make each batch an execution of its own."""
+        if getattr(model, "steps_per_execution", 1) != 1:
+            self.recorder.note(
+                "steps-per-execution",
+                "`steps_per_execution` was set to 1, so that each batch has a loss of its own.",
+            )
+            model.steps_per_execution = 1
 
     def begin(self, model: Any, given: Any = None) -> None:
         """A batch begins; `given` to `train_on_batch`."""
         self.training += 1
-        try:
+        with guarded("a batch of keras"):
             self.of_model(model)
             if self.deep is not None:
                 self.deep.begin(model, given)
-        except Exception as error:
-            self.recorder.problem("a batch of keras", error)
 
+    @guarded("a batch of keras")
     def end(self, model: Any) -> None:
         """A batch has ended, and with it an iteration. May end the process."""
-        try:
-            if self.keras.backend.backend() == "jax":
-                sys.modules["jax"].effects_barrier()
-            if self.deep is not None:
-                self.deep.end(model, self.of_model(model))
-            self.recorder.update(self.of_model(model), None)
-        except Exception as error:
-            self.recorder.problem("a batch of keras", error)
+        if self.keras.backend.backend() == "jax":
+            sys.modules["jax"].effects_barrier()
+        if self.deep is not None:
+            self.deep.end(model, self.of_model(model))
+        self.recorder.update(self.of_model(model), None)
 
     def of_model(self, model: Any) -> int:
         """The index under which the batches of a model are recorded: that of its optimizer."""
@@ -163,58 +136,45 @@ class _Adapter:
         from keras.src.optimizers import base_optimizer
         from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
-        self._hook_init(base_optimizer.BaseOptimizer)
-        self._hook_apply(base_optimizer.BaseOptimizer)
-        for owner in (base_optimizer.BaseOptimizer, LossScaleOptimizer):
-            self._hook_scale(owner)
+        kind = base_optimizer.BaseOptimizer
+        around(kind, "__init__", "an optimizer of keras was built", after=self._built)
+        replace(kind, "apply", self._applying)
+        for owner in (kind, LossScaleOptimizer):
+            if "scale_loss" in vars(owner):
+                around(owner, "scale_loss", "a scaled loss of keras", after=self._scaled)
 
-    def _hook_init(self, owner: Any) -> None:
-        real, adapter = owner.__init__, self
+    def _built(self, _: None, optimizer: Any, *__: Any, **___: Any) -> None:
+        self.of_optimizer(optimizer)
 
-        @functools.wraps(real)
-        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            real(optimizer, *args, **kwargs)
-            try:
-                adapter.of_optimizer(optimizer)
-            except Exception as error:
-                adapter.recorder.problem("an optimizer of keras was built", error)
-
-        owner.__init__ = __init__
-
-    def _hook_apply(self, owner: Any) -> None:
-        real, adapter = owner.apply, self
-
-        @functools.wraps(real)
+    def _applying(self, real: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            updates = adapter.deep.updates if adapter.deep is not None else None
+            updates = self.deep.updates if self.deep is not None else None
             if updates is not None:
                 updates.before(optimizer, *_given(*args, **kwargs))
             returned = real(optimizer, *args, **kwargs)
             if updates is not None:
                 updates.after(optimizer)
-            if not adapter.training:
-                adapter.applied(optimizer)
+            if not self.training:
+                self.applied(optimizer)
             return returned
 
-        owner.apply = apply
+        return apply
 
+    @guarded("an optimizer of keras was applied")
     def applied(self, optimizer: Any) -> None:
         """An optimizer was applied outside of a trainer's batch: eagerly, or in a function that is
         being traced. May end the process.
         """
-        try:
-            index = self.of_optimizer(optimizer)
-            backend = self.keras.backend.backend()
-            if backend == "tensorflow":
-                from ..tensorflow import losses as tensorflow
+        index = self.of_optimizer(optimizer)
+        backend = self.keras.backend.backend()
+        if backend == "tensorflow":
+            from ..tensorflow import losses as tensorflow
 
-                tensorflow.of(sys.modules["tensorflow"], self.recorder).applied(
-                    index, optimizer.iterations
-                )
-            elif backend == "torch":
-                self.recorder.update(index, None)
-        except Exception as error:
-            self.recorder.problem("an optimizer of keras was applied", error)
+            tensorflow.of(sys.modules["tensorflow"], self.recorder).applied(
+                index, optimizer.iterations
+            )
+        elif backend == "torch":
+            self.recorder.update(index, None)
 
     def of_optimizer(self, optimizer: Any) -> int:
         """The recorder's index of an optimizer; the wrapped one's where it wraps one."""
@@ -224,25 +184,16 @@ class _Adapter:
             index = self.index[optimizer] = self.recorder.optimizer(type(optimizer).__name__)
         return index
 
-    def _hook_scale(self, owner: Any) -> None:
-        real = vars(owner).get("scale_loss")
-        if real is None:
+    def _scaled(self, scaled: Any, optimizer: Any, loss: Any) -> None:
+        """An optimizer scales a loss: on TensorFlow the tape is asked for gradients of that."""
+        if scaled is loss or self.keras.backend.backend() != "tensorflow":
             return
-        recorder, keras = self.recorder, self.keras
+        from ..tensorflow import losses as tensorflow
 
-        @functools.wraps(real)
-        def scale_loss(optimizer: Any, loss: Any) -> Any:
-            scaled = real(optimizer, loss)
-            if scaled is not loss and keras.backend.backend() == "tensorflow":
-                from ..tensorflow import losses as tensorflow
-
-                unscaled = tensorflow.of(sys.modules["tensorflow"], recorder).unscaled
-                if len(unscaled) > _KEPT_LOSSES:
-                    unscaled.clear()
-                unscaled[id(scaled)] = (lambda: scaled, loss)
-            return scaled
-
-        owner.scale_loss = scale_loss
+        unscaled = tensorflow.of(sys.modules["tensorflow"], self.recorder).unscaled
+        if len(unscaled) > _KEPT_LOSSES:
+            unscaled.clear()
+        unscaled[id(scaled)] = (lambda: scaled, loss)
 
 
 def _given(grads: Any, trainable_variables: Any = None) -> Any:

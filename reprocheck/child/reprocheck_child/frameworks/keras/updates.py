@@ -5,6 +5,7 @@ states after.
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
+from ...hooking import guarded
 from ..tensorflow.fingerprint import array
 
 SCHEDULE = (
@@ -33,7 +34,7 @@ class Updates:
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
         """An optimizer is about to be applied."""
         self._way = ""
-        try:
+        with guarded("before an update"):
             gradients = list(gradients)
             weights = list(weights) if weights is not None else list(optimizer._trainable_variables)
             if len(gradients) != len(weights):
@@ -61,8 +62,6 @@ class Updates:
                     [one for _, one in given],
                     self.hyper(optimizer),
                 )
-        except Exception as error:
-            self.deep.recorder.problem("before an update", error)
 
     def say(
         self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
@@ -82,16 +81,14 @@ class Updates:
         ]
         self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
 
+    @guarded("after an update")
     def after(self, optimizer: Any) -> None:
         """An optimizer was applied."""
-        try:
-            if self._way == "graph":
-                self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
-            elif self._way == "eager":
-                self._described = True
-                self.facts.updated(self.states(optimizer), self.index_of(optimizer))
-        except Exception as error:
-            self.deep.recorder.problem("after an update", error)
+        if self._way == "graph":
+            self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
+        elif self._way == "eager":
+            self._described = True
+            self.facts.updated(self.states(optimizer), self.index_of(optimizer))
 
     def states(self, optimizer: Any) -> Named:
         """Weights and states as `dense.kernel`, `dense.kernel:momentum`."""

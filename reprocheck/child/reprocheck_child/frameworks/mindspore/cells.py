@@ -2,10 +2,11 @@
 and the gradients of what came out.
 """
 
-import functools
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ...hooking import around, guarded, replace
 
 LIBRARY_WRAPPERS = (
     "mindspore.nn.wrap",
@@ -139,28 +140,15 @@ class Cells:
         from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
         self.schedules = (LearningRateSchedule,)
-        self._hook_init(nn.Cell)
-        self._hook_call(nn.Cell)
+        cells = self.paths.cells
+        around(nn.Cell, "__init__", "a new cell", after=lambda _, cell, *__, **___: cells.add(cell))
+        replace(nn.Cell, "__call__", self._calling)
 
-    def _hook_init(self, kind: Any) -> None:
-        init, cells = kind.__init__, self.paths.cells
+    def _calling(self, real: Any) -> Any:
+        inside = self.around
 
-        @functools.wraps(init)
-        def __init__(cell: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-            init(cell, *args, **named)
-            try:
-                cells.add(cell)
-            except Exception as error:
-                self.recording.recorder.problem("a new cell", error)
-
-        kind.__init__ = __init__
-
-    def _hook_call(self, kind: Any) -> None:
-        real, around = kind.__call__, self.around
-
-        @functools.wraps(real)
         def __call__(cell: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            if around.hidden:
+            if inside.hidden:
                 out = real(cell, *args, **named)
                 if isinstance(cell, self.schedules):
                     self.scheduled(cell, out)
@@ -168,49 +156,45 @@ class Cells:
             path = self._before(cell)
             if path is None:
                 return real(cell, *args, **named)
-            try:
-                states, inputs = self.deep.states(), self.prints.arguments(args, named)
-            except Exception as error:
-                self.recording.recorder.problem("before a cell", error)
+            states: Any = None
+            with guarded("before a cell"):
+                inputs = self.prints.arguments(args, named)
+                states = self.deep.states()
+            if states is None:
                 return real(cell, *args, **named)
-            if not around.cells and any(True for _ in cell.get_parameters()):
+            if not inside.cells and any(True for _ in cell.get_parameters()):
                 self.given.to(type(cell).__name__, (*args, *named.values()))
-            around.cells += 1
+            inside.cells += 1
             try:
                 out = real(cell, *args, **named)
             finally:
-                around.cells -= 1
+                inside.cells -= 1
             self._after(cell, path, inputs, out, states)
             return out
 
-        kind.__call__ = __call__
+        return __call__
 
+    @guarded("the path of a cell")
     def _before(self, cell: Any) -> Optional[str]:
-        try:
-            path = self.paths.of(cell)
-            if path is not None and not self.around.cells:
-                self.first(cell)
-            return path
-        except Exception as error:
-            self.recording.recorder.problem("the path of a cell", error)
-            return None
+        path = self.paths.of(cell)
+        if path is not None and not self.around.cells:
+            self.first(cell)
+        return path
 
+    @guarded("after a cell")
     def _after(self, cell: Any, path: str, inputs: Any, out: Any, states: Dict[str, bytes]) -> None:
-        try:
-            moved = self.deep.moved(states) if self.private_generators else {}
-            self.deep.seen(
-                "call",
-                path,
-                k=type(cell).__name__,
-                out=self.prints.leaves(out),
-                **{"in": inputs},
-                **moved,
-            )
-            self._watch_gradient(path, out)
-            if not self.around.cells:
-                self.given.returned(out)
-        except Exception as error:
-            self.recording.recorder.problem("after a cell", error)
+        moved = self.deep.moved(states) if self.private_generators else {}
+        self.deep.seen(
+            "call",
+            path,
+            k=type(cell).__name__,
+            out=self.prints.leaves(out),
+            **{"in": inputs},
+            **moved,
+        )
+        self._watch_gradient(path, out)
+        if not self.around.cells:
+            self.given.returned(out)
 
     # ------------------------------------------------------------------------- gradients of outputs
 
@@ -229,12 +213,10 @@ class Cells:
 
     def _gradient_hook(self, path: str, leaf: str) -> Callable[[Any], Any]:
         def gradient_of_output(gradient: Any) -> Any:
-            try:
+            with guarded("the gradient of an output"):
                 if gradient is None:  # nothing was made of this output
                     return gradient
                 self.deep.seen("outgrad", path, out=[[leaf, self.prints.of(gradient)]])
-            except Exception as error:
-                self.recording.recorder.problem("the gradient of an output", error)
             return gradient
 
         return gradient_of_output
@@ -245,20 +227,12 @@ class Cells:
         """
         from .steps import _executor
 
-        executor = _executor()
-        real = executor.__call__
-
-        @functools.wraps(real)
-        def __call__(execution: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+        def executing(_: Any, *args: Any, **named: Any) -> None:
             if self.handles:
-                try:
-                    for _, tensor in self.prints.tensors((args, named)):
-                        self._unwatch(tensor)
-                except Exception as error:
-                    self.recording.recorder.problem("before a compiled function", error)
-            return real(execution, *args, **named)
+                for _, tensor in self.prints.tensors((args, named)):
+                    self._unwatch(tensor)
 
-        executor.__call__ = __call__
+        around(_executor(), "__call__", "before a compiled function", before=executing)
 
     def _unwatch(self, tensor: Any) -> None:
         for reference, path, handle in self.handles.pop(id(tensor), ()):

@@ -2,13 +2,13 @@
 checkpoints.
 """
 
-import functools
 import sys
 import weakref
 from typing import Any, Callable, Dict, Tuple
 
 from ... import leaves
-from .open import replace
+from ...hooking import around, guarded, like
+from .open import everywhere
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
 THREADS = (
@@ -37,25 +37,15 @@ class Batches:
         """See each batch as it is handed out."""
         from mindspore.dataset.engine.iterators import Iterator
 
-        real = Iterator.__next__
-
-        @functools.wraps(real)
-        def __next__(iterator: Any) -> Any:  # noqa: N807
+        def handing_out(iterator: Any) -> Callable[[Any], None]:
+            place = type(iterator).__name__
             states: Dict[str, Dict[str, str]] = {}
-            try:
+            with guarded("a dataset"):
                 place = self._place(iterator)
                 states = self._states(iterator)
-            except Exception as error:
-                self.recorder.problem("a dataset", error)
-                place = type(iterator).__name__
-            batch = real(iterator)
-            try:
-                _seen(self.deep, self.prints, place, batch, states)
-            except Exception as error:
-                self.recorder.problem("a batch", error)
-            return batch
+            return lambda batch: _seen(self.deep, self.prints, place, batch, states)
 
-        Iterator.__next__ = __next__
+        around(Iterator, "__next__", "a batch", before=handing_out)
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the
@@ -102,16 +92,12 @@ class Given:
         # id of a tensor that a cell has returned -> a weak reference to it
         self.made: Dict[int, Any] = {}
 
+    @guarded("a batch")
     def to(self, name: str, values: Tuple[Any, ...]) -> None:
         """The arguments of what trains. Those that another cell has made are no batch."""
-        try:
-            tensors = (
-                [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
-            )
-            if tensors and not any(self._made(tensor) for tensor in tensors):
-                _seen(self.deep, self.prints, "inputs of " + name, values, {})
-        except Exception as error:
-            self.recorder.problem("a batch", error)
+        tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
+        if tensors and not any(self._made(tensor) for tensor in tensors):
+            _seen(self.deep, self.prints, "inputs of " + name, values, {})
 
     def returned(self, out: Any) -> None:
         """What an outermost cell has returned."""
@@ -178,8 +164,8 @@ class Seeds:
         ).encode()
         config = self.mindspore.dataset.config
         self.deep.generators[DATASETS] = lambda: str(config.get_seed()).encode()
-        replace(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
-        replace(config.set_seed, self._saying(config.set_seed, DATASETS))
+        everywhere(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
+        everywhere(config.set_seed, self._saying(config.set_seed, DATASETS))
         self._hook_default_generator()
         self._hook_initializers()
 
@@ -191,7 +177,7 @@ class Seeds:
             if seed is not None and not hasattr(seed, "__wrapped__"):
                 new = self._saying(seed, generator)
                 setattr(module, "seed", new)  # noqa: B010
-                replace(seed, new)
+                everywhere(seed, new)
 
     def _hook_default_generator(self) -> None:
         from mindspore.common import generator
@@ -205,38 +191,28 @@ class Seeds:
 
         state()
         self.deep.generators["mindspore.mint"] = state
-        replace(generator.manual_seed, self._saying(generator.manual_seed, "mindspore.mint"))
+        everywhere(generator.manual_seed, self._saying(generator.manual_seed, "mindspore.mint"))
 
     def _hook_initializers(self) -> None:
-        initializers = sys.modules["mindspore.common.initializer"]
-        real = getattr(initializers, "_numpy_seed")  # noqa: B009
-
-        @functools.wraps(real)
-        def _numpy_seed() -> Any:
+        def drawing() -> None:
             if not self.drawn:
-                try:
-                    self.drawn = {"numpy": self.deep.generators["numpy"]()}
-                except Exception as error:
-                    self.recorder.problem("before a draw", error)
-            return real()
+                self.drawn = {"numpy": self.deep.generators["numpy"]()}
 
-        setattr(initializers, "_numpy_seed", _numpy_seed)  # noqa: B010
+        initializers = sys.modules["mindspore.common.initializer"]
+        around(initializers, "_numpy_seed", "before a draw", before=drawing)
 
     def _saying(self, real: Any, generator: str) -> Any:
-        @functools.wraps(real)
         def seed(*args: Any, **named: Any) -> Any:
-            try:
+            with guarded("a seed"):
                 value = next(iter((*args, *named.values())), None)
                 keys: Dict[str, Any] = {"sys": True} if value is None else {}
                 keys["out"] = [
                     ["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]
                 ]
                 self.deep.seen("seed", generator, call=False, l=self.deep.source(1), **keys)
-            except Exception as error:
-                self.recorder.problem("a seed", error)
             return real(*args, **named)
 
-        return seed
+        return like(seed, real)
 
 
 class Births:
@@ -254,26 +230,18 @@ class Births:
 
     def hook(self) -> None:
         """See parameters being made."""
-        kind = self.mindspore.Parameter
-        real = kind.__init__
+        around(self.mindspore.Parameter, "__init__", "a new parameter", after=self._made)
 
-        @functools.wraps(real)
-        def __init__(parameter: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-            real(parameter, *args, **named)
-            try:
-                drawn, self.seeds.drawn = self.seeds.drawn, {}
-                states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
-                line = self.deep.source(1)
-                made = {
-                    **({"l": line} if line else {}),
-                    **({"g": states} if states else {}),
-                    "sn": self.deep.seeds,
-                }
-                self.known[id(parameter)] = (weakref.ref(parameter), made)
-            except Exception as error:
-                self.recorder.problem("a new parameter", error)
-
-        kind.__init__ = __init__
+    def _made(self, _: None, parameter: Any, *__: Any, **___: Any) -> None:
+        drawn, self.seeds.drawn = self.seeds.drawn, {}
+        states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
+        line = self.deep.source(1)
+        made: Dict[str, Any] = {"sn": self.deep.seeds}
+        if line:
+            made["l"] = line
+        if states:
+            made["g"] = states
+        self.known[id(parameter)] = (weakref.ref(parameter), made)
 
     def of(self, parameter: Any) -> Dict[str, Any]:
         """`l`, `g` and `sn` of a `weights` event."""
@@ -287,18 +255,15 @@ def hook_loading(recorder: Any, deep: Any) -> None:
 
     real = serialization.load_param_into_net
 
-    @functools.wraps(real)
     def load_param_into_net(net: Any, *args: Any, **named: Any) -> Any:
         answer = real(net, *args, **named)
-        try:
+        with guarded("a loaded checkpoint"):
             missing, unexpected = (", ".join(map(str, names))[:200] for names in answer)
             deep.seen(
                 "load",
                 type(net).__name__,
                 **{"in": [["missing", {"v": missing}], ["unexpected", {"v": unexpected}]]},
             )
-        except Exception as error:
-            recorder.problem("a loaded checkpoint", error)
         return answer
 
-    replace(real, load_param_into_net)
+    everywhere(real, like(load_param_into_net, real))

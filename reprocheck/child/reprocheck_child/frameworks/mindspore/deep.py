@@ -6,13 +6,13 @@ counting may end the process. Where a graph had to stay compiled (see `open`), w
 outside is recorded: batches, losses, weights after each update.
 """
 
-import functools
 import os
-import sys
+import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ... import deep as deeper
 from ... import leaves
+from ...hooking import around, guarded, replace
 from .cells import Cells
 from .data import Batches, Births, Given, Seeds, hook_loading
 from .fingerprint import Fingerprints
@@ -30,7 +30,7 @@ HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "
 SKIPPED = ("params", "kwargs")
 
 
-def around(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
+def among(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
     """The hooks of level `loss`, by name and in the order in which to run them, among those of the
     deeper levels.
     """
@@ -125,17 +125,10 @@ class Watcher:
         """The weights of a Model are recorded before its first batch."""
         from mindspore.train.model import Model
 
-        real = Model._train
+        def _train(model: Any, *_: Any, **__: Any) -> None:
+            self.begin(self._of_network(model.train_network))
 
-        @functools.wraps(real)
-        def _train(model: Any, *args: Any, **named: Any) -> Any:
-            try:
-                self.begin(self._of_network(model.train_network))
-            except Exception as error:
-                self.recorder.problem("a Model's weights", error)
-            return real(model, *args, **named)
-
-        Model._train = _train
+        around(Model, "_train", "a Model's weights", before=_train)
 
     def _of_network(self, cell: Any) -> List[Any]:
         """The parameters of a cell without those that its optimizers keep for themselves."""
@@ -154,19 +147,11 @@ class Watcher:
 
     def hook_gradients(self) -> None:
         """See both halves of `value_and_grad`, `grad`, `GradOperation`."""
-        from mindspore.ops.composite import base
+        from .steps import replace_halves
 
-        from .steps import Gradients
-
-        forward, backward = (getattr(base, name) for name in Gradients.NAMES)
-        new = {forward: self._forward(forward), backward: self._backward(backward)}
-        for module in (sys.modules[name] for name in Gradients.USED_IN if name in sys.modules):
-            for name in Gradients.NAMES:
-                if getattr(module, name, None) in new:
-                    setattr(module, name, new[getattr(module, name)])
+        replace_halves(self._forward, self._backward)
 
     def _forward(self, real: Any) -> Any:
-        @functools.wraps(real)
         def run_forward(function: Any, *args: Any, **named: Any) -> Any:
             self._taking += 1
             try:
@@ -181,7 +166,6 @@ class Watcher:
         return run_forward
 
     def _backward(self, real: Any) -> Any:
-        @functools.wraps(real)
         def run_backward(
             function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
         ) -> Any:
@@ -202,91 +186,78 @@ class Watcher:
 
         return run_backward
 
+    @guarded("a root")
     def _root(self, out: Any, has_aux: bool) -> None:
-        try:
-            if has_aux and isinstance(out, (tuple, list)):
-                out = out[0]
-            self.deep.seen("root", "loss", out=self.prints.leaves(out))
-        except Exception as error:
-            self.recorder.problem("a root", error)
+        if has_aux and isinstance(out, (tuple, list)):
+            out = out[0]
+        self.deep.seen("root", "loss", out=self.prints.leaves(out))
 
+    @guarded("gradients")
     def _gradients(self, weights: Any, gradients: Any) -> None:
         """The last parameter first: nearer to the order of the backward pass, which hands out all
         at once.
         """
-        try:
-            parameters = list(weights) if isinstance(weights, (list, tuple)) else [weights]
-            for found in (
-                gradients,
-                gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None,
-            ):
-                found = list(found) if isinstance(found, (list, tuple)) else [found]
-                if [getattr(one, "shape", None) for one in found] == [
-                    one.shape for one in parameters
-                ]:
-                    for parameter, gradient in reversed(list(zip(parameters, found))):
-                        self.deep.seen(
-                            "gradient", parameter.name, out=[["", self.prints.of(gradient)]]
-                        )
-                    return
-            self.deep.unrecorded(
-                "gradients", "gradients of another form than the parameters' are not recorded"
-            )
-        except Exception as error:
-            self.recorder.problem("gradients", error)
+        parameters = list(weights) if isinstance(weights, (list, tuple)) else [weights]
+        for found in (
+            gradients,
+            gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None,
+        ):
+            found = list(found) if isinstance(found, (list, tuple)) else [found]
+            if [getattr(one, "shape", None) for one in found] == [one.shape for one in parameters]:
+                for parameter, gradient in reversed(list(zip(parameters, found))):
+                    self.deep.seen("gradient", parameter.name, out=[["", self.prints.of(gradient)]])
+                return
+        self.deep.unrecorded(
+            "gradients", "gradients of another form than the parameters' are not recorded"
+        )
 
     # -------------------------------------------------------------------------------------- updates
 
     def hook_updates(self) -> None:
         """See each call of an optimizer, inside other cells too."""
-        for kind in self.recording.optimizers:
-            self._hook_update(kind)
-
-    def _hook_update(self, kind: Any) -> None:
-        real, around = kind.__call__, self.cells.around
         self.cells.scheduled = self._scheduled
+        for kind in self.recording.optimizers:
+            replace(kind, "__call__", self._updating)
 
-        @functools.wraps(real)
+    def _updating(self, real: Any) -> Any:
+        inside = self.cells.around
+
         def __call__(optimizer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            inner = around.hidden
+            inner = inside.hidden
             if not inner:
                 self._before_update(optimizer, args)
-            around.hidden += 1
+            inside.hidden += 1
             self._stepping = optimizer
             try:
                 out = real(optimizer, *args, **named)
             finally:
-                around.hidden -= 1
+                inside.hidden -= 1
                 self._stepping = None
             if not inner:
                 self._after_update(optimizer)
             return out
 
-        kind.__call__ = __call__
+        return __call__
 
+    @guarded("before an update")
     def _before_update(self, optimizer: Any, args: Tuple[Any, ...]) -> None:
-        try:
-            self.begin(optimizer.parameters)
-            self.deep.seen("rng", "before update", g=self.deep.rng())
-            self._say_hyper(optimizer, self.hyper(optimizer))
-            index = self.recording.index_of(optimizer)
-            gradients = args[0] if args and isinstance(args[0], (list, tuple)) else args
-            for parameter, gradient in zip(optimizer.parameters, gradients):
-                self.deep.seen("reduced", parameter.name, o=index, out=self.prints.leaves(gradient))
-        except Exception as error:
-            self.recorder.problem("before an update", error)
+        self.begin(optimizer.parameters)
+        self.deep.seen("rng", "before update", g=self.deep.rng())
+        self._say_hyper(optimizer, self.hyper(optimizer))
+        index = self.recording.index_of(optimizer)
+        gradients = args[0] if args and isinstance(args[0], (list, tuple)) else args
+        for parameter, gradient in zip(optimizer.parameters, gradients):
+            self.deep.seen("reduced", parameter.name, o=index, out=self.prints.leaves(gradient))
 
+    @guarded("after an update")
     def _after_update(self, optimizer: Any) -> None:
-        try:
-            index = self.recording.index_of(optimizer)
-            for name, value in self._states(optimizer):
-                found = self.prints.of(value)
-                self.deep.seen("update", name, o=index, out=[["", found]])
-                if id(value) in self._weights:
-                    self._left[id(value)] = found
-            self._updated.append(index)
-        except Exception as error:
-            self.recorder.problem("after an update", error)
+        index = self.recording.index_of(optimizer)
+        for name, value in self._states(optimizer):
+            found = self.prints.of(value)
+            self.deep.seen("update", name, o=index, out=[["", found]])
+            if id(value) in self._weights:
+                self._left[id(value)] = found
+        self._updated.append(index)
 
     def _states(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is
@@ -313,14 +284,12 @@ class Watcher:
                 self._after_update(optimizer)
                 self._updated.clear()
 
+    @guarded("before a step")
     def before_step(self, optimizers: Sequence[Any]) -> None:
         """A step of a Model or a compiled step is about to run."""
-        try:
-            for optimizer in optimizers:
-                self.begin(optimizer.parameters)
-                self._hyper[id(optimizer)] = self.hyper(optimizer)
-        except Exception as error:
-            self.recorder.problem("before a step", error)
+        for optimizer in optimizers:
+            self.begin(optimizer.parameters)
+            self._hyper[id(optimizer)] = self.hyper(optimizer)
 
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""
@@ -406,23 +375,21 @@ class Watcher:
         ):
             self.deep.unrecorded(name, SCHEDULE % type(schedule).__name__)
             return None
-        around = self.cells.around
-        around.hidden += 1
+        inside = self.cells.around
+        inside.hidden += 1
         try:
             return schedule(step)
         finally:
-            around.hidden -= 1
+            inside.hidden -= 1
 
     def _scheduled(self, schedule: Any, out: Any) -> None:
         optimizer = self._stepping
         if optimizer is not None and hasattr(out, "asnumpy"):
-            try:
+            with guarded("a learning rate"):
                 name = (
                     "weight_decay" if schedule is getattr(optimizer, "weight_decay", None) else "lr"
                 )
                 self._say_hyper(optimizer, self._number(name, out))
-            except Exception as error:
-                self.recorder.problem("a learning rate", error)
 
     def _say_hyper(self, optimizer: Any, values: List[List[Any]]) -> None:
         self.deep.seen(
@@ -434,15 +401,10 @@ class Watcher:
 
     def hook_scalers(self) -> None:
         """Remember the loss scalers that are built."""
-        import weakref
-
         from mindspore import amp
 
+        def made(_: None, scaler: Any, *__: Any, **___: Any) -> None:
+            self.scalers.append(weakref.ref(scaler))
+
         for kind in (amp.StaticLossScaler, amp.DynamicLossScaler):
-            init = kind.__init__
-
-            def __init__(scaler: Any, *args: Any, _init: Any = init, **named: Any) -> None:  # noqa: N807
-                _init(scaler, *args, **named)
-                self.scalers.append(weakref.ref(scaler))
-
-            kind.__init__ = functools.wraps(init)(__init__)
+            around(kind, "__init__", "a new loss scaler", after=made)

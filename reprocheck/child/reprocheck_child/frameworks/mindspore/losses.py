@@ -7,15 +7,14 @@ in `Model._train`, the call of an optimizer, the gradient functions of PyNative 
 execution of a compiled cell or function (the last two in `steps`).
 """
 
-import functools
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional
 
+from ...hooking import around, guarded, replace
+from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD
 from .record import Before, Recording
 from .steps import Compiled, Gradients, say_captures
-
-NAME = "mindspore"
-MINIMUM = (2, 3)
 
 SINKING = (
     "Data sinking was asked for and is off: a sunk epoch gives one loss, not one for each"
@@ -26,7 +25,7 @@ SINKING = (
 def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported mindspore."""
     recording = Recording(mindspore, recorder)
-    hooks: Dict[str, Callable[[], None]] = {
+    steps: Dict[str, Callable[[], None]] = {
         "model": lambda: hook_model(recording),
         "optimizers": lambda: hook_optimizers(recording),
         "gradients": lambda: Gradients(recording).hook(),
@@ -37,20 +36,12 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
     if recorder.level != "loss":
         from . import deep
 
-        hooks = deep.around(recording, hooks)
-    found = {name: _attempt(hook, mindspore) for name, hook in hooks.items()}
+        steps = deep.among(recording, steps)
+    hooks = install_hooks(mindspore, steps)
     recorder.find_rank.append(recording.find_rank)
     recorder.readers["mindspore"] = recording.log
     recorder.on_fork.append(recording.forked)
-    return found
-
-
-def _attempt(hook: Callable[[], None], mindspore: Any) -> str:
-    try:
-        hook()
-        return "ok"
-    except Exception as error:
-        return "not available in mindspore %s: %r" % (getattr(mindspore, "__version__", "?"), error)
+    return hooks
 
 
 # --------------------------------------------------------------------------- Model.train, Model.fit
@@ -60,40 +51,37 @@ def hook_model(recording: Recording) -> None:
     """Append a callback to each training of a Model, and turn data sinking off."""
     from mindspore.train.model import Model
 
-    real, watcher, inside = Model._train, _callback_class(recording), recording.inside
+    watcher, inside = _callback_class(recording), recording.inside
 
-    @functools.wraps(real)
-    def _train(
-        self: Any,
-        epoch: Any,
-        train_dataset: Any,
-        callbacks: Any = None,
-        dataset_sink_mode: bool = True,
-        *args: Any,
-        **named: Any,
-    ) -> Any:
-        try:
-            if dataset_sink_mode:
-                recording.recorder.note("data-sinking-off", SINKING)
-            given = [callbacks] if callbacks is not None else []
-            if isinstance(callbacks, (list, tuple)):
-                given = list(callbacks)
-            callbacks, dataset_sink_mode = [*given, watcher()], False
-        except Exception as error:
-            recording.recorder.problem("Model._train", error)
-        inside.depth += 1
-        try:
-            return real(self, epoch, train_dataset, callbacks, dataset_sink_mode, *args, **named)
-        finally:
-            inside.depth -= 1
+    def with_ours(real: Any) -> Any:
+        def _train(
+            self: Any,
+            epoch: Any,
+            train_dataset: Any,
+            callbacks: Any = None,
+            dataset_sink_mode: bool = True,
+            *args: Any,
+            **named: Any,
+        ) -> Any:
+            with guarded("Model._train"):
+                if dataset_sink_mode:
+                    recording.recorder.note("data-sinking-off", SINKING)
+                given = [callbacks] if callbacks is not None else []
+                if isinstance(callbacks, (list, tuple)):
+                    given = list(callbacks)
+                callbacks, dataset_sink_mode = [*given, watcher()], False
+            with inside:
+                return real(
+                    self, epoch, train_dataset, callbacks, dataset_sink_mode, *args, **named
+                )
 
-    Model._train = _train
+        return _train
+
+    replace(Model, "_train", with_ours)
 
 
 def _callback_class(recording: Recording) -> type:
     from mindspore.train.callback import Callback
-
-    recorder = recording.recorder
 
     class RecordLosses(Callback):  # type: ignore[misc]
         """One iteration a step, as Model counts them."""
@@ -102,20 +90,16 @@ def _callback_class(recording: Recording) -> type:
         optimizers: Optional[List[Any]] = None
 
         def on_train_step_begin(self, run_context: Any) -> None:
-            try:
+            with guarded("Model, before a step"):
                 if self.optimizers is None:
                     self.optimizers = _optimizers(recording, run_context.original_args())
                 self.before = recording.look(self.optimizers)
-            except Exception as error:
-                recorder.problem("Model, before a step", error)
 
         def on_train_step_end(self, run_context: Any) -> None:
-            try:
+            with guarded("Model, after a step"):
                 _step_of_model(
                     recording, run_context.original_args(), self.optimizers or [], self.before
                 )
-            except Exception as error:
-                recorder.problem("Model, after a step", error)
 
     return RecordLosses
 
@@ -161,31 +145,24 @@ def hook_optimizers(recording: Recording) -> None:
     seen with its step.
     """
     for kind in recording.optimizers:
-        _hook_optimizer(recording, kind)
+        around(kind, "__init__", "a new optimizer", after=partial(_built, recording))
+        replace(kind, "__call__", partial(_stepping, recording))
 
 
-def _hook_optimizer(recording: Recording, kind: Any) -> None:
-    init, call, inside = kind.__init__, kind.__call__, recording.inside
+def _built(recording: Recording, _: None, optimizer: Any, *__: Any, **___: Any) -> None:
+    recording.index_of(optimizer)
 
-    @functools.wraps(init)
-    def __init__(optimizer: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        init(optimizer, *args, **named)
-        try:
-            recording.index_of(optimizer)
-        except Exception as error:
-            recording.recorder.problem("a new optimizer", error)
 
-    @functools.wraps(call)
+def _stepping(recording: Recording, real: Any) -> Any:
+    inside = recording.inside
+
     def __call__(optimizer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
         if inside.depth:
-            return call(optimizer, *args, **named)
+            return real(optimizer, *args, **named)
         before = recording.look([optimizer])
-        inside.depth += 1
-        try:
-            out = call(optimizer, *args, **named)
-        finally:
-            inside.depth -= 1
+        with inside:
+            out = real(optimizer, *args, **named)
         recording.stepped([optimizer], before)
         return out
 
-    kind.__init__, kind.__call__ = __init__, __call__
+    return __call__

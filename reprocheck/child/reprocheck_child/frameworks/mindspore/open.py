@@ -7,9 +7,10 @@ stay compiled. A training that is split over devices by the graph compiler (semi
 automatic parallel mode) has no other way to run: it stays a graph, and what it hides is said.
 """
 
-import functools
 import sys
-from typing import Any, Callable, List
+from typing import Any, Callable
+
+from ...hooking import around, like, replace
 
 OPENED = (
     "Graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this"
@@ -46,30 +47,31 @@ class Opening:
         return bool(self.context._get_mode() == self.context.GRAPH_MODE)
 
     def _hook_mode(self, kind: Any) -> None:
-        real, graph, eager = kind.set_mode, self.context.GRAPH_MODE, self.context.PYNATIVE_MODE
+        graph, eager = self.context.GRAPH_MODE, self.context.PYNATIVE_MODE
+        before = kind.set_mode
 
-        @functools.wraps(real)
-        def set_mode(holder: Any, mode: Any) -> Any:
-            self._asked = bool(mode == graph)
-            if self._asked and not self.kept:
-                self._say()
-                mode = eager
-            return real(holder, mode)
+        def opening(real: Any) -> Any:
+            def set_mode(holder: Any, mode: Any) -> Any:
+                self._asked = bool(mode == graph)
+                if self._asked and not self.kept:
+                    self._say()
+                    mode = eager
+                return real(holder, mode)
 
-        kind.set_mode = set_mode
+            return set_mode
+
+        replace(kind, "set_mode", opening)
         setters = getattr(kind, "setters", {})
-        if setters.get("mode") is real:  # what `set_context` calls
-            setters["mode"] = set_mode
+        if setters.get("mode") is before:  # what `set_context` calls
+            setters["mode"] = kind.set_mode
 
     def _hook_compilers(self) -> None:
         from mindspore.graph import api
 
         for name in ("_jit_ast", "_jit_trace", "PIJitCaptureContext"):
-            if hasattr(api, name):
-                setattr(api, name, self._opening(getattr(api, name)))
+            replace(api, name, self._opening)
 
     def _opening(self, real: Any) -> Callable[..., Any]:
-        @functools.wraps(real)
         def compiler(*args: Any, **named: Any) -> Callable[[Any], Any]:
             def wrap(function: Any) -> Any:
                 if self.kept or _of_the_library(function):
@@ -84,24 +86,17 @@ class Opening:
     def _hook_parallel(self) -> None:
         real = self.context.set_auto_parallel_context
 
-        @functools.wraps(real)
         def set_auto_parallel_context(*args: Any, **named: Any) -> Any:
             if named.get("parallel_mode") in SPLIT:
                 self._keep(str(named["parallel_mode"]))
             return real(*args, **named)
 
-        replace(real, set_auto_parallel_context)
+        everywhere(real, like(set_auto_parallel_context, real))
         parallel = sys.modules.get("mindspore.parallel.auto_parallel")
         kind = getattr(parallel, "AutoParallel", None)
         if kind is not None:
-            init = kind.__init__
-
-            @functools.wraps(init)
-            def __init__(holder: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-                self._keep("AutoParallel")
-                init(holder, *args, **named)
-
-            kind.__init__ = __init__
+            what = "a training that needs its graph"
+            around(kind, "__init__", what, before=lambda *_, **__: self._keep("AutoParallel"))
 
     def _say(self) -> None:
         self.recorder.note("graph-opened", OPENED)
@@ -114,19 +109,16 @@ class Opening:
             self.context._context().set_mode(self.context.GRAPH_MODE)
 
 
-def replace(real: Any, new: Any) -> List[str]:
-    """Put `new` in the place of a function of MindSpore in every module of it that has imported it;
-    returns their names.
+def everywhere(real: Any, new: Any) -> None:
+    """Put `new` in the place of a function of MindSpore in every module of it that has imported
+    it.
     """
-    found = []
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "mindspore":
             for attribute in [
                 key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
             ]:
                 setattr(module, attribute, new)
-                found.append(name)
-    return found
 
 
 def _of_the_library(function: Any) -> bool:

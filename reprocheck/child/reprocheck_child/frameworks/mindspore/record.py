@@ -7,6 +7,7 @@ import threading
 import weakref
 from typing import Any, List, Optional, Sequence, Tuple
 
+from ...hooking import guarded
 from ...shared.iterations import LOG
 from .values import Values, changed, checksums
 
@@ -17,9 +18,18 @@ read; empty where not looked at.
 
 
 class Inside(threading.local):
-    """How many hooked executions this thread is inside of; only the outermost is recorded."""
+    """How many hooked executions this thread is inside of; only the outermost is recorded.
+
+    `with inside:` stands around an execution.
+    """
 
     depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
 
 
 class Recording:
@@ -83,19 +93,17 @@ class Recording:
             self.recorder.problem("checksums of weights", error)
             return []
 
+    @guarded("an optimizer's step")
     def stepped(self, optimizers: Sequence[Any], before: Before) -> None:
         """Optimizers have stepped, each once. May end the process."""
-        try:
-            if self.deep is not None:
-                self.deep.stepped(optimizers)
-            for place, optimizer in enumerate(optimizers):
-                look = place < len(before) and self.recorder.watching()
-                self.recorder.update(
-                    self.index_of(optimizer),
-                    changed(optimizer.parameters, before[place]) if look else None,
-                )
-        except Exception as error:
-            self.recorder.problem("an optimizer's step", error)
+        if self.deep is not None:
+            self.deep.stepped(optimizers)
+        for place, optimizer in enumerate(optimizers):
+            look = place < len(before) and self.recorder.watching()
+            self.recorder.update(
+                self.index_of(optimizer),
+                changed(optimizer.parameters, before[place]) if look else None,
+            )
 
     def stepped_without_optimizer(self) -> None:
         """A step of a Model whose network updates its weights by itself. May end the process."""

@@ -3,11 +3,11 @@
 Whether a compiled cell or function trains is answered by `graph`.
 """
 
-import functools
 import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from ...hooking import around, guarded, replace
 from ...shared.iterations import BACKWARD, GRAD
 from . import graph
 from .record import Before, Recording
@@ -19,13 +19,14 @@ HIDDEN = (
 CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside may not be recorded"
 
 
+HALVES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
+USED_IN = ("mindspore.ops.function.grad.grad_func",)
+
+
 class Gradients:
     """`value_and_grad`, `grad`, `GradOperation`, `vjp` in PyNative mode: forward half, then
     backward half.
     """
-
-    NAMES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
-    USED_IN = ("mindspore.ops.composite.base", "mindspore.ops.function.grad.grad_func")
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -35,26 +36,15 @@ class Gradients:
         """Put wrappers in the place of both halves, wherever they are imported; raises
         AttributeError where a half is missing.
         """
-        from mindspore.ops.composite import base
-
-        forward, backward = (getattr(base, name) for name in self.NAMES)
-        new = {forward: self._forward(forward), backward: self._backward(backward)}
-        for module in (sys.modules[name] for name in self.USED_IN if name in sys.modules):
-            for name in self.NAMES:
-                if getattr(module, name, None) in new:
-                    setattr(module, name, new[getattr(module, name)])
+        replace_halves(self._forward, self._backward)
 
     def _forward(self, real: Any) -> Any:
         inside = self.recording.inside
 
-        @functools.wraps(real)
         def run_forward(function: Any, *args: Any, **named: Any) -> Any:
             outermost = not inside.depth
-            inside.depth += 1
-            try:
+            with inside:
                 out = real(function, *args, **named)
-            finally:
-                inside.depth -= 1
             if outermost:
                 self.forward = (function, out)
             return out
@@ -64,22 +54,31 @@ class Gradients:
     def _backward(self, real: Any) -> Any:
         inside = self.recording.inside
 
-        @functools.wraps(real)
         def run_backward(
             function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
         ) -> Any:
             if not inside.depth and self.forward[0] is function:
                 out, self.forward = self.forward[1], (None, None)
                 record_gradient(self.recording, out, weights, has_aux)
-            inside.depth += 1
-            try:
+            with inside:
                 return real(function, grad, weights, position, has_aux, *args)
-            finally:
-                inside.depth -= 1
 
         return run_backward
 
 
+def replace_halves(forward: Callable[[Any], Any], backward: Callable[[Any], Any]) -> None:
+    """Put what these make in the place of both halves of a gradient, wherever they are imported;
+    raises AttributeError where a half is missing.
+    """
+    from mindspore.ops.composite import base
+
+    others = [sys.modules[name] for name in USED_IN if name in sys.modules]
+    for name, make in zip(HALVES, (forward, backward)):
+        if not replace(base, name, make, also=others):
+            raise AttributeError("mindspore has no " + name)
+
+
+@guarded("a gradient")
 def record_gradient(
     recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()
 ) -> None:
@@ -89,17 +88,12 @@ def record_gradient(
     `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss
     before scaling was remembered.
     """
-    try:
-        if has_aux and isinstance(out, (tuple, list)):
-            out = out[0]
-        recording.look_by_hand(weights)
-        roots = [
-            recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)
-        ]
-        scale = _number(scalers[0].scale_value) if scalers else 1.0
-        recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
-    except Exception as error:
-        recording.recorder.problem("a gradient", error)
+    if has_aux and isinstance(out, (tuple, list)):
+        out = out[0]
+    recording.look_by_hand(weights)
+    roots = [recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)]
+    scale = _number(scalers[0].scale_value) if scalers else 1.0
+    recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
 
 
 class Compiled:
@@ -125,48 +119,43 @@ class Compiled:
         """Cells in graph mode."""
         from mindspore import nn
 
-        real, execute, inside = nn.Cell.compile_and_run, self.execute, self.recording.inside
+        replace(nn.Cell, "compile_and_run", self._of_cell)
 
-        @functools.wraps(real)
+    def _of_cell(self, real: Any) -> Any:
         def compile_and_run(cell: Any, *args: Any, **named: Any) -> Any:
-            if inside.depth:
+            if self.recording.inside.depth:
                 return real(cell, *args, **named)
-            return execute(
+            return self.execute(
                 lambda: real(cell, *args, **named),
                 type(cell).construct,
                 cell,
                 (*args, *named.values()),
             )
 
-        nn.Cell.compile_and_run = compile_and_run
+        return compile_and_run
 
     def hook_functions(self) -> None:
         """Functions compiled by `jit`, the gradient functions of graph mode among them."""
-        executor = _executor()
-        real, execute, inside, scale_map = (
-            executor.__call__,
-            self.execute,
-            self.recording.inside,
-            self.scale_map,
-        )
+        replace(_executor(), "__call__", self._of_function)
+
+    def _of_function(self, real: Any) -> Any:
         remember = self.recording.values.remember_unscaled
 
-        @functools.wraps(real)
         def __call__(execution: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            if execution.fn is scale_map:
+            if execution.fn is self.scale_map:
                 out = real(execution, *args, **named)
                 remember(args[1:], out)
                 return out
-            if inside.depth:
+            if self.recording.inside.depth:
                 return real(execution, *args, **named)
-            return execute(
+            return self.execute(
                 lambda: real(execution, *args, **named),
                 execution.fn,
                 execution.obj,
                 (*args, *named.values()),
             )
 
-        executor.__call__ = __call__
+        return __call__
 
     def execute(
         self, run: Callable[[], Any], function: Any, owner: Any, given: Tuple[Any, ...]
@@ -182,16 +171,11 @@ class Compiled:
             recording.deep.given.to(
                 getattr(function, "__name__", "") if owner is None else type(owner).__name__, given
             )
-        recording.inside.depth += 1
-        try:
+        with recording.inside:
             out = run()
-        finally:
-            recording.inside.depth -= 1
         if contents.optimizers or contents.gradient:
-            try:
+            with guarded("a compiled step"):
                 self.record(out, function, owner, contents, before)
-            except Exception as error:
-                recording.recorder.problem("a compiled step", error)
         return out
 
     def contents(self, function: Any, owner: Any) -> graph.Contents:
@@ -251,16 +235,11 @@ def say_captures(recorder: Any) -> None:
     """
     from mindspore.graph import api
 
-    def saying(real: Any, mode: str) -> Any:
-        @functools.wraps(real)
-        def capture(*args: Any, **named: Any) -> Any:
-            recorder.caveat("mindspore-capture-" + mode, CAPTURE % mode)
-            return real(*args, **named)
-
-        return capture
+    def saying(mode: str) -> Callable[..., None]:
+        return lambda *_, **__: recorder.caveat("mindspore-capture-" + mode, CAPTURE % mode)
 
     for name, mode in (("_jit_trace", "trace"), ("PIJitCaptureContext", "bytecode")):
-        setattr(api, name, saying(getattr(api, name), mode))
+        around(api, name, "a capture of mindspore", before=saying(mode))
 
 
 def _executor() -> Any:

@@ -5,19 +5,9 @@ line.
 import functools
 from typing import Any, Callable
 
+from ...hooking import like, replace
+
 _NONDETERMINISTIC = "tf.random.Generator.from_non_deterministic_state"
-
-
-def install(tensorflow: Any, active: Any) -> None:
-    """Put the controls that are on in place; one that cannot act says so, and the others act."""
-    for control, act in ACTS:
-        if active.on(control):
-            try:
-                act(tensorflow, active)
-            except Exception as error:
-                active.unavailable(
-                    control, "in tensorflow %s: %r" % (tensorflow.__version__, error)
-                )
 
 
 def seed(tensorflow: Any, active: Any) -> None:
@@ -27,23 +17,29 @@ def seed(tensorflow: Any, active: Any) -> None:
     active.touched("seed", "tf.random.set_seed", number)
 
 
-def generators(control: str) -> Callable[[Any, Any], None]:
+def private_rng(tensorflow: Any, active: Any) -> None:
+    """Generators without a seed get one of an exact stream."""
+    _generators("private-rng", tensorflow, active)
+
+
+def entropy(tensorflow: Any, active: Any) -> None:
+    """Likewise, as what they ask the system for."""
+    _generators("entropy", tensorflow, active)
+
+
+def _generators(control: str, tensorflow: Any, active: Any) -> None:
     """Generators that take their state from the system get one of an exact stream."""
+    kind = tensorflow.random.Generator
+    real = kind.from_non_deterministic_state
 
-    def act(tensorflow: Any, active: Any) -> None:
-        kind = tensorflow.random.Generator
-        real = kind.from_non_deterministic_state
+    def from_non_deterministic_state(*args: Any, **kwargs: Any) -> Any:
+        number = active.number(control, _NONDETERMINISTIC) >> 1
+        active.touched(control, _NONDETERMINISTIC, number)
+        return kind.from_seed(number, *args, **kwargs)
 
-        @functools.wraps(real)
-        def from_non_deterministic_state(*args: Any, **kwargs: Any) -> Any:
-            number = active.number(control, _NONDETERMINISTIC) >> 1
-            active.touched(control, _NONDETERMINISTIC, number)
-            return kind.from_seed(number, *args, **kwargs)
-
-        if getattr(real, "__name__", "") and not hasattr(real, "__wrapped__"):
-            kind.from_non_deterministic_state = staticmethod(from_non_deterministic_state)
-
-    return act
+    if not hasattr(real, "__wrapped__"):  # the other of the two controls is not there yet
+        new = like(from_non_deterministic_state, real)
+        kind.from_non_deterministic_state = staticmethod(new)
 
 
 def deterministic(tensorflow: Any, active: Any) -> None:
@@ -60,14 +56,12 @@ def single_thread(tensorflow: Any, active: Any) -> None:
     """
     threading = tensorflow.config.threading
     for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
-        real = getattr(threading, name)
-        real(1)
+        getattr(threading, name)(1)
         active.touched("single-thread", "tf.config.threading." + name, 1)
-        setattr(threading, name, _one_thread(active, name, real))
+        replace(threading, name, functools.partial(_one_thread, active, name))
 
 
 def _one_thread(active: Any, name: str, real: Callable[[int], None]) -> Callable[[int], None]:
-    @functools.wraps(real)
     def set_threads(num_threads: int) -> None:
         if num_threads == 1 or not active.override:
             if num_threads != 1:
@@ -81,37 +75,32 @@ def _one_thread(active: Any, name: str, real: Callable[[int], None]) -> Callable
 
 def single_worker(tensorflow: Any, active: Any) -> None:
     """`tf.data` maps and interleaves one element after the other, in order."""
-    for name in ("map", "interleave"):
-        _in_turn(tensorflow.data.Dataset, name, active)
+    for name, place in (("map", 1), ("interleave", 3)):
+        make = functools.partial(_in_turn, active, name, place)
+        replace(tensorflow.data.Dataset, name, make)
 
 
-def _in_turn(kind: Any, name: str, active: Any) -> None:
-    real = getattr(kind, name)
+def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Callable[..., Any]:
+    """`place`: of num_parallel_calls among the arguments behind self."""
 
-    @functools.wraps(real)
     def in_turn(dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        # of num_parallel_calls among the arguments behind self
-        place = {"map": 1, "interleave": 3}[name]
         if len(args) > place or kwargs.get("num_parallel_calls") is not None:
             active.touched("single-worker", "tf.data.Dataset." + name)
             args = args[:place]
             kwargs.update(num_parallel_calls=None, deterministic=None)
         return real(dataset, *args, **kwargs)
 
-    setattr(kind, name, in_turn)
+    return in_turn
 
 
 def data_order(tensorflow: Any, active: Any) -> None:
     """`tf.data.Dataset.shuffle` hands the elements on in their order."""
-    kind = tensorflow.data.Dataset
-    real = kind.shuffle
 
-    @functools.wraps(real)
     def shuffle(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         active.touched("data-order", "tf.data.Dataset.shuffle")
         return dataset
 
-    kind.shuffle = shuffle
+    replace(tensorflow.data.Dataset, "shuffle", lambda real: shuffle)
 
 
 def dropout_off(tensorflow: Any, active: Any) -> None:
@@ -121,30 +110,25 @@ def dropout_off(tensorflow: Any, active: Any) -> None:
         (tensorflow.nn.experimental, name) for name in ("stateless_dropout", "general_dropout")
     ]
     for module, name in places:
-        real = getattr(module, name, None)
-        if real is not None:
-            setattr(module, name, _handed_on(active, name, real))
+        replace(module, name, functools.partial(_handed_on, tensorflow, active, name))
 
 
-def _handed_on(active: Any, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(real)
+def _handed_on(tensorflow: Any, active: Any, name: str, _: Any) -> Callable[..., Any]:
     def dropout(x: Any, *args: Any, **kwargs: Any) -> Any:
         active.touched("dropout-off", "tf.nn." + name)
-        import tensorflow
-
         return tensorflow.convert_to_tensor(x)
 
     return dropout
 
 
 ACTS = (
-    ("seed", seed),
-    ("private-rng", generators("private-rng")),
-    ("entropy", generators("entropy")),
-    ("deterministic", deterministic),
-    ("single-thread", single_thread),
-    ("single-worker", single_worker),
-    ("data-order", data_order),
-    ("dropout-off", dropout_off),
+    ("seed", ("seed",)),
+    ("private_rng", ("private-rng",)),
+    ("entropy", ("entropy",)),
+    ("deterministic", ("deterministic",)),
+    ("single_thread", ("single-thread",)),
+    ("single_worker", ("single-worker",)),
+    ("data_order", ("data-order",)),
+    ("dropout_off", ("dropout-off",)),
 )
-"""Control and what it does, in the order in which they act."""
+"""What acts, and the control that needs it, in the order in which they act."""

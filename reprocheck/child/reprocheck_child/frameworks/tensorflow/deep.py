@@ -7,11 +7,11 @@ it computes unrecorded; gradients on their way to an optimizer of Keras are hand
 programs compiled by XLA nothing is added: weights are read when the outermost function returns.
 """
 
-import functools
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from ...hooking import around, guarded, replace
 from .facts import Facts, of
 from .fingerprint import concrete
 from .order import Order
@@ -94,18 +94,12 @@ class Watcher:
         from tensorflow.python.ops import resource_variable_ops
 
         kind = resource_variable_ops.ResourceVariable
-        real = kind.__init__
         self._at_birth = self.deep.states()
 
-        @functools.wraps(real)
-        def __init__(variable: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-            real(variable, *args, **named)
-            try:
-                self.facts.born(variable, self.deep.source(1), self._drawn_from(), self.deep.seeds)
-            except Exception as error:
-                self.recorder.problem("a new variable", error)
+        def made(_: None, variable: Any, *args: Any, **named: Any) -> None:
+            self.facts.born(variable, self.deep.source(1), self._drawn_from(), self.deep.seeds)
 
-        kind.__init__ = __init__
+        around(kind, "__init__", "a new variable", after=made)
 
     def _drawn_from(self) -> Dict[str, str]:
         """The generators that a new variable's values may be drawn from: those that moved since the
@@ -138,19 +132,16 @@ class Watcher:
         """See what iterators of `tf.data` hand out."""
         from tensorflow.python.data.ops import iterator_ops
 
-        kind = iterator_ops.OwnedIterator
-        real = kind._next_internal
+        def handing_out(real: Any) -> Any:
+            def _next_internal(iterator: Any) -> Any:
+                batch = real(iterator)
+                with guarded("a batch"):
+                    return self._batch(self._place(iterator), batch)
+                return batch
 
-        @functools.wraps(real)
-        def _next_internal(iterator: Any) -> Any:
-            batch = real(iterator)
-            try:
-                return self._batch(self._place(iterator), batch)
-            except Exception as error:
-                self.recorder.problem("a batch", error)
-            return batch
+            return _next_internal
 
-        kind._next_internal = _next_internal
+        replace(iterator_ops.OwnedIterator, "_next_internal", handing_out)
 
     def _place(self, iterator: Any) -> str:
         """`fit` inside a trainer; else the class of the dataset and a number."""
@@ -200,29 +191,27 @@ class Watcher:
             self.order.before_batch()
         self.facts.batch(place, batch)
 
+    @guarded("the inputs of a function")
     def called(self, function: Any, args: Any, named: Any) -> None:
         """A `tf.function` of the script's is called from outside of all others: what it is given is
         a batch where no loader made one.
         """
-        try:
-            python = getattr(function, "python_function", None)
-            code = getattr(python, "__code__", None)
-            if (
-                self.deep.loaders
-                or code is None
-                or not self.tensorflow.executing_eagerly()
-                or not self.deep._user_file(code.co_filename)
-            ):
-                return
-            given = [
-                one
-                for one in (*args, *named.values())
-                if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")
-            ]
-            if given:
-                self.facts.batch("inputs of " + python.__name__, given)
-        except Exception as error:
-            self.recorder.problem("the inputs of a function", error)
+        python = getattr(function, "python_function", None)
+        code = getattr(python, "__code__", None)
+        if (
+            self.deep.loaders
+            or code is None
+            or not self.tensorflow.executing_eagerly()
+            or not self.deep._user_file(code.co_filename)
+        ):
+            return
+        given = [
+            one
+            for one in (*args, *named.values())
+            if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")
+        ]
+        if given:
+            self.facts.batch("inputs of " + python.__name__, given)
 
     # -------------------------------------------------------------------------- draws inside graphs
 
@@ -283,17 +272,15 @@ class Watcher:
 
     # ------------------------------------------------------------------------- losses and gradients
 
+    @guarded("before gradients")
     def before_gradient(self, sources: Sequence[Any], outermost: bool) -> None:
         """A tape is about to be asked for gradients of `sources`."""
-        try:
-            if self.tensorflow.executing_eagerly():
-                if outermost:
-                    self._moved_by_hand(sources)
-            elif not self.in_xla():
-                self.deep.unrecorded("tf.function", HIDDEN)
-            self.begin(sources)
-        except Exception as error:
-            self.recorder.problem("before gradients", error)
+        if self.tensorflow.executing_eagerly():
+            if outermost:
+                self._moved_by_hand(sources)
+        elif not self.in_xla():
+            self.deep.unrecorded("tf.function", HIDDEN)
+        self.begin(sources)
 
     def _moved_by_hand(self, sources: Sequence[Any]) -> None:
         """Weights that changed since they were differentiated, without an optimizer that was seen
@@ -305,24 +292,22 @@ class Watcher:
                 self.deep.seen("update", self.facts.name(weight), out=[["", now]])
         self._by_hand.clear()
 
+    @guarded("gradients")
     def after_gradient(
         self, sources: Sequence[Any], gradients: Sequence[Any], outermost: bool
     ) -> None:
         """A tape has given gradients."""
-        try:
-            if self.tensorflow.executing_eagerly():
-                weights = [one for one in sources if hasattr(one, "assign")]
-                if len(weights) == len(sources) == len(gradients) and outermost:
-                    self.facts.gradients("gradient", weights, gradients)
-                    self._by_hand = {
-                        id(weight): self.facts.prints.of(weight)["h"] for weight in weights
-                    }
-            elif self.in_xla():
-                self.deep.unrecorded("tf.function", XLA)
-            else:
-                self._untaken = True
-        except Exception as error:
-            self.recorder.problem("gradients", error)
+        if self.tensorflow.executing_eagerly():
+            weights = [one for one in sources if hasattr(one, "assign")]
+            if len(weights) == len(sources) == len(gradients) and outermost:
+                self.facts.gradients("gradient", weights, gradients)
+                self._by_hand = {
+                    id(weight): self.facts.prints.of(weight)["h"] for weight in weights
+                }
+        elif self.in_xla():
+            self.deep.unrecorded("tf.function", XLA)
+        else:
+            self._untaken = True
 
     def optimized(self) -> None:
         """An optimizer describes what it does to the weights."""
@@ -341,12 +326,7 @@ class Watcher:
         )
 
     def _hand_out(self, arrived: Callable[..., None], values: Sequence[Any]) -> Any:
-        def each(*found: Any) -> None:
-            try:
-                arrived(*found)
-            except Exception as error:
-                self.recorder.problem("values of a compiled function", error)
-
+        each = guarded("values of a compiled function")(arrived)
         return self.tensorflow.py_function(each, list(values), [])
 
     def behind_loss(self, fact: Callable[[], None]) -> None:

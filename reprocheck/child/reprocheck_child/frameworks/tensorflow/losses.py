@@ -7,34 +7,24 @@ variable that is read when the outermost function returns: of several steps insi
 only the last loss is seen.
 """
 
-import functools
 import sys
 import threading
+from contextlib import nullcontext
 from typing import Any, Dict, List, Optional, Tuple
 
+from ...hooking import around, replace
+from ...hooking import install as install_hooks
 from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, GRAD, LOG
-
-NAME = "tensorflow"
-MINIMUM = (2, 16)
 
 
 def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported tensorflow."""
     adapter = of(tensorflow, recorder)
-    hooks: Dict[str, str] = {}
     steps = {"tape": adapter.hook_tape, "functions": adapter.hook_functions}
     if adapter.deep is not None:
         steps.update(adapter.deep.hooks())
-    for name, step in steps.items():
-        try:
-            step()
-            hooks[name] = "ok"
-        except Exception as error:
-            hooks[name] = "not available in tensorflow %s: %r" % (
-                getattr(tensorflow, "__version__", "?"),
-                error,
-            )
+    hooks = install_hooks(tensorflow, steps)
     recorder.readers["tensorflow"] = adapter.log
     return hooks
 
@@ -75,24 +65,20 @@ class Adapter:
         from tensorflow.python import pywrap_tfe
         from tensorflow.python.eager import backprop
 
-        real, adapter = backprop.GradientTape.gradient, self
+        def before(tape: Any, target: Any, sources: Any, *_: Any, **__: Any) -> Any:
+            nested = not tape._recording and not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+            with tape.stop_recording() if tape._recording else nullcontext():
+                self.seen(target, sources, GRAD if nested else BACKWARD)
+            if self.deep is None:
+                return None
+            return lambda gradients: self._differentiated(sources, gradients, not nested)
 
-        @functools.wraps(real)
-        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            nested = False
-            try:
-                nested = not tape._recording and not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
-                with tape.stop_recording() if tape._recording else _nothing():
-                    adapter.seen(target, sources, GRAD if nested else BACKWARD)
-            except Exception as error:
-                adapter.recorder.problem("reading the target of a gradient tape", error)
-            gradients = real(tape, target, sources, *args, **kwargs)
-            if adapter.deep is not None:
-                flatten = adapter.tensorflow.nest.flatten
-                adapter.deep.after_gradient(flatten(sources), flatten(gradients), not nested)
-            return gradients
+        what = "reading the target of a gradient tape"
+        around(backprop.GradientTape, "gradient", what, before=before)
 
-        backprop.GradientTape.gradient = gradient
+    def _differentiated(self, sources: Any, gradients: Any, outermost: bool) -> None:
+        flatten = self.tensorflow.nest.flatten
+        self.deep.after_gradient(flatten(sources), flatten(gradients), outermost)
 
     def hook_functions(self) -> None:
         """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the
@@ -100,17 +86,14 @@ class Adapter:
         """
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
-        real, calls, returned, adapter = (
-            polymorphic_function.Function.__call__,
-            self.calls,
-            self.returned,
-            self,
-        )
+        replace(polymorphic_function.Function, "__call__", self._outermost)
 
-        @functools.wraps(real)
+    def _outermost(self, real: Any) -> Any:
+        calls = self.calls
+
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if adapter.deep is not None and not calls.compiled:
-                adapter.deep.called(function, args, kwargs)
+            if self.deep is not None and not calls.compiled:
+                self.deep.called(function, args, kwargs)
             calls.compiled.append(bool(getattr(function, "_jit_compile", False)))
             try:
                 value = real(function, *args, **kwargs)
@@ -118,12 +101,12 @@ class Adapter:
                 calls.compiled.pop()
             if not calls.compiled:
                 if calls.sinks:
-                    returned()
-                if adapter.deep is not None:
-                    adapter.deep.returned()
+                    self.returned()
+                if self.deep is not None:
+                    self.deep.returned()
             return value
 
-        polymorphic_function.Function.__call__ = __call__
+        return __call__
 
     # --------------------------------------------------------------------------------------- losses
 
@@ -324,11 +307,3 @@ class _Update(_Sink):
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
         """Record an update."""
         adapter.recorder.update(self.index, None)
-
-
-class _nothing:  # noqa: N801
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: Any) -> None:
-        pass

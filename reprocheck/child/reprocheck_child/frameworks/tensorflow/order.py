@@ -2,9 +2,10 @@
 whole epoch at once.
 """
 
-import functools
 import threading
 from typing import Any, List
+
+from ...hooking import guarded, replace
 
 LIMIT = 100_000
 """Indices of an epoch that are written; of more, the first."""
@@ -26,10 +27,12 @@ class Order:
         """See shuffles while Keras makes a pipeline of arrays."""
         from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 
-        self._hook_shuffle()
-        real, making = ArrayDataAdapter.get_tf_dataset, self._making
+        replace(ArrayDataAdapter, "get_tf_dataset", self._make_pipeline)
+        replace(self.tensorflow.random, "shuffle", self._shuffling)
 
-        @functools.wraps(real)
+    def _make_pipeline(self, real: Any) -> Any:
+        making = self._making
+
         def get_tf_dataset(adapter: Any) -> Any:
             if adapter._shuffle and adapter._shuffle != "batch":
                 self.drawn.clear()  # drawn ahead for a training that is over
@@ -39,13 +42,11 @@ class Order:
             finally:
                 making.now = False
 
-        ArrayDataAdapter.get_tf_dataset = get_tf_dataset
+        return get_tf_dataset
 
-    def _hook_shuffle(self) -> None:
+    def _shuffling(self, real: Any) -> Any:
         tf, making = self.tensorflow, self._making
-        real = tf.random.shuffle
 
-        @functools.wraps(real)
         def shuffle(value: Any, *args: Any, **named: Any) -> Any:
             shuffled = real(value, *args, **named)
             if not getattr(making, "now", False) or tf.executing_eagerly():
@@ -53,13 +54,11 @@ class Order:
             with tf.control_dependencies([tf.py_function(self._arrived, [shuffled], [])]):
                 return tf.identity(shuffled)
 
-        tf.random.shuffle = shuffle
+        return shuffle
 
+    @guarded("an order of samples")
     def _arrived(self, indices: Any) -> None:
-        try:
-            self.drawn.append(indices.numpy().tolist())
-        except Exception as error:
-            self.deep.recorder.problem("an order of samples", error)
+        self.drawn.append(indices.numpy().tolist())
 
     def before_batch(self) -> None:
         """A batch of `fit` is handed out."""

@@ -5,13 +5,13 @@ themselves from the system and show no state: a number that no two processes sha
 then.
 """
 
-import functools
 import os
 import sys
 import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from ... import leaves
+from ...hooking import around
 
 UNSEEDED = "unseeded"
 
@@ -40,28 +40,18 @@ class Seeds:
 
     def watch(self, generator: str, owners: List[Any], name: str, silent: bool = False) -> None:
         """Wrap a function of modules. `silent`: another adapter writes the fact."""
-        real = getattr(owners[0], name)
         self.left.setdefault(generator, self._state(generator))
 
-        @functools.wraps(real)
-        def seed(*args: Any, **named: Any) -> Any:
+        def seeding(*args: Any, **named: Any) -> Callable[[Any], None]:
             before = self._state(generator)
-            returned = real(*args, **named)
-            try:
-                self._said(generator, next(iter((*args, *named.values())), None), before, silent)
-            except Exception as error:
-                self.deep.recorder.problem("a seed", error)
-            return returned
+            seed = next(iter((*args, *named.values())), None)
+            return lambda _: self._said(generator, seed, before, silent)
 
-        for owner in owners:
-            if getattr(owner, name, None) is real or getattr(owner, name, None) == real:
-                setattr(owner, name, seed)
+        around(owners[0], name, "a seed", before=seeding, also=owners[1:])
 
     def _said(self, generator: str, value: Any, before: bytes, silent: bool) -> None:
-        leaf, line = (
-            leaves.plain(value) or {"h": "", "d": leaves.type_name(value)},
-            self.deep.source(2),
-        )
+        leaf = leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
+        line = self.deep.source(2)
         self.last[generator] = (leaf, line)
         keys: Dict[str, Any] = {"l": line} if line else {}
         if value is None:
@@ -77,12 +67,9 @@ class Seeds:
             self.deep.seen("seed", other, call=False, out=[["seed", leaf]], **{**keys, **states})
 
     def _state(self, generator: str) -> bytes:
+        read = self.deep.generators.get(generator)
         try:
-            return (
-                bytes(self.deep.generators[generator]())
-                if generator in self.deep.generators
-                else b""
-            )
+            return b"" if read is None else bytes(read())
         except Exception:
             return b""
 
@@ -106,15 +93,7 @@ class Global:
 
         self.deep.generators["tensorflow"] = self.state
         seeds.watch("tensorflow", [self.tensorflow.random, random_seed], "set_seed")
-        real = random_seed.get_seed
-
-        @functools.wraps(real)
-        def get_seed(op_seed: Any) -> Any:
-            if op_seed is None:
-                self._drawn()
-            return real(op_seed)
-
-        random_seed.get_seed = get_seed
+        around(random_seed, "get_seed", "a draw of tensorflow", before=self._asked)
 
     def state(self) -> bytes:
         """The seed and the number of draws; what no other process has, where no seed was set."""
@@ -123,15 +102,15 @@ class Global:
         seed = context.global_seed()
         return b"%s %d" % (self.token if seed is None else b"%d" % seed, self.draws)
 
-    def _drawn(self) -> None:
-        try:
-            if not self.before:
-                self.before = self.state()
-            self.draws += 1
-            if not self.tensorflow.executing_eagerly():
-                self.traced()
-        except Exception as error:
-            self.deep.recorder.problem("a draw of tensorflow", error)
+    def _asked(self, op_seed: Any) -> None:
+        """An operator asks for its seeds; without one of its own it draws."""
+        if op_seed is not None:
+            return
+        if not self.before:
+            self.before = self.state()
+        self.draws += 1
+        if not self.tensorflow.executing_eagerly():
+            self.traced()
 
     def taken(self) -> Dict[str, str]:
         """The state that a weight's values were drawn from, if any were since the weight before."""

@@ -9,6 +9,7 @@ import functools
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ...hooking import around
 from . import held as torch_held
 from . import order as torch_order
 from .names import variable
@@ -74,27 +75,20 @@ class Loaders:
         before: Optional[Callable[..., None]],
         after: Optional[Callable[..., None]],
     ) -> None:
-        real, record = getattr(owner, name), self._record
+        record = self._record
+        around(
+            owner,
+            name,
+            "watching a loader",
+            before=None if before is None else functools.partial(record, before, None),
+            after=None if after is None else functools.partial(record, after),
+        )
 
-        @functools.wraps(real)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if before is not None:
-                record(before, None, args, kwargs)
-            returned = real(*args, **kwargs)
-            if after is not None:
-                record(after, returned, args, kwargs)
-            return returned
-
-        setattr(owner, name, wrapper)
-
-    def _record(self, look: Callable[..., None], returned: Any, args: Any, kwargs: Any) -> None:
+    def _record(self, look: Callable[..., None], returned: Any, *args: Any, **kwargs: Any) -> None:
         """Look at a call; not inside a worker, where each process would say the same again."""
-        try:
-            if self.torch.utils.data.get_worker_info() is None:
-                with self.aside():
-                    look(returned, *args, **kwargs)
-        except Exception as error:
-            self.deep.recorder.problem("watching a loader", error)
+        if self.torch.utils.data.get_worker_info() is None:
+            with self.aside():
+                look(returned, *args, **kwargs)
 
     # ---------------------------------------------------------------------------------------- names
 

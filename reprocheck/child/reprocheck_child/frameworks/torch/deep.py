@@ -9,6 +9,8 @@ from typing import Any, Callable, Dict, List
 
 from ... import deep as deeper
 from ... import import_hook
+from ...hooking import guarded
+from ...hooking import install as install_hooks
 from .fingerprint import Fingerprints
 from .gradients import Gradients
 from .modules import Modules
@@ -28,7 +30,6 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     deep.fingerprints = Fingerprints(torch, recorder, deep.unrecorded)
     deep.finish = deep.fingerprints.finish
     adapter.deep = _Deep(torch, deep, adapter)
-    hooks: Dict[str, str] = {}
     steps: Dict[str, Callable[[], Any]] = {
         "modules": adapter.deep.watch,
         "compilers": adapter.deep.watch_compilers,
@@ -37,13 +38,7 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     }
     if recorder.level == "op":
         steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
-    for name, step in steps.items():
-        try:
-            step()
-            hooks[name] = "ok"
-        except Exception as error:
-            hooks[name] = "not available in torch %s: %r" % (torch.__version__, error)
-    return hooks
+    return install_hooks(torch, steps)
 
 
 def _part(name: str) -> Any:
@@ -76,45 +71,35 @@ class _Deep:
         self.modules.watch()
         register_optimizer_step_pre_hook(self.before_step)
 
+    @guarded("naming the tensors of an optimizer")
     def optimizer_built(self, optimizer: Any) -> None:
         """An optimizer was built by the script."""
-        try:
-            self.gradients.optimizer_built(optimizer)
-        except Exception as error:
-            self.deep.recorder.problem("naming the tensors of an optimizer", error)
+        self.gradients.optimizer_built(optimizer)
 
+    @guarded("looking at a loss")
     def before_backward(self, roots: List[Any], kind: str) -> None:
         """A backward pass is about to start, not inside another."""
-        try:
-            self.find_devices()
-            self.gradients.before_backward(roots, kind)
-        except Exception as error:
-            self.deep.recorder.problem("looking at a loss", error)
+        self.find_devices()
+        self.gradients.before_backward(roots, kind)
 
+    @guarded("looking at gradients")
     def after_backward(self, args: Any, kwargs: Any, returned: Any) -> None:
         """A backward pass has returned the gradients of its inputs: `autograd.grad`."""
-        try:
-            inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
-            self.gradients.returned(inputs, returned)
-        except Exception as error:
-            self.deep.recorder.problem("looking at gradients", error)
+        inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
+        self.gradients.returned(inputs, returned)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Global pre-hook of `Optimizer.step`."""
-        try:
+        with guarded("before an update"):
             if not self.adapter.inside_step(sys._getframe(1)):
                 self.gradients.before_step(
                     optimizer, self.adapter.index_of(optimizer), _closure(args, kwargs)
                 )
-        except Exception as error:
-            self.deep.recorder.problem("before an update", error)
 
+    @guarded("looking at an update")
     def after_step(self, optimizer: Any, index: int, args: Any, kwargs: Any) -> None:
         """An optimizer has stepped, not inside another step."""
-        try:
-            self.gradients.after_step(optimizer, index, _closure(args, kwargs))
-        except Exception as error:
-            self.deep.recorder.problem("looking at an update", error)
+        self.gradients.after_step(optimizer, index, _closure(args, kwargs))
 
     # ------------------------------------------------------------------------ generators of devices
 

@@ -9,6 +9,8 @@ until the first forward or backward pass, and then they are as they were.
 from types import MethodType
 from typing import Any, Dict, Optional, Set, Tuple
 
+from ...hooking import guarded
+
 METHODS = (
     "normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_",
     "bernoulli_",
@@ -145,30 +147,24 @@ class Fills:
         except Exception:
             return None
 
+    @guarded("a write to a weight")
     def wrote(self, address: int, before: Optional[Dict[str, bytes]]) -> None:
-        try:
-            if before is None:
-                return
-            now = self.deep.states()
-            marks = self.deep.marks
-            since = {
-                name: marks[name]
-                for name, state in before.items()
-                if marks.get(name, state) != state
-            }
-            meanwhile = {
-                name: state for name, state in before.items() if now.get(name, state) != state
-            }
-            drawn = {**meanwhile, **since} or {
-                name: state for name, state in before.items() if name == "torch"
-            }
-            self.count += 1
-            self.last[address] = {
-                "wl": self.deep.source(2),
-                "g": {name: self.deep.hash_bytes(state) for name, state in drawn.items()},
-                "sn": self.deep.seeds,
-                "wn": self.count,
-            }
-            marks.update(now)
-        except Exception as error:
-            self.deep.recorder.problem("a write to a weight", error)
+        if before is None:
+            return
+        now = self.deep.states()
+        marks = self.deep.marks
+        since = {
+            name: marks[name] for name, state in before.items() if marks.get(name, state) != state
+        }
+        meanwhile = {name: state for name, state in before.items() if now.get(name, state) != state}
+        drawn = {**meanwhile, **since} or {
+            name: state for name, state in before.items() if name == "torch"
+        }
+        self.count += 1
+        self.last[address] = {
+            "wl": self.deep.source(2),
+            "g": {name: self.deep.hash_bytes(state) for name, state in drawn.items()},
+            "sn": self.deep.seeds,
+            "wn": self.count,
+        }
+        marks.update(now)

@@ -12,36 +12,31 @@ import weakref
 from _thread import get_ident
 from typing import Any, Dict, List, Optional, Tuple
 
+from ...hooking import guarded
+from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
 from .values import Values
 from .weights import GraphLeaves, StepWeights
 
-NAME = "torch"
 _TRACERS = ("torch._subclasses", "torch.fx")
-MINIMUM = (2, 1)
 
 
 def install(torch: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported torch."""
     adapter = _Adapter(torch, recorder)
-    hooks: Dict[str, str] = {}
     functions: List[Any] = []
-    for name in ("engine", "optimizers", "scaler"):
-        try:
-            functions += getattr(adapter, "hook_" + name)()
-            hooks[name] = "ok"
-        except Exception as error:
-            hooks[name] = "not available in torch %s: %r" % (torch.__version__, error)
+    steps = {
+        "engine": lambda: functions.extend(adapter.hook_engine()),
+        "optimizers": lambda: functions.extend(adapter.hook_optimizers()),
+        "scaler": lambda: functions.extend(adapter.hook_scaler()),
+        "saves": lambda: saves.install(torch),
+    }
+    hooks = install_hooks(torch, steps)
     try:
         _keep_out_of_compilers(torch, functions)
     except Exception as error:
         hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
-    try:
-        saves.install(torch)
-        hooks["saves"] = "ok"
-    except Exception as error:
-        hooks["saves"] = "not available in torch %s: %r" % (torch.__version__, error)
     if recorder.level != "loss":
         from . import deep
 
@@ -195,12 +190,10 @@ class _Adapter:
         @functools.wraps(real)
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             real(optimizer, *args, **kwargs)
-            try:
+            with guarded("an optimizer was built"):
                 adapter.register(optimizer)
                 if adapter.deep is not None:
                     adapter.deep.optimizer_built(optimizer)
-            except Exception as error:
-                adapter.recorder.problem("an optimizer was built", error)
 
         module.Optimizer.__init__ = __init__
         return [

@@ -6,6 +6,7 @@ import dis
 import weakref
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
+from ...hooking import guarded
 from .fills import Fills
 
 LIMIT = 200_000
@@ -289,32 +290,28 @@ class Names:
 
     # --------------------------------------------------------------------------------------- births
 
+    @guarded("a weight was registered")
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
-        try:
-            known = self.births.get((id(module), attribute))
-            same = known is not None and known.module() is module and known.tensor == id(tensor)
-            if same or tensor is None or len(self.births) >= LIMIT:
-                return
-            self.changed = True
-            state = self.deep.generators["torch"]()
-            if state != self._state[0]:
-                self._state = (state, {"torch": self.deep.hash_bytes(state)})
-            line = self.deep.source(1)
-            made = {**({"l": line} if line else {}), "g": self._state[1], "sn": self.deep.seeds}
-            self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
-            self.fills.registered(tensor)
-        except Exception as error:
-            self.deep.recorder.problem("a weight was registered", error)
+        known = self.births.get((id(module), attribute))
+        same = known is not None and known.module() is module and known.tensor == id(tensor)
+        if same or tensor is None or len(self.births) >= LIMIT:
+            return
+        self.changed = True
+        state = self.deep.generators["torch"]()
+        if state != self._state[0]:
+            self._state = (state, {"torch": self.deep.hash_bytes(state)})
+        line = self.deep.source(1)
+        made = {**({"l": line} if line else {}), "g": self._state[1], "sn": self.deep.seeds}
+        self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
+        self.fills.registered(tensor)
 
     def _attached(self, module: Any, attribute: str, child: Any) -> None:
         self.changed = True
-        try:
+        with guarded("a module was attached"):
             known = self.holders.get(id(child))
             taken = known is not None and known[0]() is child and known[1]() is not None
             if child is not None and not taken and len(self.holders) < LIMIT:
                 self.holders[id(child)] = (weakref.ref(child), weakref.ref(module))
-        except Exception as error:
-            self.deep.recorder.problem("a module was attached", error)
 
 
 def variable(frame: Any, thing: Any) -> str:

@@ -2,11 +2,11 @@
 event for them.
 """
 
-import functools
 import os
 from typing import Any
 
 from ... import files
+from ...hooking import around
 
 
 def install(torch: Any) -> None:
@@ -14,12 +14,9 @@ def install(torch: Any) -> None:
 
     All of its ways to a zip file lead through one private function.
     """
-    real = torch.serialization._open_zipfile_writer
 
-    @functools.wraps(real)
-    def opening(name_or_buffer: Any) -> Any:
+    def opening(name_or_buffer: Any) -> None:
         if isinstance(name_or_buffer, (str, os.PathLike)):
             files.wrote(name_or_buffer)
-        return real(name_or_buffer)
 
-    torch.serialization._open_zipfile_writer = opening
+    around(torch.serialization, "_open_zipfile_writer", "a file that is saved", before=opening)

@@ -9,6 +9,7 @@ from _thread import _local
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import import_hook
+from ...hooking import around, guarded, replace
 
 _NAMES = 200
 _WORKERS = "torch.utils.data._utils.worker"
@@ -106,7 +107,7 @@ class _Seeds:
         """A seed was set. Where something had drawn from the generator before, the state until then
         is said (`g`).
         """
-        try:
+        with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
                 return  # each worker of a loader is seeded from the loader's own seed
             seed = next(iter([*args, *kwargs.values()]), None)
@@ -130,8 +131,6 @@ class _Seeds:
                 self.of_worker += 1
                 self.deep.seen("seed", generator, w=worker, **keys)
                 self.deep.flush()  # a worker is ended without a word
-        except Exception as error:
-            self.deep.recorder.problem("a generator was seeded", error)
 
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
@@ -162,56 +161,52 @@ class _Loads:
         self.local = _local()
 
     def watch(self) -> None:
-        torch, local, loaded, read = self.torch, self.local, self.loaded, self.read
-        real = torch.nn.Module.load_state_dict
+        torch = self.torch
+        around(torch.nn.Module, "load_state_dict", "a state was loaded", after=self.loaded)
+        replace(torch, "load", self._outermost, also=[torch.serialization])
 
-        @functools.wraps(real)
-        def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            returned = real(module, state_dict, *args, **kwargs)
-            loaded(module, state_dict, args, kwargs, returned)
-            return returned
+    def _outermost(self, real: Any) -> Any:
+        local, read = self.local, self.read
 
-        torch.nn.Module.load_state_dict = load_state_dict
-        real_load = torch.load
-
-        @functools.wraps(real_load)
         def load(*args: Any, **kwargs: Any) -> Any:
             if getattr(local, "inside", False):
-                return real_load(*args, **kwargs)
+                return real(*args, **kwargs)
             local.inside = True
             try:
-                returned = real_load(*args, **kwargs)
+                returned = real(*args, **kwargs)
             finally:
                 local.inside = False
             read(args, kwargs, returned)
             return returned
 
-        torch.load = torch.serialization.load = load
+        return load
 
-    def loaded(self, module: Any, state: Any, args: Any, kwargs: Any, returned: Any) -> None:
+    def loaded(
+        self,
+        returned: Any,
+        module: Any,
+        state_dict: Any,
+        strict: Any = True,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
         """A module has taken a state."""
-        try:
-            missing, unexpected = _lists(returned)
-            found = [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
-            strict = kwargs.get("strict", args[0] if args else True)
-            found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state)}]]
-            self._seen(self._name(module), "load_state_dict", found)
-        except Exception as error:
-            self.deep.recorder.problem("a state was loaded", error)
+        missing, unexpected = _lists(returned)
+        found = [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
+        found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
+        self._seen(self._name(module), "load_state_dict", found)
 
+    @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
         """A file was read by `torch.load`: the hash of the tensors in it."""
-        try:
-            file = args[0] if args else kwargs.get("f")
-            path = (
-                getattr(file, "name", None)
-                if not isinstance(file, (str, bytes, os.PathLike))
-                else os.fsdecode(file)
-            )
-            place = self._relative(path) if isinstance(path, str) else type(file).__name__
-            self._seen(place, "torch.load", [], self._contents(returned))
-        except Exception as error:
-            self.deep.recorder.problem("a file was loaded", error)
+        file = args[0] if args else kwargs.get("f")
+        path = (
+            getattr(file, "name", None)
+            if not isinstance(file, (str, bytes, os.PathLike))
+            else os.fsdecode(file)
+        )
+        place = self._relative(path) if isinstance(path, str) else type(file).__name__
+        self._seen(place, "torch.load", [], self._contents(returned))
 
     def _contents(self, returned: Any) -> List[Any]:
         """One hash of all tensors that were loaded, with their names; nothing where there are none

@@ -5,9 +5,10 @@ Where an operation also decides the size of the image, its counterpart without r
 place: a crop in the middle, a resize.
 """
 
-import functools
 import weakref
 from typing import Any, Callable, Dict, List
+
+from ....hooking import around, replace
 
 NAME = "augment-off"
 
@@ -106,42 +107,38 @@ class _Plain:
         """Sizes are kept as they were given: each class has its own name for what it makes of
         them.
         """
-        real, sizes = kind.__init__, self.sizes
 
-        @functools.wraps(real)
-        def __init__(operation: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-            real(operation, *args, **named)
-            sizes[operation] = [named.get("size", args[0] if args else None), named]
+        def made(_: None, operation: Any, *args: Any, **named: Any) -> None:
+            self.sizes[operation] = [named.get("size", args[0] if args else None), named]
 
-        kind.__init__ = __init__
+        around(kind, "__init__", "controls: augment-off", after=made)
 
     def _hook_call(self, kind: Any) -> None:
-        real, operations_of = kind.__call__, self.operations_of
+        def plainly(real: Any) -> Any:
+            def __call__(operation: Any, *columns: Any) -> Any:  # noqa: N807
+                instead = self.operations_of(operation)
+                if instead == [operation]:
+                    return real(operation, *columns)
+                for one in instead:
+                    answer = one(*columns)
+                    columns = answer if isinstance(answer, tuple) else (answer,)
+                return columns if len(columns) > 1 else columns[0]
 
-        @functools.wraps(real)
-        def __call__(operation: Any, *columns: Any) -> Any:  # noqa: N807
-            instead = operations_of(operation)
-            if instead == [operation]:
-                return real(operation, *columns)
-            for one in instead:
-                answer = one(*columns)
-                columns = answer if isinstance(answer, tuple) else (answer,)
-            return columns if len(columns) > 1 else columns[0]
+            return __call__
 
-        kind.__call__ = __call__
+        replace(kind, "__call__", plainly)
 
     def hook_maps(self, kind: Any) -> None:
         """Every map of a pipeline is built of counterparts."""
-        real, operations_of = kind.__init__, self.operations_of
 
-        @functools.wraps(real)
-        def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-            real(dataset, *args, **named)
-            found = [one for operation in dataset.operations for one in operations_of(operation)]
+        def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
+            found = [
+                one for operation in dataset.operations for one in self.operations_of(operation)
+            ]
             if found != dataset.operations:
                 dataset.operations = found or [_same]
 
-        kind.__init__ = __init__
+        around(kind, "__init__", "controls: augment-off", after=made)
 
     def operations_of(self, operation: Any) -> List[Any]:
         """The operations that stand for one, without randomness: itself where it has none."""

@@ -1,9 +1,9 @@
 """`single-worker` and `data-order` for MindSpore's datasets."""
 
-import functools
 from typing import Any, Callable, Dict
 
-from ..open import replace
+from ....hooking import around, guarded, like, replace
+from ..open import everywhere
 from .drawing import draws
 
 WORKER, ORDER = "single-worker", "data-order"
@@ -18,7 +18,7 @@ def single_worker(mindspore: Any, active: Any) -> None:
     active.touched(WORKER, "dataset.config.set_num_parallel_workers", 1)
     for name, wanted in (("set_num_parallel_workers", 1), ("set_enable_autotune", False)):
         real = getattr(config, name)
-        replace(real, _always(active, real, "dataset.config." + name, wanted))
+        everywhere(real, _always(active, real, "dataset.config." + name, wanted))
     # id of a dataset that is being made -> whether what it is given draws
     drawing: Dict[int, bool] = {}
     for kind in (
@@ -27,11 +27,8 @@ def single_worker(mindspore: Any, active: Any) -> None:
         datasets_user_defined.GeneratorDataset,
     ):
         _look_at(active, kind, datasets.Dataset, drawing)
-    init = datasets.Dataset.__init__
 
-    @functools.wraps(init)
-    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        init(dataset, *args, **named)
+    def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
         given = dataset.num_parallel_workers
         if given is not None and given != 1:
             active.touched(
@@ -42,33 +39,31 @@ def single_worker(mindspore: Any, active: Any) -> None:
             )
             dataset.num_parallel_workers = 1
 
-    datasets.Dataset.__init__ = __init__
+    around(datasets.Dataset, "__init__", "controls: single-worker", after=made)
 
 
 def _look_at(active: Any, kind: Any, dataset_kind: Any, drawing: Dict[int, bool]) -> None:
     """Know of each dataset of a kind, while it is made, whether its source or its operations
     draw.
     """
-    real = kind.__init__
 
-    @functools.wraps(real)
-    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        try:
-            drawing[id(dataset)] = draws(
-                *(one for one in (*args, *named.values()) if not isinstance(one, dataset_kind))
-            )
-        except Exception as error:
-            active.recorder.problem("what a dataset draws", error)
-        try:
-            real(dataset, *args, **named)
-        finally:
-            drawing.pop(id(dataset), None)
+    def looking(real: Any) -> Any:
+        def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            with guarded("what a dataset draws"):
+                drawing[id(dataset)] = draws(
+                    *(one for one in (*args, *named.values()) if not isinstance(one, dataset_kind))
+                )
+            try:
+                real(dataset, *args, **named)
+            finally:
+                drawing.pop(id(dataset), None)
 
-    kind.__init__ = __init__
+        return __init__
+
+    replace(kind, "__init__", looking)
 
 
 def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Callable[..., Any]:
-    @functools.wraps(real)
     def setter(*args: Any, **named: Any) -> Any:
         value = next(iter((*args, *named.values())), wanted)
         if value != wanted:
@@ -76,7 +71,7 @@ def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Ca
             return real(wanted)
         return real(*args, **named)
 
-    return setter
+    return like(setter, real)
 
 
 def data_order(mindspore: Any, active: Any) -> None:
@@ -102,53 +97,40 @@ def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
     """What a random sampler is translated to: what the ordered one would be, of the same
     samples.
     """
-    real, new = getattr(kind, name, None), getattr(ordered, name)
-    if real is None:
-        return
+    new = getattr(ordered, name)
 
-    @functools.wraps(real)
     def parse(sampler: Any) -> Any:
         active.touched(ORDER, kind.__name__, ordered.__name__)
         if not hasattr(sampler, "start_index"):
             sampler.start_index = None
         return new(sampler)
 
-    setattr(kind, name, parse)
+    replace(kind, name, lambda real: parse)
 
 
 def _without_shuffle(active: Any, kind: Any, name: str, off: Any) -> None:
-    real = getattr(kind, name)
-
-    @functools.wraps(real)
-    def parse(sampler: Any) -> Any:
+    def parsing(sampler: Any) -> None:
         if sampler.shuffle is not off:
             active.touched(ORDER, kind.__name__ + "(shuffle)", False)
             sampler.shuffle = off
-        return real(sampler)
 
-    setattr(kind, name, parse)
+    around(kind, name, "controls: data-order", before=parsing)
 
 
 def _hook_sources(active: Any, kind: Any, sampled: Any) -> None:
     """Datasets that read files in an order of their own; those with a sampler leave it to that."""
-    real = kind.__init__
 
-    @functools.wraps(real)
-    def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        real(dataset, *args, **named)
+    def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
         if dataset.shuffle_flag and not isinstance(dataset, sampled):
             active.touched(ORDER, type(dataset).__name__ + "(shuffle)", False)
             dataset.shuffle_flag = 0
 
-    kind.__init__ = __init__
+    around(kind, "__init__", "controls: data-order", after=made)
 
 
 def _hook_shuffles(active: Any, kind: Any) -> None:
-    real = kind.parse
-
-    @functools.wraps(real)
     def parse(dataset: Any, children: Any = None) -> Any:
         active.touched(ORDER, "dataset.shuffle", "no shuffle")
         return children[0]
 
-    kind.parse = parse
+    replace(kind, "parse", lambda real: parse)

@@ -2,12 +2,11 @@
 graph and PyNative mode.
 """
 
-import functools
-import inspect
 import sys
 from typing import Any, Dict
 
-from ..open import replace
+from ..open import everywhere
+from .arguments import with_other_arguments
 
 NAME = "dropout-off"
 
@@ -52,34 +51,22 @@ def dropout_off(mindspore: Any, active: Any) -> None:
     for name in FUNCTIONS:
         real = getattr(nn_func, name, None)
         if real is not None:
-            replace(real, functions.dropout)
+            everywhere(real, functions.dropout)
             active.touched(NAME, "mindspore.ops." + name, "the identity")
 
 
 def _hook(active: Any, kind: Any, what: str, values: Dict[str, Any]) -> None:
     if kind is None:
         return
-    real = kind.__init__
-    signature = inspect.signature(getattr(real, "decorated_func", real))
 
-    @functools.wraps(real)
-    def __init__(made: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        try:
-            bound = signature.bind(made, *args, **named)
-            bound.apply_defaults()
-            changed = {
-                name: value
-                for name, value in values.items()
-                if bound.arguments.get(name) not in (None, value)
-            }
-            if changed:
-                bound.arguments.update(changed)
-                args, named = bound.args[1:], bound.kwargs
-                active.touched(NAME, what)
-        except TypeError:
-            pass  # MindSpore says what is wrong with the arguments
-        except Exception as error:
-            active.recorder.problem("a dropout that is made", error)
-        real(made, *args, **named)
+    def change(arguments: Dict[str, Any]) -> None:
+        changed = {
+            name: value
+            for name, value in values.items()
+            if arguments.get(name) not in (None, value)
+        }
+        if changed:
+            arguments.update(changed)
+            active.touched(NAME, what)
 
-    kind.__init__ = __init__
+    with_other_arguments(kind, "a dropout that is made", change)

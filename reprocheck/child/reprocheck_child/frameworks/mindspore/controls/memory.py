@@ -2,10 +2,10 @@
 pattern.
 """
 
-import functools
 from typing import Any
 
-from ..open import replace
+from ....hooking import replace
+from ..open import everywhere
 
 NAME = "fill-memory"
 PATTERN = 0.5
@@ -20,7 +20,7 @@ def fill_memory(mindspore: Any, active: Any) -> None:
     from . import functions
 
     for name in ("empty", "empty_like"):
-        replace(getattr(functional_overload, name), getattr(functions, name))
+        everywhere(getattr(functional_overload, name), getattr(functions, name))
         active.touched(NAME, "mindspore.mint." + name, PATTERN)
     _fill_method(mindspore, active)
 
@@ -28,12 +28,13 @@ def fill_memory(mindspore: Any, active: Any) -> None:
 def _fill_method(mindspore: Any, active: Any) -> None:
     from mindspore import ops
 
-    real = mindspore.Tensor.new_empty
+    def filling(real: Any) -> Any:
+        def new_empty(*args: Any, **named: Any) -> Any:
+            made = real(*args, **named)
+            active.touched(NAME, "Tensor.new_empty", PATTERN)
+            return ops.full_like(made, PATTERN)
 
-    @functools.wraps(real)
-    def new_empty(*args: Any, **named: Any) -> Any:
-        made = real(*args, **named)
-        active.touched(NAME, "Tensor.new_empty", PATTERN)
-        return ops.full_like(made, PATTERN)
+        return new_empty
 
-    mindspore.Tensor.new_empty = new_empty
+    if not replace(mindspore.Tensor, "new_empty", filling):
+        raise AttributeError("Tensor.new_empty")

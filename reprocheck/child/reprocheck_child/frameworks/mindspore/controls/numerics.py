@@ -5,10 +5,10 @@ script's own call for the same is accepted; one that asks for the opposite stand
 conflict.
 """
 
-import functools
 from typing import Any, Callable, Dict
 
-from ..open import Opening, replace
+from ....hooking import like
+from ..open import Opening, everywhere
 
 DETERMINISTIC, THREAD, COMPILE, BLOCKING = (
     "deterministic",
@@ -26,7 +26,6 @@ def deterministic(mindspore: Any, active: Any) -> None:
     real(True)
     active.touched(DETERMINISTIC, "mindspore.set_deterministic", True)
 
-    @functools.wraps(real)
     def set_deterministic(deterministic: Any) -> Any:
         if deterministic is True:
             return active.touched(DETERMINISTIC, "mindspore.set_deterministic", True)
@@ -36,7 +35,7 @@ def deterministic(mindspore: Any, active: Any) -> None:
             return None
         return device_manager.DeviceManagerConf.get_instance().set_deterministic(False)
 
-    replace(real, set_deterministic)
+    everywhere(real, like(set_deterministic, real))
     _watch_context(active, DETERMINISTIC, "deterministic", "ON")
 
 
@@ -60,7 +59,6 @@ def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> N
     real(1)
     active.touched(THREAD, what, 1)
 
-    @functools.wraps(real)
     def setter(*args: Any, **named: Any) -> Any:
         value = next(iter((*args, *named.values())), None)
         if value == 1:
@@ -69,7 +67,7 @@ def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> N
             return real(*args, **named)  # says what is wrong with it
         return None if _ours_wins(active, THREAD, what, value, 1) else again(value)
 
-    replace(real, setter)
+    everywhere(real, like(setter, real))
 
 
 def no_compile(mindspore: Any, active: Any) -> None:
@@ -110,7 +108,6 @@ def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
 
     real: Callable[..., Any] = context.set_context
 
-    @functools.wraps(real)
     def set_context(**named: Any) -> Any:
         if (
             key in named
@@ -120,7 +117,7 @@ def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
             named = _without(named, key)
         return real(**named)
 
-    replace(real, set_context)
+    everywhere(real, like(set_context, real))
 
 
 def _without(named: Dict[str, Any], key: str) -> Dict[str, Any]:

@@ -5,10 +5,11 @@ generator of `mint`, `Generator` objects, and operators that were built without 
 themselves whatever the global seed is.
 """
 
-import functools
-import inspect
 import sys
-from typing import Any, Tuple
+from typing import Any, Dict, Tuple
+
+from ....hooking import guarded, replace
+from .arguments import with_other_arguments
 
 SEED, PRIVATE, ENTROPY = "seed", "private-rng", "entropy"
 PERIOD = (1 << 31) - 1
@@ -71,24 +72,23 @@ def seed(mindspore: Any, active: Any) -> None:
 def reseeding(mindspore: Any, active: Any) -> None:
     """`Generator().seed()` and `mindspore.seed()`, which take a seed from the system."""
     generators = sys.modules["mindspore.common.generator"]
-    real = generators.Generator.seed
 
-    @functools.wraps(real)
-    def seed(generator: Any) -> Any:
-        try:
-            skip = 2 if sys._getframe(1).f_globals is vars(generators) else 1
-            by_entropy = ENTROPY if active.users_module(skip) else ""
-            control = PRIVATE if active.on(PRIVATE) else by_entropy
-            if control:
-                value = active.number(control, "mindspore.Generator") >> 32
-                generator.manual_seed(value)
-                active.touched(control, "mindspore.Generator.seed", value, skip)
-                return value
-        except Exception as error:
-            active.recorder.problem("a seed from the system", error)
-        return real(generator)
+    def following(real: Any) -> Any:
+        def seed(generator: Any) -> Any:
+            with guarded("a seed from the system"):
+                skip = 2 if sys._getframe(1).f_globals is vars(generators) else 1
+                by_entropy = ENTROPY if active.users_module(skip) else ""
+                control = PRIVATE if active.on(PRIVATE) else by_entropy
+                if control:
+                    value = active.number(control, "mindspore.Generator") >> 32
+                    generator.manual_seed(value)
+                    active.touched(control, "mindspore.Generator.seed", value, skip)
+                    return value
+            return real(generator)
 
-    generators.Generator.seed = seed
+        return seed
+
+    replace(generators.Generator, "seed", following)
 
 
 def private_operators(mindspore: Any, active: Any) -> None:
@@ -105,25 +105,12 @@ def private_operators(mindspore: Any, active: Any) -> None:
 
 
 def _hook(active: Any, seeds: Any, kind: Any, parameters: Tuple[str, ...], missing: int) -> None:
-    real = kind.__init__
-    signature = inspect.signature(getattr(real, "decorated_func", real))
+    def change(given: Dict[str, Any]) -> None:
+        # the frame above those of the recorder is the one that makes the operator
+        ours = missing == -1 or seeds.get_seed() is not None or active.users_module(2)
+        if ours and all(given[name] == missing for name in parameters):
+            for name in parameters:
+                given[name] = active.number(PRIVATE, kind.__name__) % (PERIOD - 1) + 1
+            active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
 
-    @functools.wraps(real)
-    def __init__(operator: Any, *args: Any, **named: Any) -> None:  # noqa: N807
-        try:
-            bound = signature.bind(operator, *args, **named)
-            bound.apply_defaults()
-            given = bound.arguments
-            ours = missing == -1 or seeds.get_seed() is not None or active.users_module()
-            if ours and all(given[name] == missing for name in parameters):
-                for name in parameters:
-                    given[name] = active.number(PRIVATE, kind.__name__) % (PERIOD - 1) + 1
-                active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
-            args, named = bound.args[1:], bound.kwargs
-        except TypeError:
-            pass  # MindSpore says what is wrong with the arguments
-        except Exception as error:
-            active.recorder.problem("an operator without a seed", error)
-        real(operator, *args, **named)
-
-    kind.__init__ = __init__
+    with_other_arguments(kind, "an operator without a seed", change)

@@ -5,13 +5,13 @@ Where a transform decides the size of what follows (a random crop), the identity
 batch: there it makes the same draw each time. What a user wrote is left alone.
 """
 
-import functools
 import random
 import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
 from .... import import_hook
+from ....hooking import replace
 from . import augmentations as known
 
 _CONTROL = "augment-off"
@@ -135,11 +135,9 @@ class _Change:
 
     @staticmethod
     def _method(kind: Any, name: str, change: Callable[[Any], Any]) -> None:
-        real = getattr(kind, name)
-        if not hasattr(real, "reprocheck"):
-            replaced = functools.wraps(real)(change(real))
-            replaced.reprocheck = True
-            setattr(kind, name, replaced)
+        if not hasattr(getattr(kind, name), "reprocheck"):
+            replace(kind, name, change)
+            getattr(kind, name).reprocheck = True
 
     def _through(self, what: str) -> Callable[[Any], Any]:
         touched = self.active.touched

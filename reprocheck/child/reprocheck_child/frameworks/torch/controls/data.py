@@ -5,6 +5,7 @@ import inspect
 from typing import Any
 
 from .... import import_hook
+from ....hooking import around, replace
 
 LOADERS = (
     ("torch.utils.data.dataloader", "DataLoader"),
@@ -39,22 +40,23 @@ def _watch(active: Any, name: str, module: Any) -> None:
 
 
 def _constructor(active: Any, loader: Any) -> None:
-    real = loader.__init__
-    signature = inspect.signature(real)
+    signature = inspect.signature(loader.__init__)
 
-    @functools.wraps(real)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        try:
-            bound = signature.bind(self, *args, **kwargs)
-            workers = bound.arguments.get("num_workers", 0)
-            if workers:
-                active.touched("single-worker", _WHAT, _said(workers, bound.arguments))
-                args, kwargs = _without_workers(bound)
-        except TypeError:
-            pass  # the constructor says what is wrong
-        real(self, *args, **kwargs)
+    def without_workers(real: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            try:
+                bound = signature.bind(self, *args, **kwargs)
+                workers = bound.arguments.get("num_workers", 0)
+                if workers:
+                    active.touched("single-worker", _WHAT, _said(workers, bound.arguments))
+                    args, kwargs = _without_workers(bound)
+            except TypeError:
+                pass  # the constructor says what is wrong
+            real(self, *args, **kwargs)
 
-    loader.__init__ = __init__
+        return __init__
+
+    replace(loader, "__init__", without_workers)
 
 
 def _said(workers: Any, arguments: Any) -> Any:
@@ -77,15 +79,13 @@ def _without_workers(bound: Any) -> Any:
 
 def _iteration(active: Any, loader: Any) -> None:
     """A number of workers set on the loader afterwards."""
-    real = loader._get_iterator
 
-    @functools.wraps(real)
-    def _get_iterator(self: Any) -> Any:
-        if self.num_workers:
-            active.touched("single-worker", _WHAT, self.num_workers)
-            for name, value in NEUTRAL.items():
-                if name != "multiprocessing_context" and hasattr(self, name):
-                    object.__setattr__(self, name, value)
-        return real(self)
+    def iterating(self: Any) -> None:
+        if not self.num_workers:
+            return
+        active.touched("single-worker", _WHAT, self.num_workers)
+        for name, value in NEUTRAL.items():
+            if name != "multiprocessing_context" and hasattr(self, name):
+                object.__setattr__(self, name, value)
 
-    loader._get_iterator = _get_iterator
+    around(loader, "_get_iterator", "controls: single-worker", before=iterating)

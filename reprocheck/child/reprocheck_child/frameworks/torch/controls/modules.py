@@ -8,6 +8,7 @@ that cannot be said of is left as it is, and named.
 import re
 from typing import Any, Dict, Tuple
 
+from ....hooking import guarded
 from .dropout import in_place_of
 
 NAMED = re.compile(r"drop_?out|drop_?path|drop_?block|stochastic_?depth", re.I)
@@ -60,27 +61,24 @@ class _Classes:
 
         owner.forward = in_place_of(forward, real)
 
+    @guarded("controls: dropout-off", otherwise=False)
     def identity(self, module: Any, real: Any, args: Any, kwargs: Any) -> bool:
         """Whether the identity may stand for this call.
 
         The first of each class and shape is made, on a copy, to see what it returns.
         """
-        try:
-            name = type(module).__qualname__
-            if len(args) != 1 or kwargs or not isinstance(args[0], self.torch.Tensor):
-                return self._left(name, "it is called with more than one tensor")
-            if next(iter(module.parameters()), None) is not None:
-                return self._left(name, "it has parameters")
-            key = (type(module), args[0].shape, args[0].dtype)
-            if key not in self.safe:
-                self.safe[key] = self._same(module, real, args[0])
-            if not self.safe[key]:
-                return self._left(name, "what it returns is not shaped as what it is given")
-            self.active.touched("dropout-off", name + ".forward")
-            return True
-        except Exception as error:
-            self.active.recorder.problem("controls: dropout-off", error)
-            return False
+        name = type(module).__qualname__
+        if len(args) != 1 or kwargs or not isinstance(args[0], self.torch.Tensor):
+            return self._left(name, "it is called with more than one tensor")
+        if next(iter(module.parameters()), None) is not None:
+            return self._left(name, "it has parameters")
+        key = (type(module), args[0].shape, args[0].dtype)
+        if key not in self.safe:
+            self.safe[key] = self._same(module, real, args[0])
+        if not self.safe[key]:
+            return self._left(name, "what it returns is not shaped as what it is given")
+        self.active.touched("dropout-off", name + ".forward")
+        return True
 
     def _same(self, module: Any, real: Any, value: Any) -> bool:
         with self.torch.no_grad():

@@ -2,11 +2,11 @@
 what scripts set against them later.
 """
 
-import functools
 import sys
 from typing import Any, Callable
 
 from .... import import_hook
+from ....hooking import named_like, replace
 
 
 def guarded(
@@ -16,7 +16,6 @@ def guarded(
     replaced in a trial arm.
     """
 
-    @functools.wraps(real)
     def setter(value: Any, *args: Any, **kwargs: Any) -> Any:
         if value == wanted:
             return real(value, *args, **kwargs)
@@ -26,7 +25,7 @@ def guarded(
         active.conflict(control, what, value, wanted)
         return real(value, *args, **kwargs)
 
-    return setter
+    return named_like(setter, real)  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------ deterministic
@@ -52,7 +51,6 @@ def _algorithms(torch: Any, active: Any) -> None:
     core, what = torch._C, "torch.use_deterministic_algorithms"
     real, fill = core._set_deterministic_algorithms, _filling(torch)
 
-    @functools.wraps(real)
     def set_algorithms(mode: Any, *, warn_only: Any = False) -> Any:
         said, wanted = _said(mode, warn_only), _said(True, False)
         if said == wanted:
@@ -67,7 +65,7 @@ def _algorithms(torch: Any, active: Any) -> None:
 
     real(True, warn_only=False)
     fill(False)
-    core._set_deterministic_algorithms = set_algorithms
+    core._set_deterministic_algorithms = named_like(set_algorithms, real)
     active.touched("deterministic", what, True)
 
 
@@ -89,12 +87,11 @@ def _filling(torch: Any) -> Callable[[bool], None]:
         [core._get_deterministic_fill_uninitialized_memory()],
     )
 
-    @functools.wraps(real)
     def set_fill(mode: Any) -> Any:
         before.clear()
         return real(mode)
 
-    core._set_deterministic_fill_uninitialized_memory = set_fill
+    core._set_deterministic_fill_uninitialized_memory = named_like(set_fill, real)
 
     def fill(restore: bool) -> None:
         if not restore:
@@ -168,12 +165,12 @@ def _between_operators(torch: Any, active: Any) -> None:
         return
     active.touched("single-thread", what, 1, setting=True)
 
-    @functools.wraps(real)
     def set_num_interop_threads(number: Any) -> None:
         if number != 1:
             active.overridden("single-thread", what, number, 1)
 
-    torch.set_num_interop_threads = torch._C.set_num_interop_threads = set_num_interop_threads
+    new = named_like(set_num_interop_threads, real)
+    torch.set_num_interop_threads = torch._C.set_num_interop_threads = new
 
 
 # --------------------------------------------------------------------------------------- no-compile
@@ -184,16 +181,17 @@ def no_compile(torch: Any, active: Any) -> None:
 
     The variable is set before the start; this holds where a script removed it.
     """
-    real = torch.compile
 
-    @functools.wraps(real)
-    def compile(*args: Any, **kwargs: Any) -> Any:
-        active.touched("no-compile", "torch.compile")
-        compiled = real(*args, **kwargs)
-        _still_off(torch, active)
-        return compiled
+    def compiling(real: Any) -> Any:
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            active.touched("no-compile", "torch.compile")
+            compiled = real(*args, **kwargs)
+            _still_off(torch, active)
+            return compiled
 
-    torch.compile = compile
+        return compile
+
+    replace(torch, "compile", compiling)
     import_hook.when_imported("torch._dynamo.config", lambda config: _switch_off(active, config))
 
 

@@ -8,6 +8,7 @@ import functools
 from typing import Any, Callable, Iterator
 
 from .... import import_hook
+from ....hooking import around, replace
 
 _CONTROL = "data-order"
 
@@ -78,28 +79,26 @@ def _guard(active: Any, name: str, change: Callable[[Any], None], module: Any) -
 
 
 def _replace(active: Any, order: Callable[[Any], Iterator[int]], kind: Any) -> None:
-    real = kind.__iter__
-
-    @functools.wraps(real)
     def __iter__(sampler: Any) -> Any:  # noqa: N807
         active.touched(_CONTROL, kind.__name__)
         return order(sampler)
 
-    kind.__iter__ = __iter__
+    replace(kind, "__iter__", lambda real: __iter__)
 
 
 def _not_shuffled(active: Any, attribute: str, kind: Any) -> None:
     """A class that asks an attribute of its own, as its iteration starts, whether to shuffle."""
-    real = kind.__iter__
 
-    @functools.wraps(real)
-    def __iter__(owner: Any) -> Any:  # noqa: N807
-        if not getattr(owner, attribute):
-            return real(owner)
-        active.touched(_CONTROL, kind.__name__)
-        return _unshuffled(real, owner, attribute)
+    def unshuffled(real: Any) -> Any:
+        def __iter__(owner: Any) -> Any:  # noqa: N807
+            if not getattr(owner, attribute):
+                return real(owner)
+            active.touched(_CONTROL, kind.__name__)
+            return _unshuffled(real, owner, attribute)
 
-    kind.__iter__ = __iter__
+        return __iter__
+
+    replace(kind, "__iter__", unshuffled)
 
 
 def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Iterator[Any]:
@@ -119,36 +118,31 @@ def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Itera
 
 def _split(active: Any, module: Any) -> None:
     """`random_split`, which draws once which sample goes where."""
-    real = getattr(module, "random_split", None)
-    if real is None or hasattr(real, "__wrapped__"):
+    if hasattr(getattr(module, "random_split", None), "__wrapped__"):
         return
 
-    @functools.wraps(real)
-    def random_split(*args: Any, **kwargs: Any) -> Any:
-        parts, start = real(*args, **kwargs), 0
-        active.touched(_CONTROL, "random_split")
-        for part in parts:
-            length = len(part.indices)
-            part.indices = list(range(start, start + length))
-            start += length
-        return parts
+    def in_turn(real: Any) -> Any:
+        def random_split(*args: Any, **kwargs: Any) -> Any:
+            parts, start = real(*args, **kwargs), 0
+            active.touched(_CONTROL, "random_split")
+            for part in parts:
+                length = len(part.indices)
+                part.indices = list(range(start, start + length))
+                start += length
+            return parts
 
-    module.random_split = random_split
+        return random_split
+
+    replace(module, "random_split", in_turn)
 
 
 def _loaders(active: Any, kind: Any) -> None:
     """Say of each loader whose order the control cannot fix, that it cannot."""
-    real = kind.__init__
 
-    @functools.wraps(real)
-    def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        real(loader, *args, **kwargs)
-        try:
-            _say(active, loader)
-        except Exception as error:
-            active.recorder.problem("controls: data-order", error)
+    def made(_: None, loader: Any, *args: Any, **kwargs: Any) -> None:
+        _say(active, loader)
 
-    kind.__init__ = __init__
+    around(kind, "__init__", "controls: data-order", after=made)
 
 
 def _say(active: Any, loader: Any) -> None:

@@ -1,0 +1,31 @@
+"""Classes of MindSpore that are made with other arguments than the script gives them."""
+
+import inspect
+from typing import Any, Callable, Dict
+
+from ....hooking import guarded, replace
+
+
+def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]], None]) -> None:
+    """Let `change` alter the arguments of each object of a class by name, defaults included, before
+    it is made.
+    """
+    real = kind.__init__
+    # the initialiser of a primitive stands behind a decorator that takes whatever it is given
+    signature = inspect.signature(getattr(real, "decorated_func", real))
+
+    def making(real: Any) -> Any:
+        def __init__(made: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+            try:
+                bound = signature.bind(made, *args, **named)
+            except TypeError:
+                return real(made, *args, **named)  # MindSpore says what is wrong with them
+            with guarded(what):
+                bound.apply_defaults()
+                change(bound.arguments)
+                args, named = bound.args[1:], bound.kwargs
+            return real(made, *args, **named)
+
+        return __init__
+
+    replace(kind, "__init__", making)

@@ -1,0 +1,207 @@
+"""The one way into a framework: functions put in the place of others, and errors of the recorder
+kept from the script.
+
+What the user's own function raises passes through untouched; what the recorder raises becomes a
+`problem` in the trace, and the script goes on.
+
+- `guarded` stands around what the recorder does for itself.
+- `around` calls it before or after a function of a framework.
+- `replace` is for what `around` cannot say: other arguments, another result, no call at all.
+- `install` runs the hooks of a framework and says what became of each.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import events
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Callable, ParamSpec
+
+    P = ParamSpec("P")
+
+_ANNOTATIONS = "__annotate__" if sys.version_info >= (3, 14) else "__annotations__"
+"""Python 3.14 evaluates annotations only when they are asked for; they may name what is not there
+yet.
+"""
+_NAMED = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__", _ANNOTATIONS)
+
+
+# ------------------------------------------------------------------------------------------- errors
+
+
+class guarded:  # noqa: N801
+    """`with guarded("what")`, or `@guarded("what")` on a function: an error in there is a problem
+    of the recorder's and goes no further. The function then returns `otherwise`.
+
+    `what` says in the trace where that was: "before an update".
+    """
+
+    __slots__ = ("otherwise", "what")
+
+    def __init__(self, what: str, otherwise: Any = None) -> None:
+        self.what = what
+        self.otherwise = otherwise
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        problem(self.what, error)
+        return True
+
+    def __call__(self, function: Callable[P, Any]) -> Callable[P, Any]:
+        what, otherwise = self.what, self.otherwise
+
+        def run(*args: P.args, **named: P.kwargs) -> Any:
+            try:
+                return function(*args, **named)
+            except Exception as error:
+                problem(what, error)
+                return otherwise
+
+        hooked: Callable[P, Any] = named_like(run, function)
+        return hooked
+
+
+def problem(what: str, error: Exception) -> None:
+    """Note an error of the recorder's in the trace."""
+    if events.CURRENT is not None:
+        events.CURRENT.problem(what, error)
+
+
+def install(framework: Any, steps: Mapping[str, Callable[[], object]]) -> dict[str, str]:
+    """Run the steps that put the hooks of a framework in place; one that this version lacks leaves
+    the others be.
+
+    Returns for each `"ok"`, or why it is not there.
+    """
+    return {name: attempt(framework, step) for name, step in steps.items()}
+
+
+def attempt(framework: Any, step: Callable[[], object]) -> str:
+    """Run one step; returns `"ok"`, or why it is not there."""
+    try:
+        step()
+    except Exception as error:
+        version = getattr(framework, "__version__", "?")
+        return "not available in %s %s: %r" % (framework.__name__, version, error)
+    return "ok"
+
+
+# ---------------------------------------------------------------------------------------- functions
+
+
+class Builtin:
+    """Stands for a function written in C: held in a class, it is not bound to instances, as a
+    function written in Python would be.
+    """
+
+    def __repr__(self) -> str:
+        return "<built-in function %s>" % self.__name__  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> str:
+        """Pickled and copied by name, as functions are."""
+        return str(self.__qualname__)  # type: ignore[attr-defined]
+
+
+def like(wrapper: Any, real: Any) -> Any:
+    """`wrapper` as it stands in the place of `real`: with its names, documentation, attributes and
+    signature, and unbound where that is.
+    """
+    if isinstance(real, (type(len), Builtin)):
+        wrapper = type(
+            "builtin_function_or_method", (Builtin,), {"__call__": staticmethod(wrapper)}
+        )()
+    return named_like(wrapper, real)
+
+
+def named_like(wrapper: Any, real: Any) -> Any:
+    """`wrapper` with all that `functools.wraps` gives it, which Python loads only for some
+    scripts.
+    """
+    for name in _NAMED:
+        try:
+            setattr(wrapper, name, getattr(real, name))
+        except (AttributeError, TypeError):
+            pass
+    wrapper.__dict__.update(getattr(real, "__dict__", {}))
+    wrapper.__wrapped__ = real
+    return wrapper
+
+
+def replace(owner: Any, name: str, make: Any, also: Iterable[Any] = ()) -> bool:
+    """Put `make(real)` in the place of `owner.name`, where there is one; returns whether there is.
+
+    `also`: other modules in which the same function is known under this name. Those that hold
+    something else, or are None, are left alone.
+    """
+    real = getattr(owner, name, None)
+    if real is None:
+        return False
+    new = like(make(real), real)
+    for module in also:
+        if getattr(module, name, None) == real:
+            setattr(module, name, new)
+    setattr(owner, name, new)
+    return True
+
+
+def around(
+    owner: Any,
+    name: str,
+    what: str,
+    *,
+    before: Callable[..., Any] | None = None,
+    after: Callable[..., Any] | None = None,
+    also: Iterable[Any] = (),
+) -> None:
+    """Call `before` with what `owner.name` is given, and `after` with what it returned and was
+    given. Both are guarded by `what`.
+
+    `before` may return a function: it is called with what the real one returned. Raises
+    AttributeError where `owner` has no such function.
+    """
+
+    def make(real: Any) -> Callable[..., Any]:
+        if before is not None:
+            real = _with_before(real, before, what)
+        return real if after is None else _with_after(real, after, what)
+
+    if not replace(owner, name, make, also):
+        raise AttributeError("%r has no %s" % (owner, name))
+
+
+def _with_before(real: Any, before: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def hooked(*args: Any, **named: Any) -> Any:
+        then = None
+        try:
+            then = before(*args, **named)
+        except Exception as error:
+            problem(what, error)
+        returned = real(*args, **named)
+        if then is not None:
+            try:
+                then(returned)
+            except Exception as error:
+                problem(what, error)
+        return returned
+
+    return hooked
+
+
+def _with_after(real: Any, after: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def hooked(*args: Any, **named: Any) -> Any:
+        returned = real(*args, **named)
+        try:
+            after(returned, *args, **named)
+        except Exception as error:
+            problem(what, error)
+        return returned
+
+    return hooked
