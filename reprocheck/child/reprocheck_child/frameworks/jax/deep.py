@@ -210,7 +210,7 @@ class Watcher:
                         **self._origin(evaluation, name, buffer),
                     )
         if evaluation.batch:
-            moved = {
+            moved: Dict[str, Any] = {
                 key: {**used(evaluation.made).get(key, {}), **evaluation.drawn.get(key, {})}
                 for key in ("g", "g2")
             }
@@ -222,7 +222,8 @@ class Watcher:
                 **moved,
             )
         if evaluation.keys or evaluation.results:
-            self.deep.seen("call", evaluation.name, out=evaluation.results, **evaluation.keys)
+            keys: Dict[str, Any] = {**evaluation.keys}
+            self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
 
     def _origin(self, evaluation: Evaluation, name: str, buffer: bool) -> Dict[str, Any]:
         """Where a weight was made, and the generators that it can be made from: the keys made so
@@ -340,7 +341,7 @@ class Watcher:
         for name, leaf in given:
             if self.prints.is_array(leaf) and self.keys.is_key(leaf, name):
                 keys.append(leaf)
-            elif self.prints.is_array(leaf) and getattr(leaf, "ndim", 0):
+            elif self.prints.is_array(leaf) and bool(getattr(leaf, "ndim", 0)):
                 evaluation.batch.append([name, self.prints.of(leaf)])
                 rows = self.prints.rows(leaf)
                 evaluation.rows += [rows] if rows is not None else []

@@ -246,7 +246,7 @@ class Defaults:
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and self.deep._user_file(file):
                 held = list(vars(module).values())
-                shared = random._inst  # type: ignore[attr-defined]
+                shared = random._inst
                 if any(one is random or getattr(one, "__self__", None) is shared for one in held):
                     return True
         return False

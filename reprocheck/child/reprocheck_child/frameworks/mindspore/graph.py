@@ -102,6 +102,7 @@ class Reader:
         attributes of its owner.
         """
         function = getattr(function, "__func__", function)
+        inner: Any
         for inner in (function, getattr(function, "__wrapped__", None)):
             code = getattr(inner, "__code__", None)
             if code is None:

@@ -196,7 +196,7 @@ class Watcher:
         """A `tf.function` of the script's is called from outside of all others: what it is given is
         a batch where no loader made one.
         """
-        python = getattr(function, "python_function", None)
+        python: Any = getattr(function, "python_function", None)
         code = getattr(python, "__code__", None)
         if (
             self.deep.loaders
@@ -251,11 +251,11 @@ class Watcher:
                 **({"l": line} if line else {}),
             )
         for name, state in zip(names, states):
-            now, before = state.tobytes(), self.known.get(name)
+            now, known = state.tobytes(), self.known.get(name)
             self.known[name] = now
-            if before is not None and before != now:
+            if known is not None and known != now:
                 private = self.private[name]
-                self._call(private.place, private.kind, name, before, now, **private.made)
+                self._call(private.place, private.kind, name, known, now, **private.made)
 
     def _call(
         self, place: str, kind: str, generator: str, before: bytes, after: bytes, **made: Any

@@ -168,7 +168,7 @@ class Facts:
         """Gradients of weights, the last first: nearer to the order of the backward pass, which
         hands out all at once.
         """
-        keys = {} if index is None else {"o": index}
+        keys: Dict[str, Any] = {} if index is None else {"o": index}
         for weight, gradient in reversed(list(zip(weights, gradients))):
             if gradient is not None:
                 self.deep.seen(
@@ -180,7 +180,7 @@ class Facts:
 
     def updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
         """Weights and states of an optimizer after an update."""
-        keys = {} if index is None else {"o": index}
+        keys: Dict[str, Any] = {} if index is None else {"o": index}
         for name, value in named:
             found = self.prints.of(value)
             self.deep.seen("update", name, out=[["", found]], **keys)
@@ -199,7 +199,8 @@ class Facts:
         """A batch that a loader has handed out, or that was given."""
         samples = self.prints.samples(batch)
         found = self.prints.leaves(batch)
-        self.deep.seen("batch", place, out=found, **({} if samples is None else {"n": samples}))
+        keys: Dict[str, Any] = {} if samples is None else {"n": samples}
+        self.deep.seen("batch", place, out=found, **keys)
 
 
 def has_value(weight: Any) -> bool:

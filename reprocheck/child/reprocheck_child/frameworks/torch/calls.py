@@ -143,7 +143,7 @@ class Calls:
         outputs.
         """
         keys: Dict[str, Any] = {"bw": True, "node": name, "k": "autograd.Function"}
-        code = getattr(function.backward, "__code__", None)
+        code: Any = getattr(function.backward, "__code__", None)
         file = "" if code is None else self.deep._user_file(code.co_filename)
         origin = self.origins.get(number)
         if file:
@@ -221,7 +221,7 @@ class Calls:
         """The script's line that an operator runs for, "" where there is none; None where the
         recorder itself called it.
         """
-        frame = sys._getframe(4)
+        frame: Any = sys._getframe(4)
         owners = self.owners
         while frame is not None:
             code = frame.f_code

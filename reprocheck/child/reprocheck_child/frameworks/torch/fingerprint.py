@@ -251,19 +251,21 @@ class Fingerprints:
                 )
             return whole
 
-        if all(isinstance(part, dict) for part in reads):
+        known = [part for part in reads if isinstance(part, dict)]
+        if len(known) == len(reads):
             self.sketches.finish()
-            return join(reads)
+            return join(known)
 
         def read(wait: bool) -> Optional[Fingerprint]:
+            arrived: List[Fingerprint] = []
             for index, part in enumerate(reads):
-                if not isinstance(part, dict):
-                    found = part(wait)
-                    if found is None:
-                        return None
-                    reads[index] = found
+                found = part if isinstance(part, dict) else part(wait)
+                if found is None:
+                    return None
+                reads[index] = found
+                arrived.append(found)
             self.finish()
-            return join(reads)
+            return join(arrived)
 
         return read
 
@@ -313,7 +315,8 @@ class Fingerprints:
         def read(wait: bool) -> Optional[Fingerprint]:
             numbers = fetch(wait)
             if numbers is not None and not found["h"]:
-                found["h"] = WordSums.text(*numbers[:2].tolist(), size)
+                first, second = numbers[:2].tolist()
+                found["h"] = WordSums.text(first, second, size)
                 if flat_known:
                     end = 2 + sketch.SIZE // 2
                     found["k"] = sketch.text(

@@ -109,7 +109,7 @@ class _Adapter:
                 return returned
 
         variable._execution_engine = Engine()
-        return [Engine.run_backward, Engine.__getattr__, self.on_backward.__func__]
+        return [Engine.run_backward, Engine.__getattr__, self.on_backward]
 
     def on_backward(self, tensors: Any, args: Any, kwargs: Any) -> None:
         """A backward pass is about to start from `tensors`."""
@@ -197,10 +197,10 @@ class _Adapter:
 
         module.Optimizer.__init__ = __init__
         return [
-            self.before_step.__func__,
-            self.after_step.__func__,
+            self.before_step,
+            self.after_step,
             __init__,
-            self.register.__func__,
+            self.register,
         ]
 
     def register(self, optimizer: Any) -> int:
@@ -280,7 +280,7 @@ class _Adapter:
 
         adapter = self
 
-        def __init_subclass__(owner: Any, **kwargs: Any) -> None:  # noqa: N807
+        def __init_subclass__(owner: Any, /, **kwargs: Any) -> None:  # noqa: N807
             super(GradScaler, owner).__init_subclass__(**kwargs)
             adapter.wrap_scaler(owner)
 
@@ -289,7 +289,7 @@ class _Adapter:
             self.wrap_scaler(owner)
             owners += owner.__subclasses__()
         GradScaler.__init_subclass__ = classmethod(__init_subclass__)
-        return [self.values.remember_unscaled.__func__]
+        return [self.values.remember_unscaled]
 
     def wrap_scaler(self, owner: Any) -> None:
         """Make a scaler class remember what it scaled, and report steps that it skips."""
@@ -348,10 +348,13 @@ def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
     """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves,
     without importing it (1.6 s).
     """
+    functions = [getattr(function, "__func__", function) for function in functions]
     for function in functions:
         function._torchdynamo_disable = True
         function._torchdynamo_disable_msg = "recorder"
-    from torch._C._dynamo import eval_frame
+    from torch._C import _dynamo
+
+    eval_frame: Any = _dynamo.eval_frame
 
     for function in functions:
         if hasattr(eval_frame, "set_code_exec_strategy"):

@@ -56,8 +56,8 @@ class Modules:
         """
         deep.module_path = self.path
 
-    def watch(self) -> List[Any]:
-        """Wrap `Module.__call__`; returns the functions that compilers must leave alone."""
+    def watch(self) -> None:
+        """Wrap `Module.__call__`."""
         base, enter, leave = self.torch.nn.Module, self.enter, self.leave
         real = base.__call__
 
@@ -77,7 +77,6 @@ class Modules:
         sharded = torch_sharded.Sharded(self.deep, self.names, self.gradients)
         for name in _SHARDING:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
-        return [__call__, enter.__func__, leave.__func__]
 
     def path(self) -> str:
         """Path of the module whose forward runs in this thread, "" outside of all."""

@@ -296,7 +296,7 @@ def _mode_class(torch: Any, operators: Operators) -> Any:
     """The dispatch mode. Made here: its base class is torch's."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Recording(TorchDispatchMode):
+    class Recording(TorchDispatchMode):  # type: ignore[misc]
         """Hands each operator to `operators` before and after it runs."""
 
         supports_higher_order_operators = True

@@ -24,7 +24,12 @@ class _Indexed:
         raise IndexError
 
 
-_POSITIONS = (type(iter([])), type(iter(())), type(iter(range(0))), type(iter(_Indexed())))
+_POSITIONS: Tuple[type, ...] = (
+    type(iter([])),
+    type(iter(())),
+    type(iter(range(0))),
+    type(iter(_Indexed())),
+)
 _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertools.chain, tuple)
 
 
@@ -69,7 +74,7 @@ def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
         below: List[Any] = []
         for one in level:
             if isinstance(one, _POSITIONS):
-                parts = one.__reduce__()
+                parts: Any = one.__reduce__()
                 if len(parts) > 2 and parts[1]:
                     yield parts[1][0], parts[2]
             for held in _held(one):

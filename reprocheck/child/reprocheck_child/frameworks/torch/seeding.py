@@ -40,9 +40,6 @@ def seed_torch(setter: Setter, torch: Any) -> None:
 
 def seed_npu(setter: Setter, torch_npu: Any) -> None:
     """What `seed_all` does for it."""
-    for name in ("manual_seed", "manual_seed_all"):
-        setter.call(
-            "torch_npu.npu.%s(%d)" % (name, setter.seed),
-            lambda name=name: getattr(torch_npu.npu, name),
-            setter.seed,
-        )
+    seed, npu = setter.seed, torch_npu.npu
+    setter.call("torch_npu.npu.manual_seed(%d)" % seed, lambda: npu.manual_seed, seed)
+    setter.call("torch_npu.npu.manual_seed_all(%d)" % seed, lambda: npu.manual_seed_all, seed)

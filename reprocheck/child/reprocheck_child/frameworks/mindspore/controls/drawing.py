@@ -5,7 +5,7 @@ It is read from what a function holds and names, and nothing is called.
 """
 
 import sys
-from typing import Any, Iterator
+from typing import Any, Iterator, Set
 
 from .augment import CHOICES, IDENTITY, MASKS, SIZED
 
@@ -28,7 +28,8 @@ def draws(*given: Any) -> bool:
         vars(sys.modules[module])[name] for module, name in GENERATORS if module in sys.modules
     )
     modules = [sys.modules[name] for name in ("random", "numpy.random") if name in sys.modules]
-    waiting, seen = [(one, 0) for one in given], set()
+    waiting = [(one, 0) for one in given]
+    seen: Set[int] = set()
     while waiting and len(seen) < MOST:
         value, depth = waiting.pop(0)
         if id(value) in seen:

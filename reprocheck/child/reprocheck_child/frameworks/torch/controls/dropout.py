@@ -159,7 +159,7 @@ class _Off:
 
     def _as_builtin(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
         """Let TorchScript take a wrapper for the operator that it calls."""
-        table = getattr(self.torch.jit, "_builtins", None)
+        table: Any = getattr(self.torch.jit, "_builtins", None)
         if getattr(table, "_builtin_table", None) is not None:
             table._builtin_table[id(function)] = "aten::" + name
         elif hasattr(table, "_builtin_ops"):  # the table is made of it at the first use

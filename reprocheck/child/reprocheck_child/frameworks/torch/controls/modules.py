@@ -22,7 +22,7 @@ def hand_written_dropout(torch: Any, active: Any) -> None:
     def named(owner: Any) -> bool:
         return bool(NAMED.search(owner.__name__)) and not _NOT_DROPPED.search(owner.__name__)
 
-    def __init_subclass__(owner: Any, **kwargs: Any) -> None:  # noqa: N807
+    def __init_subclass__(owner: Any, /, **kwargs: Any) -> None:  # noqa: N807
         super(module, owner).__init_subclass__(**kwargs)
         if named(owner):
             wrap(owner)

@@ -25,7 +25,7 @@ def guarded(
         active.conflict(control, what, value, wanted)
         return real(value, *args, **kwargs)
 
-    return named_like(setter, real)  # type: ignore[no-any-return]
+    return named_like(setter, real)
 
 
 # ------------------------------------------------------------------------------------ deterministic
@@ -205,7 +205,7 @@ def _switch_off(active: Any, config: Any) -> None:
 
 def _still_off(torch: Any, active: Any) -> None:
     """Whether the script has switched the compiler on again by itself."""
-    config = sys.modules.get("torch._dynamo.config")
+    config: Any = sys.modules.get("torch._dynamo.config")
     if config is None or getattr(config, "disable", True):
         return
     if active.override:

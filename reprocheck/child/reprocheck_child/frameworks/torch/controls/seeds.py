@@ -100,7 +100,7 @@ def _responsible(active: Any) -> Optional[str]:
     if "private-rng" in active.names:
         return "private-rng"
     depth = 2
-    frame = sys._getframe(depth)
+    frame: Any = sys._getframe(depth)
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in (
         "torch",
         "torch_npu",
