@@ -116,8 +116,8 @@ def _drawn(check: Check) -> Path:
 
 
 def failure(check: Check) -> str:
-    """What a test says of a check that did not pass: verdict and reason, where the runs part, the
-    first cause with its fix, or the log.
+    """What a test says of a check that did not pass: verdict and reason, where the runs diverge,
+    the first cause with its fix, or the log.
     """
     from reprocheck.report import text, why, words
 

@@ -160,14 +160,14 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     command = next((word for word in words if word in overview.COMMANDS), "")
     if not command and _names_a_training(words):
         return UsageError(
-            "There is no command between `reprocheck` and what it is to run.",
+            "The command is missing.",
             f"Did you mean `{_as_run(words)}`?",
         )
     if not command and (meant := get_close_matches(next(iter(words), ""), overview.COMMANDS, n=1)):
         return UsageError(message, f"Did you mean `reprocheck {meant[0]}`?")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
     if command in OF_RUNS and "no such option" in message.lower():
-        fix += " Options of the script stand after the script."
+        fix += " Options of the script go after the script."
     return UsageError(message, fix)
 
 

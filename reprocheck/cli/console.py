@@ -77,7 +77,7 @@ class Console:
         """
         self._stage(f"level {level}, ", of=2)
         if level == "module":
-            aim = f" at level {level}" if title == "REPRODUCIBLE" else ", to see where they part"
+            aim = f" at level {level}" if title == "REPRODUCIBLE" else ", to see where they diverge"
             self.remark(f"{title}: recording two runs again{aim}", style="bold")
         else:
             self._detail(

@@ -13,7 +13,7 @@ from reprocheck.errors import ReprocheckError
 
 SCRIPTS = {
     "clean.py": ("Every random draw of this training is seeded.", 0),
-    "unseeded.py": ("The same training; its batches come from a generator without a seed.", 1),
+    "unseeded.py": ("The same training with an unseeded generator for its batches.", 1),
 }
 
 
@@ -37,11 +37,11 @@ def demo(flags: dict[str, object]) -> int:
             as_expected &= perform({"script": name}, held, console, shown_from=here) == expected
     if not as_expected:
         raise ReprocheckError(
-            "The demo did not come to the expected verdicts.",
+            "The demo did not give the expected verdicts.",
             f"Please report it, with the folder {folder}.",
         )
     console.heading(
-        "Both scripts were run twice, as they are; the reports have the curves of both runs. Now"
+        "Each script ran twice, unmodified; the reports show the curves of both runs. Now"
         " your own:",
         "reprocheck run train.py",
     )

@@ -90,7 +90,7 @@ def destination(format: str | None, output: str | None) -> Destination | None:
         format = SUFFIXES.get(file.suffix.lower()) if file else None
         if format is None:
             raise UsageError(
-                f"-o {output} does not say which report is meant.",
+                f"-o {output} does not name a report format.",
                 f"Add --format {'|'.join(NAMES)}.",
             )
     _known(format)

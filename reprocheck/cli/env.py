@@ -85,7 +85,7 @@ def env(
     names = controls.ordered([*held.controls, *(["hash-seed"] if "seed" in held.controls else [])])
     if not names:
         raise UsageError(
-            "env needs a control.", "Say which: `reprocheck env --seed 0 --deterministic`."
+            "env needs a control.", "Name one: `reprocheck env --seed 0 --deterministic`."
         )
     text = (
         "\n".join(lines(map(controls.control, names), held.seed, SHELLS[shell], os.environ)) + "\n"

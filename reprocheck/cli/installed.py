@@ -34,7 +34,7 @@ def warn() -> None:
     names = " ".join(found)
     stream.labelled(
         "note:",
-        f"{names} has put its files into this package, too, and its command has the same name.",
+        f"{names} overwrites files of this package and has a command of the same name.",
         "bold yellow",
     )
     stream.labelled(

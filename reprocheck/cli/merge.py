@@ -30,7 +30,7 @@ def merge(
     """
     if output is None:
         raise UsageError(
-            "Where to write the run is not said.",
+            "The output is missing.",
             f"reprocheck merge {' '.join(map(str, nodes))} -o run.zip",
         )
     from reprocheck.cli import summary

@@ -8,14 +8,14 @@ from __future__ import annotations
 from reprocheck._version import __version__
 
 COMMANDS = {
-    "run": "Run a training script and say whether it is reproducible.",
-    "explain": "Find and confirm the cause of a difference, and say how to mend it.",
+    "run": "Run a training script twice and report whether it is reproducible.",
+    "explain": "Find and confirm the cause of a difference, and how to fix it.",
     "record": "Record one run, to compare it with a run from elsewhere.",
     "compare": "Compare two recordings, or the script with another commit.",
     "merge": "Join what each machine of a run recorded into one recording.",
     "report": "Draw the reports of a recorded check again, without running.",
     "scan": "Find what can make runs differ, in source code, without running it.",
-    "rules": "Print the causes of differences: how each shows, and how to fix it.",
+    "rules": "Print the known causes of differences, and how to fix each.",
     "env": "Print the environment variables of controls, for a shell or a job.",
     "config": "Print each setting and where its value comes from.",
     "demo": "Check two small trainings, one clean and one not.",
@@ -24,7 +24,7 @@ OPTIONS = {
     "--version": "Print the version.",
     "--install-completion": "Install completion for this shell.",
     "--show-completion": "Print the completion script.",
-    "-h, --help": "Print this text; `reprocheck COMMAND --help` says more.",
+    "-h, --help": "Print this text; see also `reprocheck COMMAND --help`.",
 }
 EXAMPLES = (
     "reprocheck run train.py --epochs 1",
@@ -50,7 +50,7 @@ def help_text() -> str:
         [
             "Usage: reprocheck [OPTIONS] COMMAND [ARGS]...",
             "",
-            "  Runs a training script twice, as it is, and says whether the runs agree:",
+            "  Runs a training script twice, unmodified, and reports whether the runs agree:",
             "  verdict, loss curves, first difference.",
             "",
             "Commands:",

@@ -78,7 +78,7 @@ def scan(
     diff: Annotated[
         bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")
     ] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended safely.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="With --fix: also over changes that are not committed.")
     ] = False,
@@ -256,9 +256,9 @@ def _mend(result: Result, *, force: bool) -> bool:
     write(changed)
     err: Stream = standard_error()
     for path in sorted(changed):
-        err.paragraph(f"mended {shown(path)}")
+        err.paragraph(f"fixed {shown(path)}")
     if not changed:
-        err.paragraph("Nothing here can be mended by itself.")
+        err.paragraph("Nothing here can be fixed automatically.")
     return bool(changed)
 
 

@@ -1,5 +1,5 @@
-"""The ladder of a check: where the two runs that were recorded again first part, rank by rank, rung
-by rung.
+"""The ladder of a check: where the two runs that were recorded again first diverge, rank by rank,
+rung by rung.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class FileChanges:
     under way.
 
     folders     those that are new
-    unseen      of all these, what no process of the run was seen to write: somebody else did, or a
-                program that is not Python
+    unseen      of all these, what no process of the run was seen to write: another program did, or
+                a program that is not Python
     elsewhere   files outside of the working directory that the run wrote and left, whole paths,
                 masked
     made        those of them where nothing stood before

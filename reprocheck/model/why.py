@@ -1,4 +1,4 @@
-"""Where the runs first part, and why: the ladder and the causes."""
+"""Where the runs first diverge, and why: the ladder and the causes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ladder:
-    """Where the runs first part.
+    """Where the runs first diverge.
 
     `rungs` holds all of RUNGS in their order; `first` is the one that differs first, None if none
     does.

@@ -15,6 +15,6 @@ from __future__ import annotations
 
 from reprocheck.report.document import to_json
 from reprocheck.report.formats import FORMATS, Format, warm_up, write
-from reprocheck.report.words import next_command
+from reprocheck.report.next_step import next_command
 
 __all__ = ["FORMATS", "Format", "next_command", "to_json", "warm_up", "write"]

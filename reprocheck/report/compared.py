@@ -103,7 +103,7 @@ def statement(check: Check) -> str:
     """What the sample says: of two recordings, how often each was run."""
     said = " ".join(noise(check))
     unknown = (
-        "Each side is one run: how much runs of one side differ among themselves is not known."
+        "Each side is one run: how much its runs differ from each other is not known."
         " `--runs 3` when recording shows it."
     )
     return said or unknown
@@ -113,13 +113,13 @@ def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     if not check.between or not check.between.noise:
         words = check.record.compared[0].entry_point.words
-        said = "Record each side several times, to know the noise from run to run:"
+        said = "Record each side several times to measure its own noise:"
         return said, line(
             shlex.join(["reprocheck", "record", "--runs", "3", "-o", "run.zip", *words])
         )
     if check.causes:
         return (
-            "See what the cause means, and other ways to repair it:",
+            "Read what the cause means and how else to fix it:",
             f"reprocheck rules {line(check.causes[0].code)}",
         )
     return "See the reports of both sides drawn again:", "reprocheck report reports/latest"

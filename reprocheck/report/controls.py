@@ -38,6 +38,9 @@ def does(name: str) -> str:
     return next((found.does for found in controls.table() if found.name == name), "")
 
 
+_NO_SEARCH = Search(tried=())
+
+
 # -------------------------------------------------------------------------------------- what was on
 
 
@@ -45,12 +48,17 @@ def touches(check: Check) -> tuple[Touch, ...]:
     """What the controls did in run 1; under the smallest set, where none was on."""
     if check.record.controls and check.runs:
         return check.runs[0].controls.touches
-    return check.search.touches if check.search else ()
+    return _search(check).touches
 
 
 def overrides(check: Check) -> tuple[Override, ...]:
     """Values of the user's that controls replaced in arms of the search."""
-    return check.search.overrides if check.search else ()
+    return _search(check).overrides
+
+
+def _search(check: Check) -> Search:
+    """The search; one that tried nothing where none was made."""
+    return check.search or _NO_SEARCH
 
 
 def conflicts(check: Check) -> tuple[Conflict, ...]:
@@ -61,16 +69,16 @@ def conflicts(check: Check) -> tuple[Conflict, ...]:
 def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
     """Controls that could not act, and why, each once."""
     own = [one for run in check.runs for one in run.controls.unavailable]
-    return tuple(dict.fromkeys((*own, *(check.search.unavailable if check.search else ()))))
+    return tuple(dict.fromkeys((*own, *_search(check).unavailable)))
 
 
 def conflict_sentence(conflict: Conflict) -> str:
     """What stands against a control."""
     where = f" ({origin(conflict.source)})" if conflict.source else ""
     return (
-        f"The control `{line(conflict.control)}` wants {line(conflict.what)} to be"
-        f" {value(conflict.wanted)}; the script sets it to {value(conflict.value)}{where}, and that"
-        " stood."
+        f"The control `{line(conflict.control)}` sets {line(conflict.what)} to"
+        f" {value(conflict.wanted)}; the script sets it to {value(conflict.value)}{where}, and the"
+        " script's value was kept."
     )
 
 
@@ -84,7 +92,7 @@ def acted(check: Check, name: str) -> str:
     found = [touch for touch in touches(check) if touch.control == name]
     said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
     more = [f"{len(found) - 4} more"] if len(found) > 4 else []
-    return ", ".join([*said, *more]) or "touched nothing that was recorded"
+    return ", ".join([*said, *more]) or "changed nothing that was recorded"
 
 
 def _times(number: int) -> str:
@@ -111,11 +119,9 @@ def outcome(tried: Tried) -> str:
 
 def arm(tried: Tried) -> str:
     """What an arm was made under."""
-    return (
-        f"{names(tried.controls)}, patched".removeprefix("as it is, ")
-        if tried.patched
-        else names(tried.controls)
-    )
+    if not tried.patched:
+        return names(tried.controls)
+    return f"{names(tried.controls)}, patched".removeprefix("as it is, ")
 
 
 def cost(search: Search) -> str:
@@ -128,7 +134,7 @@ def cost(search: Search) -> str:
         return f"{under} a step takes {search.cost:.2f} times as long as without."
     return (
         f"{under} a whole run takes {search.cost:.2f} times as long as without; its steps are too"
-        " short to be measured by themselves."
+        " short to be measured one by one."
     )
 
 
@@ -156,14 +162,12 @@ def checked(search: Search) -> str:
 
 def summary(check: Check) -> list[str]:
     """Plain lines: controls that were on, what the search found, and how sure that is."""
-    found = [f"controls: {names(check.record.controls)}"] if check.record.controls else []
-    found += [line(conflict_sentence(one)) for one in conflicts(check)]
+    found = [line(conflict_sentence(one)) for one in conflicts(check)]
+    if check.record.controls:
+        found.insert(0, f"controls: {names(check.record.controls)}")
     if check.search:
-        found += [
-            f"search: {line(check.search.sentence)}",
-            *([line(check.search.confidence)] if check.search.confidence else []),
-        ]
-        found += [line(cost(check.search))] if cost(check.search) else []
+        found.append(f"search: {line(check.search.sentence)}")
+        found += filter(None, (line(check.search.confidence), line(cost(check.search))))
     return found
 
 
@@ -174,7 +178,7 @@ def document(check: Check) -> dict[str, object] | None:
     """The part `controls` of report.json; None where no control was on and none was tried."""
     if not any_shown(check):
         return None
-    search = check.search
+    search = _search(check)
     return {
         "on": check.record.controls,
         "touched": [_touch(one) for one in touches(check)],
@@ -199,14 +203,14 @@ def document(check: Check) -> dict[str, object] | None:
             for one in conflicts(check)
         ],
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
-        "tried": [_tried(one) for one in search.tried] if search else [],
-        "smallest": search.smallest if search else (),
-        "sentence": search.sentence if search else "",
-        "confidence": search.confidence if search else "",
-        "fix": search.fix if search else "",
-        "patch": search.patch if search else "",
-        "cost": search.cost if search else None,
-        "cost_of": search.cost_of if search else "",
+        "tried": [_tried(one) for one in search.tried],
+        "smallest": search.smallest,
+        "sentence": search.sentence,
+        "confidence": search.confidence,
+        "fix": search.fix,
+        "patch": search.patch,
+        "cost": search.cost,
+        "cost_of": search.cost_of,
     }
 
 

@@ -20,8 +20,8 @@ CHANGES = (
     (
         "unseen",
         (
-            "Of these, no process of run {number} was seen to write {files}: somebody else did, or"
-            " a program that cannot be watched."
+            "Of these, no process of run {number} was seen to write {files}: another program did,"
+            " or a program that cannot be watched."
         ),
     ),
 )
@@ -108,6 +108,6 @@ def _after(after: FilesAfter) -> Iterator[str]:
         )
     if after.others:
         kept = f" As they were before: `{after.before}` of the report folder." if after.kept else ""
-        yield f"Left as somebody else changed them: {named(after.others)}.{kept}"
+        yield f"Changed by another program, and left so: {named(after.others)}.{kept}"
     if after.lost:
         yield f"Could not be put back: {named(after.lost)}."

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.report import about, compared, controls, files, repair, static, tables, why, words
+from reprocheck.report.next_step import next_command
 from reprocheck.report.tables import Table
 from reprocheck.report.text import line, tail
 
@@ -99,7 +100,7 @@ def _lines(check: Check) -> Iterator[str]:
         yield from _log(check, run)
     yield from _folded("Environment", _table(tables.environment(check)))
     yield from _folded("Settings", _table(tables.settings(check)))
-    reason, command = words.next_command(check)
+    reason, command = next_command(check)
     yield from ("### Next", "", prose(reason), "", *block(command, "sh"), "")
     yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
 

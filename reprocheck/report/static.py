@@ -18,7 +18,7 @@ STATES: Mapping[Executed, str] = {
 }
 BEFORE = "executed before the first difference"
 
-MEANS = "What a scan finds can make runs differ; that it does is shown by the runs alone."
+MEANS = "A finding can make runs differ; only the runs show whether it does."
 
 
 def sentence(scan: StaticScan) -> str:

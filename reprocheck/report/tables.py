@@ -37,6 +37,20 @@ class Table:
     """Whether the marked rows are those that agree."""
 
 
+_BADNESS = {False: 2, None: 1, True: 0}
+"""By whether a row passed."""
+
+
+def _wanted(*cells: tuple[bool, str]) -> list[str]:
+    """The cells of columns that are not always there: those that are."""
+    return [cell for there, cell in cells if there]
+
+
+def _more(number: int, what: str, file: str) -> str:
+    """`3 more rows in report.json.`; empty where nothing is left out."""
+    return f"{count(number, what)} in {file}." if number > 0 else ""
+
+
 def _number_of(row: Comparison) -> str:
     """The number of a loss in its iteration."""
     return "–" if row.loss_index is None else str(row.loss_index + 1)
@@ -52,8 +66,7 @@ def checks(check: Check) -> Table:
             row.kind,
             f"{row.iteration:,}",
             f"{row.run} and 1",
-            *([str(row.rank)] if ranked else []),
-            *([_number_of(row)] if many else []),
+            *_wanted((ranked, str(row.rank)), (many, _number_of(row))),
             number(row.max_difference),
             number(row.allowed),
             ulps(row.ulp),
@@ -61,7 +74,7 @@ def checks(check: Check) -> Table:
         )
         for row in rows
     ]
-    asked = (*(["rank"] if ranked else []), *(["loss"] if many else []))
+    asked = _wanted((ranked, "rank"), (many, "loss"))
     heads = ("check", "iteration", "runs", *asked, "difference", "allowed", "ULP", "result")
     last = len(heads) - 1
     return Table(
@@ -80,10 +93,10 @@ def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
     """
 
     def badness(row: Comparison) -> tuple[int, float]:
-        excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
-        return {False: 2, None: 1, True: 0}[row.passed], (
-            excess if row.max_difference is not None else float("inf")
-        )
+        excess = float("inf")
+        if row.max_difference is not None:
+            excess = row.max_difference - (row.allowed or 0.0)
+        return _BADNESS[row.passed], excess
 
     if len(rows) <= CHECK_ROWS:
         return rows
@@ -163,7 +176,7 @@ def _losses_of(check: Check, rank: int) -> list[Table]:
             numeric=frozenset(range(len(heads))),
             marked=frozenset(marked),
             strong=len(heads) - 2,
-            note=f"{count(left, 'more iteration')} in losses.csv." if left > 0 else "",
+            note=_more(left, "more iteration", "losses.csv"),
         )
     ]
 
@@ -194,9 +207,9 @@ def _loss(trace: Trace, iteration: int) -> str:
     parts = [
         loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)
     ]
-    if not parts:
-        return "none"
-    return ", ".join(parts) + (f", … ({end - start})" if end - start > shown else "")
+    if end - start > shown:
+        parts.append(f"… ({end - start})")
+    return ", ".join(parts) or "none"
 
 
 def runs(check: Check) -> Table:
@@ -228,18 +241,17 @@ def runs(check: Check) -> Table:
 
 
 def _aside(run: Run) -> str:
-    remarks = (
-        [count(run.record.killed, "leftover process", "leftover processes") + " killed"]
-        if run.record.killed
-        else []
-    )
+    remarks = []
+    if run.record.killed:
+        killed = count(run.record.killed, "leftover process", "leftover processes")
+        remarks.append(f"{killed} killed")
     for trace in run.traces:
         name = f"rank {trace.rank}: " if len(run.traces) > 1 else ""
         if trace.cut:
-            remarks.append(f"{name}the trace ends in mid-line")
+            remarks.append(f"{name}the last line of the trace is incomplete")
         if trace.skipped:
             remarks.append(
-                f"{name}step skipped by the gradient scaler in"
+                f"{name}the gradient scaler skipped a step in"
                 f" {count(len(trace.skipped), 'iteration')}"
             )
         remarks += [f"{name}recorder: {line(problem)}" for problem in trace.problems[:3]]
@@ -250,7 +262,7 @@ def ladder(found: Ladder) -> Table:
     """A row for each rung; the first that differs is marked."""
     table = why.rows(found)
     return Table(
-        title="Where the runs part",
+        title="Where the runs diverge",
         heads=("rung", "", "where", "what"),
         rows=tuple((row.name, row.status, row.where, row.detail) for row in table),
         marked=frozenset(index for index, row in enumerate(table) if row.first),
@@ -300,7 +312,7 @@ def touched(check: Check) -> Table:
         heads=("control", "what", "times", "value", "line"),
         rows=rows,
         numeric=frozenset({2}),
-        note=f"{count(left, 'more row')} in report.json." if left > 0 else "",
+        note=_more(left, "more row", "report.json"),
     )
 
 
@@ -375,24 +387,19 @@ def statistics(check: Check) -> Table:
     rows = [
         (
             f"{row.iteration:,}",
-            *([str(row.rank)] if ranked else []),
+            *_wanted((ranked, str(row.rank))),
             loss(row.mean),
             number(row.standard_deviation),
         )
         for row in every[: 2 * LOSS_ROWS]
     ]
-    heads = ("iteration", *(["rank"] if ranked else []), "mean loss", "standard deviation")
-    note = (
-        f"{count(len(every) - len(rows), 'more row')} in report.json."
-        if len(every) > len(rows)
-        else ""
-    )
+    heads = ("iteration", *_wanted((ranked, "rank")), "mean loss", "standard deviation")
     return Table(
         title="Mean and standard deviation",
         heads=heads,
         rows=tuple(rows),
         numeric=frozenset(range(len(heads))),
-        note=note,
+        note=_more(len(every) - len(rows), "more row", "report.json"),
     )
 
 

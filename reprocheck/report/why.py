@@ -58,7 +58,7 @@ class Row:
 
 
 def lead(check: Check) -> str:
-    """The one sentence that says where the runs part; empty without a ladder."""
+    """The one sentence that says where the runs diverge; empty without a ladder."""
     if check.ladder is None:
         return ""
     shown = leading(check)
@@ -175,7 +175,7 @@ def is_code(text: str) -> bool:
 
 
 def summary(check: Check, *, every: bool = True) -> list[str]:
-    """A few plain lines: where the runs part, with `every` rung, and the causes."""
+    """A few plain lines: where the runs diverge, with `every` rung, and the causes."""
     if check.ladder is None:
         return []
     found = [f"first difference: {lead(check)}"] if lead(check) else []

@@ -4,12 +4,12 @@ terminal. Standard library only.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from reprocheck.model import Check, Comparison, Run, is_elsewhere
+from reprocheck.model import Check, Comparison, Run, VerdictName
 from reprocheck.report import compared, controls, why
 from reprocheck.report.again import again
+from reprocheck.report.next_step import next_command
 from reprocheck.report.text import count, line, number, seconds, ulps
 
 KIND_MEANS: Mapping[str, str] = {
@@ -20,65 +20,81 @@ KIND_MEANS: Mapping[str, str] = {
 }
 
 
-_ASKS_FOR_IT: Mapping[bool, str] = {True: "--fail-on any-iteration", False: "--fail-on bitwise"}
-"""Whether an iteration is outside the tolerance -> what makes such a difference a failure."""
-
-
 def subtitle(check: Check) -> str:
-    """`2 runs of 10 iterations, stopped early by reprocheck`."""
-    lengths = {len(trace.losses) for run in check.runs for trace in run.traces}
-    ranks = max((len(run.traces) for run in check.runs), default=0)
+    """`2 runs of 10 iterations on 4 ranks`."""
     runs = count(len(check.runs), "run")
+    lengths = [len(trace.losses) for run in check.runs for trace in run.traces]
     if not lengths:
         return f"{runs}, no iteration recorded"
-    each = (
-        count(max(lengths), "iteration")
-        if len(lengths) == 1
-        else f"{min(lengths):,} to {max(lengths):,} iterations"
-    )
-    return f"{runs} of {each}" + (f" on {ranks} ranks" if ranks > 1 else "")
+    ranks = max(len(run.traces) for run in check.runs)
+    on_ranks = f" on {ranks} ranks" if ranks > 1 else ""
+    return f"{runs} of {_length(lengths, ' iterations')}{on_ranks}"
+
+
+def _length(lengths: Sequence[int], unit: str = "") -> str:
+    """`10 iterations`, `8 to 10 iterations`."""
+    least, most = min(lengths), max(lengths)
+    if least != most:
+        return f"{least:,} to {most:,}{unit}"
+    return f"{most:,}{unit.removesuffix('s') if most == 1 else unit}"
 
 
 def meaning(check: Check) -> tuple[str, ...]:
     """What the verdict says and what it does not, in a few sentences."""
-    verdict = check.verdict
-    seen = subtitle(check)
-    if check.between is not None and verdict.verdict in ("reproducible", "not_reproducible"):
+    name = check.verdict.verdict
+    if check.between is not None and name in ("reproducible", "not_reproducible"):
         return (check.between.sentence, *compared.noise(check))
-    if verdict.verdict == "reproducible":
-        return (
-            (_limits(check),)
-            if verdict.bitwise.equal
-            else (_agreement(check, seen), _limits(check))
-        )
-    if verdict.verdict == "not_reproducible":
-        where = (
-            "The runs already differ before any weight was updated, so look at the data, the"
-            " initial weights, dropout and other random draws, and the operators of the forward"
-            " pass."
-            if verdict.failed_check == "forward"
-            else (
-                "The runs agree before the first update of the weights and differ after it, so look"
-                " at the gradients, the optimizer, the learning rate, and what is drawn or loaded"
-                " for the next iteration."
-            )
-        )
-        times = "twice" if len(check.runs) == 2 else f"{len(check.runs)} times"
-        failed = (
-            f"Started {times} in the same way, this training does not give the same losses: the"
-            " difference is larger than allowed."
-        )
-        return (failed,) if check.ladder and check.ladder.first else (failed, where)
-    if verdict.verdict == "script_failed":
-        return (_until_the_end(check, "ended with an error"), "The end of its log stands below.")
-    if verdict.verdict == "timed_out":
-        return (_until_the_end(check, "took longer than the timeout and was ended"),)
-    return (
-        (
-            "A check could not be made, so nothing is said about reproducibility: this is neither a"
-            " pass nor a failure."
-        ),
+    return _MEANS[name](check)
+
+
+def _passed(check: Check) -> tuple[str, ...]:
+    if check.verdict.bitwise.equal:
+        return (_limits(check),)
+    return _agreement(check), _limits(check)
+
+
+def _failed(check: Check) -> tuple[str, ...]:
+    times = "twice" if len(check.runs) == 2 else f"{len(check.runs)} times"
+    failed = (
+        f"Started {times} in the same way, this training does not give the same losses: the"
+        " difference is larger than the tolerance allows."
     )
+    if check.ladder and check.ladder.first:
+        return (failed,)
+    return failed, _LOOK_AT[check.verdict.failed_check == "forward"]
+
+
+def _script_failed(check: Check) -> tuple[str, ...]:
+    return _until_the_end(check, "ended with an error"), "The end of its log stands below."
+
+
+def _timed_out(check: Check) -> tuple[str, ...]:
+    return (_until_the_end(check, "exceeded the timeout and was ended"),)
+
+
+def _inconclusive(check: Check) -> tuple[str, ...]:
+    return ("A check could not be made: this is neither a pass nor a failure.",)
+
+
+_LOOK_AT: Mapping[bool, str] = {
+    True: (
+        "The runs already differ before any weight was updated, so look at the data, the initial"
+        " weights, dropout and other random draws, and the operators of the forward pass."
+    ),
+    False: (
+        "The runs agree before the first update of the weights and differ after it, so look at the"
+        " gradients, the optimizer, the learning rate, and what is drawn or loaded for the next"
+        " iteration."
+    ),
+}
+"""Whether the forward check failed -> where to look."""
+_MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
+    "reproducible": _passed,
+    "not_reproducible": _failed,
+    "script_failed": _script_failed,
+    "timed_out": _timed_out,
+    "inconclusive": _inconclusive,
+}
 
 
 def criterion(check: Check) -> str:
@@ -87,38 +103,36 @@ def criterion(check: Check) -> str:
     return f"|loss − loss of run 1| ≤ {tolerance.atol:g} + {tolerance.rtol:g} · |loss of run 1|"
 
 
+NOTHING_COMPARED = "not known", "there was nothing to compare"
+
+
 def bitwise(check: Check) -> tuple[str, str]:
     """(headline, detail) of the bitwise comparison."""
     found = check.verdict.bitwise
     if found.equal is None:
-        return "not known", "there was nothing to compare"
+        return NOTHING_COMPARED
     if found.equal:
         return "equal", "every recorded loss, in every bit"
     if found.one_is_longer:
-        return (
-            "equal as far as both go",
-            f"one run is longer: iteration {found.first_iteration:,} is missing in the other",
-        )
-    ulp = f"by {ulps(found.ulp)} ULP" if found.ulp is not None else "not measurable in ULP"
-    return (
-        "different",
-        f"from iteration {found.first_iteration:,}, {ulp}" if found.first_iteration else ulp,
-    )
+        missing = f"iteration {found.first_iteration:,} is missing in the other"
+        return "equal as far as both go", f"one run is longer: {missing}"
+    ulp = "not measurable in ULP" if found.ulp is None else f"by {ulps(found.ulp)} ULP"
+    if not found.first_iteration:
+        return "different", ulp
+    return "different", f"from iteration {found.first_iteration:,}, {ulp}"
 
 
 def divergence(check: Check) -> tuple[str, str]:
     """(headline, detail) of the first divergence."""
     found = check.verdict.first_divergence
     if found is None:
-        compared = any(row.passed is not None for row in check.verdict.comparisons)
-        return (
-            ("none", "within the tolerance in all recorded iterations")
-            if compared
-            else ("not known", "there was nothing to compare")
-        )
-    place = f"run {found.run}" + (f", rank {found.rank}" if rank_count(check) > 1 else "")
+        if all(row.passed is None for row in check.verdict.comparisons):
+            return NOTHING_COMPARED
+        return "none", "within the tolerance in all recorded iterations"
+    rank = f", rank {found.rank}" if rank_count(check) > 1 else ""
     detail = f", {line(found.detail)}" if found.detail else ""
-    return f"iteration {found.iteration:,}", f"first loss outside the tolerance: {place}{detail}"
+    where = f"first loss outside the tolerance: run {found.run}{rank}{detail}"
+    return f"iteration {found.iteration:,}", where
 
 
 def largest(check: Check) -> tuple[str, str]:
@@ -171,28 +185,28 @@ def rank_count(check: Check) -> int:
 
 
 def ending(run: Run) -> str:
-    """How a run ended: `completed`, `stopped by reprocheck after iteration 10`, `failed with exit
-    status 1`…
-    """
-    status, stops = (
-        run.record.exit_status,
-        [trace.stopped_at for trace in run.traces if trace.stopped_at is not None],
-    )
-    if run.record.ended == "stopped":
-        return (
-            f"stopped by reprocheck after iteration {min(stops):,}"
-            if stops
-            else "stopped by reprocheck"
-        )
-    if run.record.ended == "failed":
-        return (
-            f"killed by signal {-status}"
-            if status is not None and status < 0
-            else f"failed with exit status {exit_status(run)}"
-        )
+    """How a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status 1`…"""
+    how = run.record.ended
+    if how == "stopped":
+        return _stopped(run)
+    if how == "failed":
+        return _failed_run(run)
     return {"completed": "ran to its end", "timed_out": "ended by the timeout"}.get(
-        run.record.ended, run.record.ended.replace("_", " ")
+        how, how.replace("_", " ")
     )
+
+
+def _stopped(run: Run) -> str:
+    stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
+    after = f" after iteration {min(stops):,}" if stops else ""
+    return f"stopped by reprocheck{after}"
+
+
+def _failed_run(run: Run) -> str:
+    status = run.record.exit_status
+    if status is not None and status < 0:
+        return f"killed by signal {-status}"
+    return f"failed with exit status {exit_status(run)}"
 
 
 def exit_status(run: Run) -> str:
@@ -202,10 +216,7 @@ def exit_status(run: Run) -> str:
 
 def iterations(run: Run) -> str:
     """Number of iterations of a run, a range where the ranks differ."""
-    lengths = sorted({len(trace.losses) for trace in run.traces})
-    if not lengths:
-        return "0"
-    return f"{lengths[0]:,}" if len(lengths) == 1 else f"{lengths[0]:,} to {lengths[-1]:,}"
+    return _length([len(trace.losses) for trace in run.traces] or [0])
 
 
 def caveats(check: Check) -> tuple[str, ...]:
@@ -241,107 +252,6 @@ def summary(check: Check) -> list[str]:
     ]
 
 
-def command(check: Check) -> str:
-    """The command that was started, quoted for a shell."""
-    return line(shlex.join(check.record.entry_point.command))
-
-
-def next_command(check: Check) -> tuple[str, str]:
-    """(why, command) to type next."""
-    verdict, runs = check.verdict, len(check.runs)
-    if check.between is not None:
-        return compared.next_command(check)
-    differs = verdict.first_divergence is not None or verdict.bitwise.equal is False
-    if (
-        verdict.verdict == "reproducible"
-        and differs
-        and (allowed := _of_an_allowed_difference(check))
-    ):
-        return allowed
-    if (
-        check.causes
-        and verdict.verdict == "not_reproducible"
-        and check.search is None
-        and not check.record.controls
-    ):
-        return "Confirm the cause, and get a fix that is tried:", again(check, "", "explain")
-    if check.search is not None and check.search.broken_off:
-        return "Search anew for what removes the difference:", again(check, "", "explain")
-    if check.search is not None and check.search.further:
-        return "Look for the other difference, which remains:", again(
-            check, " ".join(check.search.further), "explain"
-        )
-    if check.causes:
-        return (
-            "See what the cause means, and other ways to repair it:",
-            f"reprocheck rules {line(check.causes[0].code)}",
-        )
-    if verdict.verdict == "script_failed" and check.record.advice is not None:
-        advised = check.record.advice
-        command_line = again(check, " ".join(advised.options), words=advised.words)
-        return line(advised.why), f"{line(advised.before)} {command_line}".strip()
-    if verdict.verdict == "script_failed":
-        return "See whether the script runs by itself:", command(check)
-    if verdict.verdict == "timed_out":
-        longer = max((run.record.seconds for run in check.runs), default=60.0)
-        return "Give it more time:", again(
-            check, f"--timeout {max(60, round(longer * 4 / 60) * 60)}"
-        )
-    if verdict.verdict == "inconclusive":
-        if check.not_finite:
-            return "See in the script itself where NaN or infinity comes from:", command(check)
-        if any(run.absent for run in check.runs):
-            return "See what the ranks print that did not report:", again(check, "--show-output")
-        if _stopped_early(check):
-            return "Let the training come to its own end:", again(check, "--steps all")
-        if verdict.bitwise.one_is_longer:
-            return "The runs do not train equally long; mend what ends them, then:", again(
-                check, ""
-            )
-        if any(len(trace.losses) for run in check.runs for trace in run.traces):
-            return "The runs ended by themselves; train longer, then:", again(check, "")
-        return "See what the script prints, and whether it trains at all:", again(
-            check, "--show-output --steps all"
-        )
-    if any(not is_elsewhere(path) and path not in check.state_alike for path in check.state_left):
-        return (
-            "Give each run a working directory of its own, so that nothing of run 1 reaches run 2:",
-            again(check, "--workdir copy"),
-        )
-    if check.ladder is None and verdict.exit_code == 1 and _setting(check, "explain") is False:
-        return "See where the runs first part, and why:", again(check, "--explain")
-    if verdict.verdict == "not_reproducible":
-        more = f"--runs {max(5, 2 * runs)} --steps 2"
-        return "See how often the runs differ, and by how much:", again(check, more)
-    if verdict.bitwise.equal is False and check.stopped_early is not None:
-        return "See how far the difference grows over the whole training:", again(
-            check, "--steps all"
-        )
-    return "Exclude more, with more runs:", again(check, f"--runs {max(5, 2 * runs)}")
-
-
-def _of_an_allowed_difference(check: Check) -> tuple[str, str] | None:
-    """What to do about runs that pass the checks and differ later or in bits; None where the cause
-    is confirmed, or nothing is known of it.
-
-    Where a line may be why, that is there to be tried at once.
-    """
-    if any(cause.confidence == "confirmed" for cause in check.causes):
-        return None
-    later = check.verdict.first_divergence is not None
-    passes = check.verdict.exit_code == 0
-    asked = _ASKS_FOR_IT[later] if passes else ""
-    if (
-        any(cause.source is not None for cause in check.causes)
-        and check.search is None
-        and not check.record.controls
-    ):
-        return "Confirm the cause, and get a fix that is tried:", again(check, asked, "explain")
-    if later and passes:
-        return "Make the later difference a failure:", again(check, asked)
-    return None
-
-
 def bitwise_search(check: Check) -> str:
     """The command that searches for a difference which the criterion allows."""
     return again(check, "--fail-on bitwise", "explain")
@@ -350,56 +260,37 @@ def bitwise_search(check: Check) -> str:
 # -------------------------------------------------------------------------------------------- parts
 
 
-def _stopped_early(check: Check) -> bool:
-    """Whether the early stop can hide what the checks need."""
-    return any(trace.stopped_at is not None for run in check.runs for trace in run.traces)
-
-
 def _until_the_end(check: Check, how: str) -> str:
     rows = check.verdict.comparisons
     if rows and all(row.passed for row in rows):
-        return (
-            f"A run {how}, so the check did not succeed, although both of its parts pass for the"
-            " iterations before."
-        )
+        return f"A run {how}, so the check did not succeed; both checks pass up to that point."
+    return f"A run {how} before both checks could be made: this is neither a pass nor a failure."
+
+
+def _agreement(check: Check) -> str:
+    seen = f"In {subtitle(check)}"
+    if check.verdict.bitwise.equal is not False:
+        return f"{seen}, no difference larger than the tolerance was seen."
+    found = check.verdict.first_divergence
+    later = f", and iteration {found.iteration:,} is outside the tolerance" if found else ""
     return (
-        f"A run {how} before both checks could be made, so nothing is said about reproducibility."
-    )
-
-
-def _agreement(check: Check, seen: str) -> str:
-    if check.verdict.bitwise.equal is False:
-        found = check.verdict.first_divergence
-        later = f", and iteration {found.iteration:,} is outside the tolerance" if found else ""
-        return (
-            f"In {seen}, both checks agree within the tolerance, but not all losses are equal in"
-            f" every bit{later}. {_loose(check)}"
-        )
-    return f"In {seen}, no difference larger than allowed was seen."
-
-
-def _loose(check: Check) -> str:
-    tolerance = check.record.tolerance
-    return (
-        f"A tolerance of {tolerance.rtol:g} is a loose bar: trainings that are not reproducible can"
-        " pass it for several iterations."
+        f"{seen}, both checks agree within the tolerance, but not all losses are equal in every"
+        f" bit{later}. A tolerance of {check.record.tolerance.rtol:g} is loose: trainings that are"
+        " not reproducible can pass it for several iterations."
     )
 
 
 def _limits(check: Check) -> str:
-    few = (
-        "Two runs exclude almost nothing: a difference that shows in one run of ten would mostly be"
-        " missed. "
-    )
     proof = (
         "A pass does not prove that the training always gives the same result, on this machine or"
         " another."
     )
-    return few + proof if len(check.runs) == 2 else proof
-
-
-def _setting(check: Check, name: str) -> object:
-    return next((setting.value for setting in check.record.settings if setting.name == name), None)
+    if len(check.runs) != 2:
+        return proof
+    return (
+        "Two runs exclude almost nothing: they would mostly miss a difference that shows in one"
+        f" run of ten. {proof}"
+    )
 
 
 def duration(run: Run) -> str:

@@ -31,7 +31,7 @@ a list; a list only adds to what the runs have shown.
 
 Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error*
 changes results from run to run, a *warning* can, a *note* is worth knowing. *fix* says that
-`reprocheck scan --fix` mends it.
+`reprocheck scan --fix` fixes it.
 
 Each code leads to its page: what it is, what shows it, code that has it and code that has not, and
 the fix."""
@@ -132,7 +132,7 @@ def _body(entry: Entry) -> Iterator[str]:
         ),
     )
     if entry.scan:
-        mends = "; `--fix` mends it" if entry.patch else ""
+        mends = "; `--fix` fixes it" if entry.patch else ""
         yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{mends}.")
     else:
         yield from ("", "*`reprocheck scan`:* does not find it; a run shows it.")

@@ -39,7 +39,7 @@ def _read(path: Path) -> Options:
         table = tomllib.loads(text).get("tool", {}).get("reprocheck", {}).get("scan", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
         raise SettingsError(
-            f"{path} cannot be read: {error}.", "Mend the file, or start elsewhere."
+            f"{path} cannot be read: {error}.", "Fix the file, or start in another folder."
         ) from None
     if not isinstance(table, dict):
         raise SettingsError(

@@ -39,7 +39,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
     useless = without_effect(check)
     errors = _errors(check)
     by_error = [name for one in errors for name in _nearest_to(one.code)]
-    reasons = dict.fromkeys(near, "a line where the runs part speaks for it") | _reasons(
+    reasons = dict.fromkeys(near, "a line where the runs diverge speaks for it") | _reasons(
         check.causes, errors, rung
     )
     by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said)]
@@ -85,8 +85,8 @@ def _nearest_to(code: str) -> tuple[str, ...]:
 
 
 def _at_place(code: UserCode, rung: Rung | None) -> list[str]:
-    """The controls that a line speaks for where the runs part: in the function that the rung names,
-    or where the seed is made.
+    """The controls that a line speaks for where the runs diverge: in the function that the rung
+    names, or where the seed is made.
     """
     if rung is None:
         return []

@@ -288,7 +288,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     _on(
         "explain",
-        "Record a failed check again at deeper levels, to say where the runs first part and why.",
+        "Record a failed check again at deeper levels, to find where and why the runs diverge.",
     ),
     replace(
         _option(

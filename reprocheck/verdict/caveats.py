@@ -64,7 +64,7 @@ def _wide(row: Comparison) -> str:
         return ""
     return (
         f"The tolerance is wide for a loss of {words.number(row.reference)}: {row.allowed:.3g} is"
-        f" allowed ({row.kind} check, run {row.run}); a smaller --atol sees more."
+        f" allowed ({row.kind} check, run {row.run}); a smaller --atol finds smaller differences."
     )
 
 

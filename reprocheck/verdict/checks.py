@@ -238,7 +238,7 @@ def _not_finite(value: float, reference: float, iteration: int, run: int) -> str
         both = f"{own} in both runs"
     return (
         f"the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
-        " compared; find out first where it stops being finite"
+        " compared; first find where it stops being finite"
     )
 
 
@@ -312,12 +312,12 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
     if trace.unchanged_passes:
         return (
             f"the weights did not change in the {count} recorded iterations of run {run} {rank}, "
-            f"so nothing is known of the backward pass; {remedy}"
+            f"so the backward pass was not tested; {remedy}"
         )
     if trace.unchanged_updates:
         return (
             f"no loss was seen after an update that changed the weights in the {count} recorded"
-            f" iterations of run {run} {rank}, so nothing is known of the backward pass; {remedy}"
+            f" iterations of run {run} {rank}, so the backward pass was not tested; {remedy}"
         )
     return (
         f"no loss was seen after the first update that changed the weights in run {run} {rank};"

@@ -107,7 +107,7 @@ def _longer(runs: Sequence[Run]) -> str:
 
 def _statement(others: int, different: int, groups: int, bound: float | None) -> str:
     if bound is None:
-        return "One run says nothing about the others."
+        return "One run cannot show a difference."
     if others == 1 and not different:
         return (
             "Both runs gave the same losses, bit for bit. Two runs exclude almost nothing: up to"

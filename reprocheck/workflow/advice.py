@@ -65,8 +65,7 @@ def _wrong_home(check: Check, run: Run) -> Advice | None:
     if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
         return None
     why = (
-        f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Take it"
-        " out of the environment:"
+        f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Unset it:"
     )
     return Advice(why=why, before="env -u PYTHONHOME")
 
@@ -109,7 +108,7 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
         return None
     script, *arguments = check.record.entry_point.words
     root, name = dotted_name(Path(_absolute(script)))
-    why = "The script imports by relative names, so it is a module of a package. Run it as one:"
+    why = "The script uses relative imports, so run it as a module of its package:"
     here = root == Path.cwd()
     before = "" if here else f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
     return Advice(why=why, before=before, words=("-m", name, *arguments))
@@ -126,7 +125,7 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
         return None
     named = " ".join(ours)
     return Advice(
-        why=f"`{named}` is meant for reprocheck, and belongs before {_first_word(words)}:",
+        why=f"`{named}` is an option of reprocheck: write it before {_first_word(words)}:",
         options=ours,
         words=theirs,
     )
@@ -166,7 +165,7 @@ def _found_leftovers(check: Check, run: Run) -> Advice | None:
             f" {summary(left)}."
         )
     return Advice(
-        why=f"{found} In a copy of its own each run starts as run 1 did, which worked:",
+        why=f"{found} Give each run its own copy of the folder, so that it starts as run 1 did:",
         options=("--workdir", "copy"),
     )
 

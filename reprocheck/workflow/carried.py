@@ -13,9 +13,7 @@ from reprocheck.model import CheckRecord, Run, is_elsewhere
 
 FIRST_NAMED = 5
 OWN_FOLDER = "`--workdir copy` gives each run its own folder."
-OUTSIDE = (
-    "What lies outside of the working directory is there for every run, whatever `--workdir` says."
-)
+OUTSIDE = "Every run sees what lies outside of the working directory, also with `--workdir copy`."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +83,7 @@ def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
     if found.visible and passed:
         yield (
             "The runs after run 1 could see what was written while it ran:"
-            f" {summary(found.visible)}. None of them was seen to read it, which proves little:"
+            f" {summary(found.visible)}. None was seen to read it, but not every read is seen:"
             f" {_what_rules_it_out(found)}"
         )
 
@@ -102,8 +100,8 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
     also = f", and what else such checks left ({summary(others)})" if others else ""
     yield (
         f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made"
-        f" ({when:%Y-%m-%d %H:%M} UTC): nothing is said of a start without it. Remove it{also}, and"
-        " check again, to see that."
+        f" ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
+        f" without it. Remove it{also}, and check again."
     )
 
 
@@ -123,7 +121,7 @@ def _what_rules_it_out(found: Carried) -> str:
         return "`--workdir copy` rules it out for those in the working directory."
     if elsewhere <= found.made:
         return "remove these files before each run to rule it out."
-    return "see in the script what reads them; no copy of the working directory holds them."
+    return "look in the script for what reads them; `--workdir copy` does not copy them."
 
 
 def _in_order(paths: set[str]) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ def _refuse_one(node: Node) -> None:
     traces = node.runs[0].traces
     if any(process.node is not None for run in node.runs for process in run.processes):
         raise UsageError(
-            f"{node.name} was put together from several nodes already.",
+            f"{node.name} is already merged from several nodes.",
             "Name the recordings of all nodes at once.",
         )
     if not traces:
@@ -181,7 +181,7 @@ def _refuse_one(node: Node) -> None:
         )
     if not all((trace.process.world or 0) > 1 for trace in traces):
         raise UsageError(
-            f"{node.name} does not say which rank it recorded.",
+            f"{node.name} has no record of its rank.",
             "Ranks are known from torch.distributed or MindSpore, or from the variables of the"
             " launcher (RANK and WORLD_SIZE).",
         )
@@ -348,8 +348,8 @@ def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
     minutes = _apart([node.record.started for node in nodes])
     if minutes > _TOGETHER:
         yield (
-            f"By the clocks of their machines the nodes were started {minutes:.0f} minutes apart."
-            " Are they of one run?"
+            f"By their clocks, the nodes were started {minutes:.0f} minutes apart."
+            " Do they belong to one run?"
         )
     one = nodes[0].runs[0].traces[0].environment
     for node in nodes[1:]:

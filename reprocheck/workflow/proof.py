@@ -59,7 +59,7 @@ def searched(
             if isinstance(error, ReprocheckError)
             else f"{type(error).__name__}: {error}"
         )
-        keep_caveat(folder, f"The search for the cause was broken off: {said}")
+        keep_caveat(folder, f"The search for the cause ended early: {said}")
     finally:
         teller.clear()
     return _again(folder)
@@ -133,7 +133,7 @@ def _nothing_to_search(check: Check) -> str:
     if found.equal is not False:
         return (
             "No difference was seen: there is nothing to explain. `--runs N` looks for one that"
-            " comes and goes."
+            " is intermittent."
         )
     if found.one_is_longer:
         missing = f"iteration {found.first_iteration:,} is missing in the other"

@@ -179,7 +179,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        line = f"The reason of the difference could not be worked out: {what}"
+        line = f"The cause of the difference could not be determined: {what}"
         check = replace(check, coverage=(*check.coverage, line))
     return check
 
@@ -251,7 +251,7 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
     if pair.half:
         return
     if not _whole(pair):
-        yield f"The two runs at {name} were broken off, so nothing is concluded from them."
+        yield f"The two runs at {name} ended early, so they were not compared."
         return
     for run in pair.runs:
         if run.ended == "failed":
@@ -297,7 +297,7 @@ def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
         else:
             kept = (
                 f"of each training in {who} iterations 1 to {last} were recorded, and its processes"
-                " came to their own end"
+                " ran to their own end"
             )
             yield f"Not ended early: {kept} (`--steps all` records them whole)."
 
@@ -387,9 +387,11 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
     yield from _of_runs(runs, "problems")
     for run in runs:
         for ranks, sentence in together(
-            (trace.rank, "the trace ends in mid-line") for trace in run.traces if trace.cut
+            (trace.rank, "the last line of the trace is incomplete")
+            for trace in run.traces
+            if trace.cut
         ):
-            yield f"Run {run.number}, {ranks}: {sentence}; what stands before it was kept."
+            yield f"Run {run.number}, {ranks}: {sentence}; the lines before it were kept."
 
 
 def _masked(record: CheckRecord) -> Iterator[str]:

@@ -228,6 +228,6 @@ def test_of_runs_beside_those_of_the_check_only_failures_stay(timed: Console) ->
     timed.run_started(2, 2)
     timed.run_ended(record(number=2, ended="failed", exit_status=1, seconds=5.0))
     assert written(timed).splitlines() == [
-        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they part",
+        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they diverge",
         "level module, run 2 of 2 · failed with exit status 1 · no iteration yet · 5.0 s",
     ]

@@ -73,7 +73,7 @@ def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdi
     assert re.search(r"^ {2}files and arguments +equal$", outcome.stdout, re.MULTILINE)
     assert outcome.stdout.index("files and arguments") < outcome.stdout.index("check     iteration")
     assert (
-        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they part"
+        "NOT REPRODUCIBLE (forward): recording two runs again, to see where they diverge"
         in outcome.stderr
     )
     assert "level module, run 2 of 2 · stopped after iteration 2" in outcome.stderr
@@ -161,9 +161,7 @@ def test_an_interrupt_while_recording_again_keeps_what_was_recorded(workdir: Pat
     done = reprocheck("report", "reports/latest", cwd=workdir)
     assert done.returncode == 0 and done.stdout.startswith("NOT REPRODUCIBLE (forward)")
     report = json.loads((workdir / "reports" / "latest" / "report.json").read_text())
-    assert report["ladder"] is None and any(
-        "were broken off" in line for line in report["coverage"]
-    )
+    assert report["ladder"] is None and any("ended early" in line for line in report["coverage"])
 
 
 # ---------------------------------------------------------------------------------------- decisions

@@ -23,7 +23,7 @@ from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.entry_point import entry_point
 from reprocheck.model import Check
 from reprocheck.report import document, files
-from reprocheck.report.words import next_command
+from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
 from reprocheck.workflow import carried, escalation, replay
 from tests.causes.cause_ladders import ladder
@@ -344,7 +344,7 @@ def test_what_becomes_of_files_elsewhere_is_said_as_it_is(place: Place) -> None:
     }
     (advice,) = visible_caveat(check)
     assert advice.endswith(
-        "see in the script what reads them; no copy of the working directory holds them."
+        "look in the script for what reads them; `--workdir copy` does not copy them."
     )
     (outside / "results.txt").unlink()
     again = judged(place, "offset = 0\nPath('../outside/one.txt').write_text('1')")

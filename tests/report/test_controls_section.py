@@ -236,7 +236,7 @@ def test_every_report_lists_the_controls_that_were_on(name: str) -> None:
     for said in (
         "same training",
         "torch.manual_seed once, random.seed 1,200 times",
-        "touched nothing",
+        "changed nothing",
         "cudnn.benchmark",
         "stood; False wanted",
     ):
@@ -322,7 +322,7 @@ def test_an_arm_is_never_said_to_agree_where_it_diverges() -> None:
 def test_the_difference_that_remains_is_looked_for_next() -> None:
     why, command = next_command(with_another())
     assert (
-        "remains" in why
+        "remaining difference" in why
         and command == "reprocheck explain --control private-rng --timeout 600 train.py --lr 0.1"
     )
 

@@ -133,7 +133,7 @@ def test_the_report_begins_with_verdict_command_machine_and_commit() -> None:
     assert (
         document.index("### Cause")
         < document.index("| largest difference |")
-        < document.index("### Where the runs part")
+        < document.index("### Where the runs diverge")
     )
 
 

@@ -31,7 +31,7 @@ def test_text_shows_the_line_with_a_caret() -> None:
     assert rows[start + 5] == "  fix: torch.manual_seed(0)"
     assert rows[-3:] == [
         "3 findings (1 error, 1 warning, 1 note) in 3 of 14 files, 1,234 lines.",
-        "1 of them can be mended: `--diff` shows how, `--fix` does it.",
+        "1 of them can be fixed: `--diff` shows how, `--fix` does it.",
         "1 more answered by comments.",
     ]
     assert "old.py:7: left out: Python 2: Missing parentheses" in rows

@@ -1,4 +1,4 @@
-"""Which control the search tries first: what a line says where the runs part goes before everything
+"""Which control the search tries first: what a line says where the runs diverge goes before everything
 else.
 """
 

@@ -134,7 +134,7 @@ def test_the_command(tmp_path: Path) -> None:
             "one is a recording of train.py, two one of other.py: these are not parts of one run.",
         ),
         ({"ranks": {2: []}}, "No rank of two recorded a loss."),
-        ({"ranks": {2: [1.0]}, "world": 1}, "two does not say which rank it recorded."),
+        ({"ranks": {2: [1.0]}, "world": 1}, "two has no record of its rank."),
     ],
 )
 def test_recordings_that_are_not_parts_of_one_run(
@@ -160,7 +160,7 @@ def test_nodes_that_may_be_of_two_runs_or_were_recorded_otherwise(tmp_path: Path
     assert caveats[0].startswith("The nodes were recorded with different --steps (10, 5)")
     assert (
         caveats[1]
-        == "By the clocks of their machines the nodes were started 60 minutes apart. Are they of one run?"
+        == "By their clocks, the nodes were started 60 minutes apart. Do they belong to one run?"
     )
 
 
@@ -170,7 +170,7 @@ def test_one_recording_twice_or_alone_or_merged_before(tmp_path: Path) -> None:
         with pytest.raises(UsageError):
             merge(paths, tmp_path / "run")
     merge([one, two], tmp_path / "run")
-    with pytest.raises(UsageError, match="put together from several nodes already"):
+    with pytest.raises(UsageError, match="already merged from several nodes"):
         merge([tmp_path / "run", node(tmp_path / "three", {2: [1.0]})], tmp_path / "all")
 
 

@@ -54,4 +54,4 @@ def summary(result: Result) -> str:
 def mended(result: Result) -> str:
     """How many of them `--fix` can mend; empty for none."""
     number = sum(one.patchable for one in result.findings)
-    return f"{number} of them can be mended: `--diff` shows how, `--fix` does it." if number else ""
+    return f"{number} of them can be fixed: `--diff` shows how, `--fix` does it." if number else ""

@@ -1,0 +1,190 @@
+"""What to type next, after each outcome of a check."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+
+from reprocheck.model import Check, VerdictName, is_elsewhere
+from reprocheck.report import compared
+from reprocheck.report.again import again
+from reprocheck.report.text import line
+
+Step = tuple[str, str]
+"""Why, and the command."""
+CONFIRM = "Confirm the cause and get a fix that was tried:"
+SHORTEST_TIMEOUT = 60
+MORE_TIME = 4
+"""How many times as long as the longest run so far the next timeout is."""
+_FAILS_ON: Mapping[bool, str] = {True: "--fail-on any-iteration", False: "--fail-on bitwise"}
+"""Whether an iteration is outside the tolerance -> what makes such a difference a failure."""
+
+
+def next_command(check: Check) -> Step:
+    """(why, command) to type next: the first step that applies."""
+    if check.between is not None:
+        return compared.next_command(check)
+    for step in _STEPS:
+        found = step(check)
+        if found is not None:
+            return found
+    options = f"--runs {_more_runs(check)}"
+    return "Use more runs to rule out rarer differences:", again(check, options)
+
+
+def command(check: Check) -> str:
+    """The command that was started, quoted for a shell."""
+    return line(shlex.join(check.record.entry_point.command))
+
+
+# --------------------------------------------------------------------------- causes and the search
+
+
+def _allowed_difference(check: Check) -> Step | None:
+    """For runs that pass the checks and differ later or in bits; None where the cause is confirmed,
+    or nothing is known of it.
+    """
+    verdict = check.verdict
+    later = verdict.first_divergence is not None
+    if verdict.verdict != "reproducible" or not (later or verdict.bitwise.equal is False):
+        return None
+    if any(cause.confidence == "confirmed" for cause in check.causes):
+        return None
+    passes = verdict.exit_code == 0
+    fails_on = _FAILS_ON[later] if passes else ""
+    located = any(cause.source is not None for cause in check.causes)
+    if located and _not_searched(check):
+        return CONFIRM, again(check, fails_on, "explain")
+    if later and passes:
+        return "Make the later difference a failure:", again(check, fails_on)
+    return None
+
+
+def _confirm(check: Check) -> Step | None:
+    fails = check.verdict.verdict == "not_reproducible"
+    if fails and check.causes and _not_searched(check):
+        return CONFIRM, again(check, "", "explain")
+    return None
+
+
+def _not_searched(check: Check) -> bool:
+    """Whether the runs are as the user started them, and no control was tried yet."""
+    return check.search is None and not check.record.controls
+
+
+def _search_again(check: Check) -> Step | None:
+    search = check.search
+    if search is None:
+        return None
+    if search.broken_off:
+        return "Search again for what removes the difference:", again(check, "", "explain")
+    if search.further:
+        options = " ".join(search.further)
+        return "Search for the cause of the remaining difference:", again(check, options, "explain")
+    return None
+
+
+def _read_about_the_cause(check: Check) -> Step | None:
+    if not check.causes:
+        return None
+    code = line(check.causes[0].code)
+    return "Read what the cause means and how else to fix it:", f"reprocheck rules {code}"
+
+
+# --------------------------------------------------------------------------------------- by verdict
+
+
+def _by_verdict(check: Check) -> Step | None:
+    step = _AFTER.get(check.verdict.verdict)
+    return step(check) if step else None
+
+
+def _after_failure(check: Check) -> Step:
+    advice = check.record.advice
+    if advice is None:
+        return "See whether the script runs without reprocheck:", command(check)
+    advised = again(check, " ".join(advice.options), words=advice.words)
+    return line(advice.why), f"{line(advice.before)} {advised}".strip()
+
+
+def _after_timeout(check: Check) -> Step:
+    longest = max((run.record.seconds for run in check.runs), default=float(SHORTEST_TIMEOUT))
+    minutes = round(longest * MORE_TIME / 60)
+    return "Give it more time:", again(check, f"--timeout {max(SHORTEST_TIMEOUT, minutes * 60)}")
+
+
+def _after_no_verdict(check: Check) -> Step:
+    if check.not_finite:
+        return "Find where NaN or infinity comes from in the script itself:", command(check)
+    if any(run.absent for run in check.runs):
+        return "See what the missing ranks print:", again(check, "--show-output")
+    traces = [trace for run in check.runs for trace in run.traces]
+    if any(trace.stopped_at is not None for trace in traces):  # the stop can hide what is missing
+        return "Let the training run to its own end:", again(check, "--steps all")
+    if check.verdict.bitwise.one_is_longer:
+        return "One run trains longer than another; fix what ends it early, then:", again(check, "")
+    if any(len(trace.losses) for trace in traces):
+        return "The runs ended by themselves; train for more iterations, then:", again(check, "")
+    options = "--show-output --steps all"
+    return "See what the script prints, and whether it trains at all:", again(check, options)
+
+
+_AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
+    "script_failed": _after_failure,
+    "timed_out": _after_timeout,
+    "inconclusive": _after_no_verdict,
+}
+
+
+# ---------------------------------------------------------------------------------- without a cause
+
+
+def _own_folders(check: Check) -> Step | None:
+    """Where a file of run 1 was not the same for run 2."""
+    left = (path for path in check.state_left if not is_elsewhere(path))
+    if all(path in check.state_alike for path in left):
+        return None
+    why = "Give each run its own working directory, so that run 2 sees nothing of run 1:"
+    return why, again(check, "--workdir copy")
+
+
+def _where_and_why(check: Check) -> Step | None:
+    """Where a check failed that was told not to explain."""
+    explained = check.ladder is not None or _setting(check, "explain") is not False
+    if explained or check.verdict.exit_code != 1:
+        return None
+    return "See where the runs first diverge, and why:", again(check, "--explain")
+
+
+def _how_often(check: Check) -> Step | None:
+    if check.verdict.verdict != "not_reproducible":
+        return None
+    options = f"--runs {_more_runs(check)} --steps 2"
+    return "See how often the runs differ, and by how much:", again(check, options)
+
+
+def _how_far(check: Check) -> Step | None:
+    if check.verdict.bitwise.equal is not False or check.stopped_early is None:
+        return None
+    return "See how far the difference grows in the whole training:", again(check, "--steps all")
+
+
+def _more_runs(check: Check) -> int:
+    return max(5, 2 * len(check.runs))
+
+
+def _setting(check: Check, name: str) -> object:
+    return next((setting.value for setting in check.record.settings if setting.name == name), None)
+
+
+_STEPS: tuple[Callable[[Check], Step | None], ...] = (
+    _allowed_difference,
+    _confirm,
+    _search_again,
+    _read_about_the_cause,
+    _by_verdict,
+    _own_folders,
+    _where_and_why,
+    _how_often,
+    _how_far,
+)
