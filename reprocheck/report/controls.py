@@ -76,7 +76,7 @@ def conflict_sentence(conflict: Conflict) -> str:
     """What stands against a control."""
     where = f" ({origin(conflict.source)})" if conflict.source else ""
     return (
-        f"The control `{line(conflict.control)}` sets {line(conflict.what)} to"
+        f"The control `{line(conflict.control)}` would set {line(conflict.what)} to"
         f" {value(conflict.wanted)}; the script sets it to {value(conflict.value)}{where}, and the"
         " script's value was kept."
     )

@@ -272,7 +272,7 @@ def test_the_terminal_within_80_columns() -> None:
     rows = terminal(under_controls())
     assert max(map(len, rows)) <= 80
     assert rows[0].startswith("  controls    seed            same training")
-    assert "conflict" in "\n".join(rows) and "that stood" in " ".join(" ".join(rows).split())
+    assert "conflict" in "\n".join(rows) and "was kept" in " ".join(" ".join(rows).split())
 
 
 def test_what_is_said_of_cost_and_patch() -> None:
