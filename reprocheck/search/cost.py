@@ -5,9 +5,10 @@ differ by more than among themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from statistics import median
 
-from reprocheck.model import Check, RunRecord
+from reprocheck.model import Arm, Check, RunRecord
 from reprocheck.search.arms import Book, Judged
 
 LEAST = 3
@@ -20,17 +21,29 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     """
     patched = book.of((), patched=True)
     fixed = under if patched is None or patched.untried else patched
-    as_is = book.of(())
-    with_fix = [arm for arm in book.record.arms if arm.name in fixed.arms]
-    again = [arm for arm in book.record.arms if as_is is not None and arm.name in as_is.arms]
-    steps = [*check.record.step_times, *(seconds for arm in again for seconds in arm.step_times)]
-    fixed_steps = [seconds for arm in with_fix for seconds in arm.step_times]
-    if (ratio := times_as_long(steps, fixed_steps)) is not None:
-        return ratio, "step"
-    before = _seconds((*check.record.runs, *(run for arm in again for run in arm.runs)))
-    after = _seconds(run for arm in with_fix for run in arm.runs)
-    ratio = times_as_long(before, after)
-    return ratio, "run" if ratio is not None else ""
+    without = _arms(book, book.of(()))
+    with_fix = _arms(book, fixed)
+    steps = [*check.record.step_times, *_step_times(without)]
+    of_step = times_as_long(steps, _step_times(with_fix))
+    if of_step is not None:
+        return of_step, "step"
+    before = [*_seconds(check.record.runs), *_run_times(without)]
+    of_run = times_as_long(before, _run_times(with_fix))
+    return (None, "") if of_run is None else (of_run, "run")
+
+
+def _arms(book: Book, judged: Judged | None) -> list[Arm]:
+    """The recorded arms that a judgement is of."""
+    names = () if judged is None else judged.arms
+    return [arm for arm in book.record.arms if arm.name in names]
+
+
+def _step_times(arms: Iterable[Arm]) -> list[float]:
+    return list(chain.from_iterable(arm.step_times for arm in arms))
+
+
+def _run_times(arms: Iterable[Arm]) -> list[float]:
+    return list(chain.from_iterable(_seconds(arm.runs) for arm in arms))
 
 
 def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | None:
@@ -39,8 +52,8 @@ def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | No
     """
     if min(len(before), len(after)) < LEAST or min(before) <= 0:
         return None
-    apart = max(before) < min(after) or max(after) < min(before)
-    return median(after) / median(before) if apart else None
+    overlap = min(after) <= max(before) and min(before) <= max(after)
+    return None if overlap else median(after) / median(before)
 
 
 def _seconds(runs: Iterable[RunRecord]) -> list[float]:
