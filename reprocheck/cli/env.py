@@ -82,7 +82,10 @@ def env(
     if shell not in SHELLS:
         raise UsageError(f"--shell {shell}: env has no such shell.", f"Take {', '.join(SHELLS)}.")
     held = settings.load(flags, Path.cwd())
-    names = controls.ordered([*held.controls, *(["hash-seed"] if "seed" in held.controls else [])])
+    wanted = [*held.controls]
+    if "seed" in wanted:
+        wanted.append("hash-seed")
+    names = controls.ordered(wanted)
     if not names:
         raise UsageError(
             "env needs a control.", "Name one: `reprocheck env --seed 0 --deterministic`."

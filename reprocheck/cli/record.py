@@ -100,8 +100,9 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
         text.count(len(check.runs), "run"),
         text.count(max(len(trace.losses) for trace in run.traces), "iteration"),
     ]
-    ranks = [text.count(len(run.traces), "rank")] if len(run.traces) > 1 else []
-    title = f"RECORDED  {', '.join([*counts, *ranks])}"
+    if len(run.traces) > 1:
+        counts.append(text.count(len(run.traces), "rank"))
+    title = f"RECORDED  {', '.join(counts)}"
     summary.print_recording(console.out, title, place, "record the other side, and compare them:")
     return 0
 
