@@ -198,52 +198,49 @@ def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
         )
     batches = [step for step in steps if step.seen.kind == "batch" and step.both]
     seen = words.plural(len(batches), "batch", "batches")
-    for column in ("indices", "samples"):
-        ones, others = _gathered(batches, column)
-        if ones and _count(ones) == _count(others):
-            return _Change(
-                samples="other order",
-                epoch=False,
-                words=f"the same samples in another order (over the {seen} seen)",
-            )
-        if ones and column == "indices":
-            return _Change(
-                samples="other samples", epoch=False, words=f"other samples (in the {seen} seen)"
-            )
-    if a.samples and b.samples and len(a.samples) != len(b.samples):
-        return _Change(
-            samples="other samples",
-            epoch=False,
-            words=f"another number of samples ({len(a.samples)} and {len(b.samples)})",
-        )
+    if (change := _by_all_seen(batches, seen)) is not None:
+        return change
+    one, other = a.samples or (), b.samples or ()
+    hashed = bool(one and other)
+    if hashed and len(one) != len(other):
+        number = f"another number of samples ({len(one)} and {len(other)})"
+        return _Change(samples="other samples", epoch=False, words=number)
     if set(content.outputs) < {path for path, _ in a.outputs}:
-        return _Change(
-            samples="other content",
-            epoch=False,
-            words="other content (the rest of the batch agrees)",
-        )
-    if (
-        a.samples
-        and b.samples
-        and 2 * (changed := sum(x != y for x, y in zip(a.samples, b.samples, strict=True)))
-        < len(a.samples)
-    ):
-        return _Change(
-            samples="other content",
-            epoch=False,
-            words=f"other content in {changed} of {len(a.samples)} samples, the others agree",
-        )
-    if a.samples and b.samples and not set(a.samples) & set(b.samples):
-        return _Change(
-            samples="unknown",
-            epoch=False,
-            words=f"other content: none of the {seen} seen holds the same samples",
-        )
-    return _Change(
-        samples="other samples",
-        epoch=False,
-        words=f"other samples or other content (in the {seen} seen)",
-    )
+        part = "other content (the rest of the batch agrees)"
+        return _Change(samples="other content", epoch=False, words=part)
+    if hashed and (change := _by_hashes(one, other, seen)) is not None:
+        return change
+    either = f"other samples or other content (in the {seen} seen)"
+    return _Change(samples="other samples", epoch=False, words=either)
+
+
+def _by_all_seen(batches: Sequence[Step], seen: str) -> _Change | None:
+    """By the samples of all batches seen: whether they are the same ones."""
+    reordered = f"the same samples in another order (over the {seen} seen)"
+    ones, others = _gathered(batches, "indices")
+    if ones and _count(ones) == _count(others):
+        return _Change(samples="other order", epoch=False, words=reordered)
+    if ones:
+        said = f"other samples (in the {seen} seen)"
+        return _Change(samples="other samples", epoch=False, words=said)
+    ones, others = _gathered(batches, "samples")
+    if ones and _count(ones) == _count(others):
+        return _Change(samples="other order", epoch=False, words=reordered)
+    return None
+
+
+def _by_hashes(one: Sequence[str], other: Sequence[str], seen: str) -> _Change | None:
+    """By the hashes of the samples of one batch, as many in both runs: whether few of them are not
+    the same, or all.
+    """
+    changed = sum(x != y for x, y in zip(one, other, strict=True))
+    if 2 * changed < len(one):
+        few = f"other content in {changed} of {len(one)} samples, the others agree"
+        return _Change(samples="other content", epoch=False, words=few)
+    if set(one).isdisjoint(other):
+        none = f"other content: none of the {seen} seen holds the same samples"
+        return _Change(samples="unknown", epoch=False, words=none)
+    return None
 
 
 def _gathered(batches: Iterable[Step], column: str) -> tuple[list[object], list[object]]:
