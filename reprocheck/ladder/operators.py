@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import source
 from reprocheck.ladder.generators import drawn_from, seedings
-from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.pair import Pair
 from reprocheck.model import SourceLine
 from reprocheck.model.evidence import Generators, OperatorDiffers
 
@@ -56,90 +56,93 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
     unfilled: set[str] = set()
     for step in pair.operators:
         seen = step.seen
-        outputs = _outputs(pair, step, unfilled)
+        differs = _differs(pair, step, unfilled)
         if backward is not None and seen.backward is not backward:
             continue
         if not step.both:
             return _alone(pair, step)
-        if outputs:
-            return _operator(pair, step, outputs, unfilled)
+        if differs:
+            return _operator(pair, step, unfilled)
     return None
 
 
-def _outputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[str, ...]:
-    """The outputs that differ; what an allocation returns is nothing yet, nor what a collective
+def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
+    """Whether an output differs; what an allocation returns is nothing yet, nor what a collective
     under way does, and is remembered.
     """
-    if not step.first or not step.second:
-        return ()
-    outputs = compare.outputs(step, pair.algorithms)
-    if outputs and (
-        _base(step.seen.place).startswith(_ALLOCATES) or step.seen.place.startswith("c10d.")
-    ):
-        unfilled |= compare.hashes(step.first.outputs) | compare.hashes(step.second.outputs)
-        return ()
-    return outputs
+    if not step.first or not step.second or not compare.outputs(step, pair.algorithms):
+        return False
+    name = step.seen.place
+    if not _base(name).startswith(_ALLOCATES) and not name.startswith("c10d."):
+        return True
+    unfilled |= compare.hashes(step.first.outputs) | compare.hashes(step.second.outputs)
+    return False
 
 
-def _operator(pair: Pair, step: Step, outputs: tuple[str, ...], unfilled: set[str]) -> Operator:
+def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     seen = step.seen
-    assert step.first is not None
-    difference = Difference(
-        step=step, rung="forward", inputs=compare.inputs(step, pair.algorithms), outputs=outputs
-    )
-    dirty = [
-        path
-        for path in difference.inputs
-        if (leaf := compare.leaf(step.first.inputs, path)) is not None and leaf.hash in unfilled
-    ]
-    fills = _base(seen.place) in _FILLS  # what was in `self` does not matter to it
-    inputs = [
-        path for path in difference.inputs if path not in dirty and not (fills and path == "self")
-    ]
+    inputs, dirty = _unequal_inputs(pair, step, unfilled)
     states = compare.states(step)
-    where = _where(step)
-    name = words.code(seen.place)
-    reads_unfilled = bool(dirty) and not fills and not inputs
-    given = _given_generator(seen.place) and not inputs and not reads_unfilled
-    drawn = () if inputs or reads_unfilled or given else states
-    culprit: str | None = f"{name}{where}"
+    evidence = OperatorDiffers(
+        name=seen.place,
+        inputs_differ=bool(inputs),
+        reads_unfilled=dirty and not inputs,
+        given_generator=_given_generator(seen.place) and not inputs and not dirty,
+    )
+    draws = not (inputs or evidence.reads_unfilled or evidence.given_generator)
+    named = f"{words.code(seen.place)}{_where(step)}"
+    why = _why(step, evidence, inputs, states)
+    return Operator(
+        detail=f"The first operator that differs is {named}: {why}.",
+        culprit=None if inputs else named,
+        tells=not inputs or _plain(step, inputs[0]) is not None,
+        source=source(seen.line),
+        evidence=evidence,
+        node=seen.node,
+        generators=drawn_from(seedings(pair, step.number), states if draws else ()),
+    )
+
+
+def _unequal_inputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[list[str], bool]:
+    """The inputs that differ, and whether others are memory that nothing has filled.
+
+    What was in `self` does not matter to an operator that fills it.
+    """
+    assert step.first is not None
+    fills = _base(step.seen.place) in _FILLS
+    inputs, dirty = [], False
+    for path in compare.inputs(step, pair.algorithms):
+        leaf = compare.leaf(step.first.inputs, path)
+        if leaf is not None and leaf.hash in unfilled:
+            dirty = True
+        elif not (fills and path == "self"):
+            inputs.append(path)
+    return inputs, dirty and not fills
+
+
+def _why(
+    step: Step, evidence: OperatorDiffers, inputs: Sequence[str], states: Sequence[str]
+) -> str:
+    """What that means, as a clause."""
     if inputs:
-        culprit, why = (
-            None,
-            (
-                f"its {_given(step, inputs[0])}, and no recorded operator has made that: it comes"
-                " from something not recorded"
-            ),
+        return (
+            f"its {_given(step, inputs[0])}, and no recorded operator has made that: it comes from"
+            " something not recorded"
         )
-    elif reads_unfilled:
-        why = "it reads memory that nothing has filled"
-    elif given:
-        why = "it draws from a private generator that it is given"
-    elif states:
-        why = f"it draws from {words.generators(states)}, whose state differs"
-    elif seen.after:
-        why = (
-            f"its inputs agree, and so does {words.generators(list(seen.after))} that it draws"
+    if evidence.reads_unfilled:
+        return "it reads memory that nothing has filled"
+    if evidence.given_generator:
+        return "it draws from a private generator that it is given"
+    if states:
+        return f"it draws from {words.generators(states)}, whose state differs"
+    if step.seen.after:
+        return (
+            f"its inputs agree, and so does {words.generators(list(step.seen.after))} that it draws"
             " from: it is noisy itself"
         )
-    else:
-        why = (
-            "its inputs agree and no process-wide generator moved: it is noisy itself, or draws"
-            " from a private generator"
-        )
-    return Operator(
-        detail=f"The first operator that differs is {name}{where}: {why}.",
-        culprit=culprit,
-        tells=culprit is not None or _plain(step, inputs[0]) is not None,
-        source=source(seen.line),
-        evidence=OperatorDiffers(
-            name=seen.place,
-            inputs_differ=bool(inputs),
-            reads_unfilled=reads_unfilled,
-            given_generator=given,
-        ),
-        node=seen.node,
-        generators=drawn_from(seedings(pair, step.number), drawn),
+    return (
+        "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a"
+        " private generator"
     )
 
 
