@@ -272,12 +272,12 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         yield None
         return
     bar = err.bar("files")
-    task = bar.add_task("scanning", total=None)
+    task = bar.add_task("scanning", total=0)
 
     def told(done: int, total: int) -> None:
         if total >= MANY:
-            bar.start()
             bar.update(task, completed=done, total=total)
+            bar.start()
 
     try:
         yield told

@@ -84,6 +84,17 @@ def test_text_is_wrapped_and_words_are_not_broken() -> None:
     ]  # type: ignore[attr-defined]
 
 
+def test_a_bar_can_be_drawn_from_its_start_on() -> None:
+    stream = Stream(io.StringIO())
+    bar = stream.bar("files")
+    task = bar.add_task("scanning", total=0)
+    stream.rich.print(bar)
+    bar.update(task, completed=30, total=1200)
+    stream.rich.print(bar)
+    first, second = stream.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert first.endswith("0 of 0 files") and second.endswith("30 of 1,200 files")
+
+
 def comparison(kind: str, run: int, difference: float | None, passed: bool | None) -> Comparison:
     return Comparison(
         iteration=1,
