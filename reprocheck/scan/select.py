@@ -18,28 +18,29 @@ def codes(words: Iterable[str], option: str) -> frozenset[str]:
     Raises UsageError.
     """
     found: set[str] = set()
-    for word in (part for given in words for part in re.split(r"[\s,]+", given) if part):
-        if word.lower() in ("all", UNUSED_IGNORE):
-            found.update(
-                {UNUSED_IGNORE}
-                if word.lower() != "all"
-                else {UNUSED_IGNORE, *(entry.code for entry in catalogue())}
-            )
-            continue
-        entry = find(word)
-        matching = (
-            {entry.code} if entry else {one.code for one in catalogue() if _begins(one.code, word)}
-        )
-        if not matching:
-            close = nearest(word)
-            raise UsageError(
-                f"{option} {word}: there is no such rule.",
-                f"Did you mean {' or '.join(close)}?"
-                if close
-                else "`reprocheck rules` lists them.",
-            )
-        found |= matching
+    for word in re.split(r"[\s,]+", " ".join(words)):
+        if word:
+            found |= _codes(word, option)
     return frozenset(found)
+
+
+def _codes(word: str, option: str) -> set[str]:
+    every = {entry.code for entry in catalogue()}
+    if word.lower() == "all":
+        return {UNUSED_IGNORE, *every}
+    if word.lower() == UNUSED_IGNORE:
+        return {UNUSED_IGNORE}
+    entry = find(word)
+    if entry is not None:
+        return {entry.code}
+    matching = {code for code in every if _begins(code, word)}
+    if not matching:
+        close = nearest(word)
+        advice = "`reprocheck rules` lists them."
+        if close:
+            advice = f"Did you mean {' or '.join(close)}?"
+        raise UsageError(f"{option} {word}: there is no such rule.", advice)
+    return matching
 
 
 def _begins(code: str, word: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from reprocheck.scan.values import (
     Class,
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 
 def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
     """Gives a value to a target."""
-    if isinstance(target, ast.Name):
-        bind(machine, frame, target.id, value)
-        machine.values[id(target)] = value
-    elif isinstance(target, ast.Tuple | ast.List):
-        for part, item in zip(target.elts, _unpacked(target.elts, value), strict=True):
-            assign(machine, frame, part, item)
-    elif isinstance(target, ast.Starred):
-        assign(machine, frame, target.value, value)
-    elif isinstance(target, ast.Attribute):
-        for option in machine.above.evaluate(machine, frame, target.value).options():
-            set_attribute(machine, frame, target, option, target.attr, value)
-    elif isinstance(target, ast.Subscript):
-        whole = machine.above.evaluate(machine, frame, target.value)
-        key = machine.above.evaluate(machine, frame, target.slice)
-        for option in whole.options():
-            set_item(machine, frame, target, option, key, value)
+    match target:
+        case ast.Name(id=name):
+            bind(machine, frame, name, value)
+            machine.values[id(target)] = value
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part, item in zip(parts, _unpacked(parts, value), strict=True):
+                assign(machine, frame, part, item)
+        case ast.Starred(value=inner):
+            assign(machine, frame, inner, value)
+        case ast.Attribute(value=holder, attr=name):
+            for option in machine.above.evaluate(machine, frame, holder).options():
+                set_attribute(machine, frame, target, option, name, value)
+        case ast.Subscript(value=holder, slice=index):
+            whole = machine.above.evaluate(machine, frame, holder)
+            key = machine.above.evaluate(machine, frame, index)
+            for option in whole.options():
+                set_item(machine, frame, target, option, key, value)
 
 
 def bind(machine: Machine, frame: Frame, name: str, value: Value) -> None:
@@ -59,26 +60,25 @@ def set_attribute(
     machine: Machine, frame: Frame, node: ast.AST, whole: Value, attribute: str, value: Value
 ) -> None:
     """Gives a value to an attribute; of something of a library, that is a step."""
-    if isinstance(whole, Instance):
-        before = whole.attributes.get(attribute)
-        whole.attributes[attribute] = (
-            either([value, before]) if before is not None and machine.conditions else value
-        )
-        if whole.of.external_bases():
-            machine.store(frame, node, f"{whole.library_name}.{attribute}", value, whole)
-    elif isinstance(whole, Class):
-        whole.attributes[attribute] = value
-    elif isinstance(whole, Package):
-        whole.module.body.frame.variables[attribute] = value
-    else:
-        if isinstance(whole, Made):
-            whole.facts[attribute] = value
-        name = (
-            _dotted(whole, attribute)
-            if isinstance(whole, External)
-            else Part(whole, attribute).name or attribute
-        )
-        machine.store(frame, node, name, value, whole)
+    match whole:
+        case Instance(attributes=attributes):
+            before = attributes.get(attribute)
+            attributes[attribute] = value
+            if before is not None and machine.conditions:
+                attributes[attribute] = either([value, before])
+            if whole.of.external_bases():
+                machine.store(frame, node, f"{whole.library_name}.{attribute}", value, whole)
+        case Class(attributes=attributes):
+            attributes[attribute] = value
+        case Package(module=module):
+            module.body.frame.variables[attribute] = value
+        case External():
+            machine.store(frame, node, _dotted(whole, attribute), value, whole)
+        case _:
+            if isinstance(whole, Made):
+                whole.facts[attribute] = value
+            name = Part(whole, attribute).name or attribute
+            machine.store(frame, node, name, value, whole)
 
 
 def set_item(
@@ -106,18 +106,16 @@ def _dotted(whole: External, attribute: str) -> str:
 def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
     """What each target of an unpacking gets."""
     options = value.options() if isinstance(value, Either) else (value,)
-    spelled = [
-        option.items
-        for option in options
-        if isinstance(option, Items)
-        and option.whole
-        and option.kind in ("list", "tuple")
-        and len(option.items) == len(targets)
-    ]
-    if (
-        spelled
-        and len(spelled) == len(options)
-        and not any(isinstance(target, ast.Starred) for target in targets)
-    ):
-        return [either([items[index] for items in spelled]) for index in range(len(targets))]
-    return [Part(value, None) for _ in targets]
+    rows = [option.items for option in options if _is_row(option, len(targets))]
+    starred = any(isinstance(target, ast.Starred) for target in targets)
+    if not rows or len(rows) < len(options) or starred:
+        return [Part(value, None) for _ in targets]
+    return [either(list(column)) for column in zip(*rows, strict=True)]
+
+
+def _is_row(value: Value, length: int) -> TypeGuard[Items]:
+    """Whether a value is a list or tuple that is spelled out, of this length."""
+    match value:
+        case Items(kind="list" | "tuple", whole=True, items=items):
+            return len(items) == length
+    return False

@@ -51,51 +51,43 @@ def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Valu
 def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Value:
     """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
     call = value.call
+    if call.name == "builtins.zip" and not call.open:
+        return Items("tuple", [element(machine, frame, node, one) for one in call.arguments])
+    if call.method in ("items", "values"):
+        return _of_dict(value)
     first = call.arguments[0] if call.arguments else None
     if call.name == "builtins.enumerate" and first is not None:
         return Items("tuple", [Part(value, None), element(machine, frame, node, first)])
-    if call.name == "builtins.zip" and not call.open:
-        return Items("tuple", [element(machine, frame, node, one) for one in call.arguments])
     if call.name in _SAME and isinstance(first, Items):
         return element(machine, frame, node, first)
-    if call.method == "items" and isinstance(call.receiver, Items) and call.receiver.kind == "dict":
-        return Items("tuple", [either(call.receiver.keys), either(call.receiver.items)])
-    if (
-        call.method == "values"
-        and isinstance(call.receiver, Items)
-        and call.receiver.kind == "dict"
-    ):
-        return either(call.receiver.items)
-    if (
-        call.method in ("items", "values")
-        and isinstance(call.receiver, Made)
-        and EACH in call.receiver.facts
-    ):
-        held = call.receiver.facts[EACH]
-        return held if call.method == "values" else Items("tuple", [Part(value, None), held])
     return Part(value, None)
 
 
+def _of_dict(value: Made) -> Value:
+    """What a loop over `whole.items()` or `whole.values()` gives."""
+    key: Value = Part(value, None)
+    match value.call.receiver:
+        case Items(kind="dict", keys=keys, items=items):
+            key, held = either(keys), either(items)
+        case Made(facts=facts) if EACH in facts:
+            held = facts[EACH]
+        case _:
+            return key
+    return held if value.call.method == "values" else Items("tuple", [key, held])
+
+
 def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance) -> Value:
-    for method in ("__iter__", "__getitem__"):
+    """What a loop over an object of the user's gives: its class says it by one of two methods."""
+    for method, arguments in (("__iter__", ()), ("__getitem__", (Part(value, "index"),))):
         function = value.of.find(method)
-        if isinstance(function, Function):
-            value.ran.add(method)
-            bound = bound_to(function, value)
-            result = machine.above.inline(
-                machine,
-                frame,
-                node,
-                bound,
-                (Part(value, "index"),) if method == "__getitem__" else (),
-                {},
-                open=False,
-            )
-            if method == "__getitem__":
-                return result
-            return (
-                element(machine, frame, node, result)
-                if not isinstance(result, Instance)
-                else Part(value, None)
-            )
+        if not isinstance(function, Function):
+            continue
+        value.ran.add(method)
+        bound = bound_to(function, value)
+        result = machine.above.inline(machine, frame, node, bound, arguments, {}, open=False)
+        if method == "__getitem__":
+            return result
+        if isinstance(result, Instance):
+            break
+        return element(machine, frame, node, result)
     return Part(value, None)

@@ -25,13 +25,18 @@ def whole(machine: Machine, frame: Frame, node: ast.Import) -> None:
             bind(machine, frame, alias.asname, own or External(canonical(alias.name)))
         else:
             first = alias.name.partition(".")[0]
-            top = frame.module.project.module(first, frame.module)
-            value: Value = (
-                Package(top) if top is not None and own is not None else External(canonical(first))
-            )
-            if own is not None and top is None:
-                value = own if first == alias.name else Part(UNKNOWN, first)
-            bind(machine, frame, first, value)
+            bind(machine, frame, first, _first_part(frame, alias.name, own))
+
+
+def _first_part(frame: Frame, name: str, own: Package | None) -> Value:
+    """What `a` stands for after `import a.b`; `own` is the user's module of the whole name."""
+    first = name.partition(".")[0]
+    if own is None:
+        return External(canonical(first))
+    top = frame.module.project.module(first, frame.module)
+    if top is not None:
+        return Package(top)
+    return own if first == name else Part(UNKNOWN, first)
 
 
 def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
@@ -42,23 +47,22 @@ def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
         if alias.name == "*":
             _star(machine, frame, origin, own)
             continue
+        dotted = f"{origin}.{alias.name}"
         value: Value | None = None
         if own is not None:
             value = attribute(machine, frame, node, own, alias.name)
-        inner = frame.module.project.module(f"{origin}.{alias.name}", frame.module)
-        if inner is not None and (
-            value is None or value is UNKNOWN or isinstance(value, Part) or _is(value, inner)
-        ):
-            value = _load(machine, frame, node, f"{origin}.{alias.name}")
-        bind(
-            machine,
-            frame,
-            alias.asname or alias.name,
-            value or External(canonical(f"{origin}.{alias.name}" if origin else alias.name)),
-        )
+        inner = frame.module.project.module(dotted, frame.module)
+        if inner is not None and _may_be(value, inner):
+            value = _load(machine, frame, node, dotted)
+        if value is None:
+            value = External(canonical(dotted if origin else alias.name))
+        bind(machine, frame, alias.asname or alias.name, value)
 
 
-def _is(value: Value, module: Module) -> bool:
+def _may_be(value: Value | None, module: Module) -> bool:
+    """Whether what a package has under a name may be its module of that name."""
+    if value is None or value is UNKNOWN or isinstance(value, Part):
+        return True
     return isinstance(value, Package) and value.module is module
 
 

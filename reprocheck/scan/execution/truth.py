@@ -52,7 +52,6 @@ _COMPUTED: dict[str, Callable[..., object]] = {
     "BitOr": operator.or_,
     "RShift": operator.rshift,
 }
-_NO_CONSTANTS = (Class, Function, Instance, Items, Package)
 _MAY_BE_NONE = frozenset({"And", "item", "Await"})
 """Kinds of derived values that are one of their parts.
 
@@ -89,61 +88,62 @@ def truth(value: Value) -> bool | None:
 
 def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
     """The result of a comparison; None where it is not known."""
-    if isinstance(one, Constant) and isinstance(other, Constant) and kind in _COMPARED:
-        try:
-            return bool(_COMPARED[kind](one.value, other.value))
-        except TypeError:
-            return None
-    if (
-        kind in _SAME_AS_NONE
-        and isinstance(other, Constant)
-        and other.value is None
-        and _is_something(one)
-    ):
-        own_equality = kind in (ast.Eq, ast.NotEq) and any(
-            isinstance(option, Instance) for option in one.options()
-        )
-        return None if own_equality else _SAME_AS_NONE[kind]
-    if (
-        kind in (ast.In, ast.NotIn)
-        and isinstance(one, Constant)
-        and isinstance(other, Items)
-        and other.whole
-        and not other.over
-    ):
-        held = other.keys if other.kind == "dict" else other.items
-        if all(isinstance(item, Constant) for item in held):
-            return any(item.value == one.value for item in held if isinstance(item, Constant)) is (
-                kind is ast.In
-            )
+    match one, other:
+        case Constant(value=left), Constant(value=right) if kind in _COMPARED:
+            try:
+                return bool(_COMPARED[kind](left, right))
+            except TypeError:
+                return None
+        case _, Constant(value=None) if kind in _SAME_AS_NONE and _is_something(one):
+            return None if _has_own_equality(one, kind) else _SAME_AS_NONE[kind]
+        case Constant(value=wanted), Items(whole=True, over=()) if kind in (ast.In, ast.NotIn):
+            found = _is_among(wanted, other)
+            return None if found is None else found is (kind is ast.In)
     return None
+
+
+def _has_own_equality(value: Value, kind: type[ast.cmpop]) -> bool:
+    """Whether a class of the user's may decide what the value is equal to."""
+    by_identity = kind in (ast.Is, ast.IsNot)
+    return not by_identity and any(isinstance(option, Instance) for option in value.options())
+
+
+def _is_among(wanted: object, held: Items) -> bool | None:
+    """Whether a container that is spelled out holds a constant; None where it holds others."""
+    items = held.keys if held.kind == "dict" else held.items
+    values = [item.value for item in items if isinstance(item, Constant)]
+    if len(values) < len(items):
+        return None
+    return wanted in values
 
 
 def _is_something(value: Value) -> bool:
     """Whether a value cannot be None."""
-    if isinstance(value, _NO_CONSTANTS):
-        return True
-    if isinstance(value, Constant):
-        return value.value is not None
-    if isinstance(value, Derived):
-        return value.kind not in _MAY_BE_NONE
-    if isinstance(value, Either):
-        return all(_is_something(choice) for choice in value.choices)
-    return isinstance(value, Made) and (
-        value.call.method[:1].isupper() or value.call.name in _SOMETHING
-    )
+    match value:
+        case Class() | Function() | Instance() | Items() | Package():
+            return True
+        case Constant(value=constant):
+            return constant is not None
+        case Derived(kind=kind):
+            return kind not in _MAY_BE_NONE
+        case Either(choices=choices):
+            return all(map(_is_something, choices))
+        case Made(call=call):
+            return call.method[:1].isupper() or call.name in _SOMETHING
+    return False
 
 
 def computed(kind: str, one: Value, other: Value) -> Value:
     """The result of an operator: a constant where both sides are, and small."""
-    if isinstance(one, Constant) and isinstance(other, Constant):
-        if kind == "Pow" and other.value in (31, 32) and one.value == 2:
-            return Constant(2 ** int(str(other.value)))
-        if kind in _COMPUTED and _small(one.value) and _small(other.value):
-            try:
-                return Constant(_COMPUTED[kind](one.value, other.value))
-            except (TypeError, ValueError, ArithmeticError):
-                return Derived(kind, (one, other))
+    match kind, one, other:
+        case "Pow", Constant(value=2), Constant(value=31 | 32 as exponent):
+            return Constant(2 ** int(exponent))
+        case _, Constant(value=left), Constant(value=right) if kind in _COMPUTED:
+            if _small(left) and _small(right):
+                try:
+                    return Constant(_COMPUTED[kind](left, right))
+                except (TypeError, ValueError, ArithmeticError):
+                    return Derived(kind, (one, other))
     return Derived(kind, (one, other))
 
 
