@@ -9,115 +9,22 @@ import re
 from dataclasses import dataclass
 
 from reprocheck.scan.checks import tables, unread
+from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
-from reprocheck.scan.steps import Call, Loop, Step, Store
+from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import Function, Items, Value
 
-_BLIND = frozenset(
-    {
-        "builtins.next",
-        "builtins.sorted",
-        "builtins.len",
-        "builtins.set",
-        "builtins.frozenset",
-        "builtins.sum",
-        "builtins.any",
-        "builtins.all",
-        "builtins.max",
-    }
-    | {
-        "builtins.min",
-        "builtins.isinstance",
-        "builtins.bool",
-        "builtins.print",
-        "builtins.repr",
-        "builtins.str",
-        "builtins.type",
-        "builtins.id",
-    }
-    | {
-        "natsort.natsorted",
-        "natsort.os_sorted",
-        "collections.Counter",
-        "numpy.unique",
-        "numpy.sort",
-        "shutil.rmtree",
-        "os.remove",
-        "json.dumps",
-    }
-    | {
-        "builtins.dict.fromkeys",
-        "heapq.nsmallest",
-        "heapq.nlargest",
-        "math.fsum",
-        "statistics.mean",
-        "logging.info",
-        "builtins.format",
-    }
-    | {"natsort.realsorted", "natsort.humansorted"}
-)
+_BLIND = tables.texts("orders", "blind")
 """What gives the same whatever the order of what it is given."""
-_SEQUENCES = frozenset(
-    {
-        "builtins.list",
-        "builtins.tuple",
-        "builtins.enumerate",
-        "builtins.zip",
-        "builtins.iter",
-        "builtins.reversed",
-        "builtins.map",
-        "builtins.filter",
-    }
-    | {
-        "itertools.chain",
-        "itertools.islice",
-        "itertools.cycle",
-        "itertools.product",
-        "tqdm.tqdm",
-        "tqdm.auto.tqdm",
-        "tqdm.trange",
-        "rich.progress.track",
-    }
-    | {
-        "numpy.array",
-        "numpy.asarray",
-        "torch.tensor",
-        "collections.deque",
-        "builtins.next",
-        "itertools.chain.from_iterable",
-        "collections.OrderedDict",
-    }
-)
-_NUMBERED = frozenset(
-    {
-        "builtins.enumerate",
-        "builtins.zip",
-        "torch.tensor",
-        "numpy.array",
-        "itertools.cycle",
-        "torch.utils.data.Subset",
-    }
-)
+_SEQUENCES = tables.texts("orders", "sequences")
+_NUMBERED = tables.texts("orders", "numbered")
 _SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
 _GROWS = frozenset({"append", "extend", "insert", "appendleft"})
-_ASKS = frozenset(
-    {
-        "count",
-        "remove",
-        "discard",
-        "add",
-        "update",
-        "issubset",
-        "issuperset",
-        "isdisjoint",
-        "difference_update",
-        "intersection",
-        "union",
-        "clear",
-    }
-)
+_ASKS = tables.texts("orders", "asks")
+_GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
+_NUMBERED_IN_ORDER = "its elements are numbered in that order"
 _LOGS = re.compile(r"^(print|debug|info|warn|warning|error|log|write|exception)$")
 _FILLS = re.compile(
     r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
@@ -148,73 +55,74 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
     """The first use of an unordered value that keeps the order that it happens to have; None where
     all uses are blind to it.
     """
-    found = [
-        use
-        for step in order.uses(value)
-        if (use := _of_step(order, step, value, depth)) is not None
-    ]
-    return next((use for use in found if use.strong), found[0] if found else None)
+    weak: Use | None = None
+    for step in order.uses(value):
+        use = _of_step(order, step, value, depth)
+        if use is not None and use.strong:
+            return use
+        weak = weak or use
+    return weak
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
     """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
-    uses = [
-        step for step in order.uses(value) if not (isinstance(step, Call) and step.method in _GROWS)
-    ]
-    if any(isinstance(step, Call) and step.method in _SORTS for step in uses):
-        return True
-    return bool(uses) and all(isinstance(step, Call) and step.name in _BLIND for step in uses)
+    blind = True
+    uses = 0
+    for step in order.uses(value):
+        method = step.method if isinstance(step, Call) else ""
+        if method in _SORTS:
+            return True
+        if method in _GROWS:
+            continue
+        uses += 1
+        blind = blind and isinstance(step, Call) and step.name in _BLIND
+    return uses > 0 and blind
 
 
 def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
-    if isinstance(step, Store) or depth > _DEEPEST:
+    if depth > _DEEPEST:
         return None
     if isinstance(step, Loop):
         return _of_loop(order, step, depth)
-    if (
-        not isinstance(step, Call)
-        or step.name in _BLIND
-        or step.method in _ASKS
-        or step.method in _SORTS
-    ):
+    if not isinstance(step, Call) or _ignores_order(step.name, step.method):
         return None
     if step.name in _SEQUENCES:
-        strong = step.name in _NUMBERED
-        return (
-            None
-            if is_blindly_used(step.node, step)
-            else _of_sequence(order, step, step.result, depth, strong)
-        )
-    if tables.draws().get(step.name) is not None or step.name.startswith(
-        ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
-    ):
+        if is_blindly_used(step.node, step):
+            return None
+        return _of_sequence(order, step, step.result, depth, step.name in _NUMBERED)
+    if tables.draws().get(step.name) is not None or step.name.startswith(_GENERATORS):
         return Use(step, True, f"{step.method} picks from it by position")
     return None
+
+
+def _ignores_order(name: str, method: str) -> bool:
+    """Whether a call sorts, asks, or gives the same in any order."""
+    return name in _BLIND or method in _ASKS or method in _SORTS
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool) -> Use | None:
     """A sequence was made: it counts unless it is sorted later, or all that is done with it is
     blind to order.
     """
-    if (
-        is_sorted_later(order, made)
-        or unread.is_only_asked(step)
-        or unread.is_of_one(step)
-        or _is_added_and_sorted(step)
-    ):
+    if is_sorted_later(order, made) or _is_added_and_sorted(step):
+        return None
+    if unread.is_only_asked(step) or unread.is_of_one(step):
         return None
     if unread.is_thrown_away(step.module, step.node):
         return None
-    uses = [one for one in order.uses(made) if one is not step]
-    inner = decided(order, made, depth + 1) if uses else None
     if strong and not (isinstance(step, Call) and unread.is_paired_with_constants(step)):
         return Use(step, True, "it is numbered in that order")
+    uses = [one for one in order.uses(made) if one is not step]
+    inner = decided(order, made, depth + 1) if uses else None
     if inner is not None:
         return Use(step, inner.strong, inner.how)
-    blind = uses and all(
-        _is_blind(one) or (isinstance(one, Call) and one.name in _SEQUENCES) for one in uses
-    )
-    return None if blind else Use(step, False, "it becomes a sequence")
+    if uses and all(_is_blind(one) or _makes_sequence(one) for one in uses):
+        return None
+    return Use(step, False, "it becomes a sequence")
+
+
+def _makes_sequence(step: Step) -> bool:
+    return isinstance(step, Call) and step.name in _SEQUENCES
 
 
 def _is_added_and_sorted(step: Step) -> bool:
@@ -228,12 +136,13 @@ def _is_added_and_sorted(step: Step) -> bool:
 def _is_blind(step: Step) -> bool:
     if not isinstance(step, Call):
         return isinstance(step, Loop)
-    return (
-        step.name in _BLIND
-        or step.method in _ASKS
-        or bool(_LOGS.match(step.method))
-        or unread.is_each_by_itself(step)
-    )
+    if step.name in _BLIND or step.method in _ASKS or _LOGS.match(step.method):
+        return True
+    return unread.is_each_by_itself(step)
+
+
+_TESTS = (ast.Compare, ast.FormattedValue, ast.Assert, ast.If, ast.While, ast.Raise)
+"""Where an expression is looked at, or told, and no more."""
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
@@ -244,73 +153,67 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
     if isinstance(parent, ast.Starred | ast.keyword):
         parent = step.module.parent(parent)
     if isinstance(parent, ast.Call) and parent.func is not node:
-        name = step.module.names.of(parent.func) or ""
-        method = (
-            parent.func.attr if isinstance(parent.func, ast.Attribute) else name.rpartition(".")[2]
-        )
-        return (
-            name in _BLIND
-            or method in _ASKS
-            or method in _SORTS
-            or bool(_LOGS.match(method))
-            or (method == "join" and _is_message(step, parent))
-        )
-    if isinstance(parent, ast.For | ast.comprehension):
-        return isinstance(parent, ast.For) and all(_is_said(statement) for statement in parent.body)
-    return isinstance(
-        parent, ast.Compare | ast.FormattedValue | ast.Assert | ast.If | ast.While | ast.Raise
-    )
+        return _takes_blindly(parent, step)
+    if isinstance(parent, ast.For):
+        return all(_is_said(statement) for statement in parent.body)
+    return isinstance(parent, _TESTS)
+
+
+def _takes_blindly(call: ast.Call, step: Step) -> bool:
+    """Whether a call does the same with its arguments in any order, or shows them."""
+    name = step.module.names.of(call.func) or ""
+    method = name.rpartition(".")[2]
+    if isinstance(call.func, ast.Attribute):
+        method = call.func.attr
+    if _ignores_order(name, method) or _LOGS.match(method):
+        return True
+    return method == "join" and _is_message(step, call)
 
 
 def _is_said(statement: ast.stmt) -> bool:
     """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be
     read again.
     """
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and _name(call) != "write" and bool(_LOGS.match(_name(call)))
+    match statement:
+        case ast.Expr(value=ast.Call() as call):
+            return _name(call) != "write" and bool(_LOGS.match(_name(call)))
+    return False
 
 
 def _is_message(step: Step, node: ast.AST) -> bool:
     """Whether text is joined to be read."""
-    at: ast.AST | None = node
-    while at is not None and not isinstance(at, ast.stmt):
-        at = step.module.parent(at)
-        if isinstance(at, ast.FormattedValue | ast.JoinedStr | ast.Raise):
+    for at in (node, *step.module.around(node)):
+        if isinstance(at, ast.FormattedValue | ast.JoinedStr | ast.Raise | ast.Assert):
             return True
-        if isinstance(at, ast.Call) and _LOGS.match(
-            at.func.attr if isinstance(at.func, ast.Attribute) else getattr(at.func, "id", "")
-        ):
+        if isinstance(at, ast.stmt):
+            return False
+        if isinstance(at, ast.Call) and _LOGS.match(_name(at)):
             return True
-    return isinstance(at, ast.Raise | ast.Assert)
+    return False
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
     node = loop.node
-    if isinstance(node, ast.SetComp | ast.DictComp):
-        return _in_dict(loop, node) if isinstance(node, ast.DictComp) else None
-    if isinstance(node, ast.ListComp | ast.GeneratorExp):
-        if is_blindly_used(node, loop):
-            return None
-        made = order.value_of(node)
-        return (
-            _of_sequence(order, loop, made, depth, strong=False)
-            if isinstance(made, Items)
-            else Use(loop, False, "it becomes a sequence")
-        )
-    if isinstance(node, ast.For | ast.AsyncFor):
-        return _of_body(order, loop, node, depth)
+    match node:
+        case ast.DictComp():
+            return _in_dict(loop, node)
+        case ast.For() | ast.AsyncFor():
+            return _of_body(order, loop, node, depth)
+        case ast.ListComp() | ast.GeneratorExp():
+            if is_blindly_used(node, loop):
+                return None
+            made = order.value_of(node)
+            if isinstance(made, Items):
+                return _of_sequence(order, loop, made, depth, strong=False)
+            return Use(loop, False, "it becomes a sequence")
     return None
 
 
 def _in_dict(loop: Loop, node: ast.DictComp) -> Use | None:
     """`{name: next(counter) for name in names}`."""
-    for part in ast.walk(node.value):
-        if (
-            isinstance(part, ast.Call)
-            and part.args
-            and loop.module.names.of(part.func) == "builtins.next"
-        ):
-            return Use(loop, True, "its elements are numbered in that order")
+    for call in within(node.value, ast.Call):
+        if call.args and loop.module.names.of(call.func) == "builtins.next":
+            return Use(loop, True, _NUMBERED_IN_ORDER)
     return None
 
 
@@ -318,18 +221,15 @@ def consumer(order: Order, step: Step) -> Step | None:
     """Where the program goes over what the generator function around a step hands on: the call of
     the function, or the loop.
     """
-    module, node = step.through[-1] if step.through else (step.module, step.module.tree)
-    for one in order.at(module, node) if isinstance(node, ast.Call | ast.For) else ():
-        if isinstance(one, Loop):
-            return one
-        if (
-            isinstance(one, Call)
-            and one.own
-            and one.by is None
-            and isinstance(one.result, Items)
-            and one.result.kind == "generator"
-        ):
-            return one
+    if not step.through:
+        return None
+    module, node = step.through[-1]
+    if not isinstance(node, ast.Call | ast.For):
+        return None
+    for one in order.at(module, node):
+        match one:
+            case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
+                return one
     return None
 
 
@@ -340,50 +240,46 @@ def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
     place = consumer(order, loop) if depth <= _DEEPEST else None
     if isinstance(place, Loop):
         return _of_loop(order, place, depth + 1)
-    return (
-        decided(order, place.result, depth + 1)
-        if isinstance(place, Call)
-        else Use(loop, False, HANDED_ON)
-    )
+    if isinstance(place, Call):
+        return decided(order, place.result, depth + 1)
+    return Use(loop, False, HANDED_ON)
 
 
 def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int) -> Use | None:
     """What a loop does with one element after the other."""
     parts = [part for statement in node.body for part in ast.walk(statement)]
-    if any(isinstance(part, ast.Call) and _name(part) in _SORTS for part in parts):
+    calls = [part for part in parts if isinstance(part, ast.Call)]
+    called = {_name(call) for call in calls}
+    if called & _SORTS:
         return None
     if _numbers(parts):
-        return Use(loop, True, "its elements are numbered in that order")
-    if draw := next(
-        (part for part in parts if isinstance(part, ast.Call) and _is_draw(loop, part)), None
-    ):
-        return Use(loop, True, f"each turn draws a random number ({ast.unparse(draw.func)})")
-    if any(isinstance(part, ast.Call) and _name(part) in _TRAINS for part in parts):
+        return Use(loop, True, _NUMBERED_IN_ORDER)
+    for call in calls:
+        if _is_draw(loop, call):
+            drawn = ast.unparse(call.func)
+            return Use(loop, True, f"each turn draws a random number ({drawn})")
+    if called & _TRAINS:
         return Use(loop, True, "each turn trains on one")
-    if (own := _in_own_functions(order, loop, parts)) is not None:
+    own = _in_own_functions(order, loop, parts)
+    if own is not None:
         return own
     for part in parts:
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return _handed_on(order, loop, depth)
-        if (
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Attribute)
-            and _FILLS.match(part.func.attr)
-        ):
-            return Use(loop, False, "its elements are put somewhere in that order")
-        if (
-            isinstance(part, ast.Call)
-            and _name(part) in _GROWS
-            and isinstance(part.func, ast.Attribute)
-        ):
-            grown = order.value_of(part.func.value)
-            if (
-                not is_sorted_later(order, grown)
-                and not _is_sorted_in_text(loop, node, part.func.value)
-                and not _is_kept_by_key(part.func.value, node)
-            ):
-                return Use(loop, False, "its elements are collected in that order")
+        match part:
+            case ast.Yield() | ast.YieldFrom():
+                return _handed_on(order, loop, depth)
+            case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
+                return Use(loop, False, "its elements are put somewhere in that order")
+            case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
+                if _is_collected(order, loop, node, grown):
+                    return Use(loop, False, "its elements are collected in that order")
     return None
+
+
+def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown: ast.expr) -> bool:
+    """Whether a list that a loop appends to keeps the order of the loop."""
+    if is_sorted_later(order, order.value_of(grown)) or _is_sorted_in_text(loop, node, grown):
+        return False
+    return not _is_kept_by_key(grown, node)
 
 
 def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | None:
@@ -392,15 +288,14 @@ def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | N
     """
     for function in _called(order, parts):
         inner = [part for statement in function.node.body for part in ast.walk(statement)]
-        if any(isinstance(part, ast.Call) and _name(part) in _SORTS for part in inner):
+        calls = [part for part in inner if isinstance(part, ast.Call)]
+        if any(_name(call) in _SORTS for call in calls):
             continue
+        name = function.node.name
         if _numbers(inner):
-            return Use(loop, True, f"`{function.node.name}` numbers its elements in that order")
-        for part in inner:
-            if isinstance(part, ast.Call) and _keeps_in_object(order, function, part):
-                return Use(
-                    loop, False, f"`{function.node.name}` collects its elements in that order"
-                )
+            return Use(loop, True, f"`{name}` numbers its elements in that order")
+        if any(_keeps_in_object(order, function, call) for call in calls):
+            return Use(loop, False, f"`{name}` collects its elements in that order")
     return None
 
 
@@ -421,108 +316,90 @@ def _called(order: Order, parts: list[ast.AST]) -> list[Own]:
         if not isinstance(part, ast.Call):
             continue
         for option in order.value_of(part.func).options():
-            if (
-                not isinstance(option, Function)
-                or isinstance(option.node, ast.Lambda)
-                or id(option.node) in found
-            ):
-                continue
-            found[id(option.node)] = Own(option.node, option.module)
-            waiting += [inner for statement in option.node.body for inner in ast.walk(statement)]
+            match option:
+                case Function(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
+                    if id(node) not in found:
+                        found[id(node)] = Own(node, option.module)
+                        waiting += within(node.body, ast.Call)
     return list(found.values())
 
 
 def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
     """`self.words.append(word)`, where nothing sorts the words."""
-    target = (
-        call.func.value if isinstance(call.func, ast.Attribute) and _name(call) in _GROWS else None
-    )
-    if not isinstance(target, ast.Attribute):
-        return False
-    return not is_sorted_later(order, order.value_of(target)) and not _is_sorted_around(
-        function.module.tree, target
-    )
+    match call.func:
+        case ast.Attribute(attr=method, value=ast.Attribute() as target) if method in _GROWS:
+            if is_sorted_later(order, order.value_of(target)):
+                return False
+            return not _is_sorted_around(function.module.tree, target)
+    return False
 
 
 def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
     """`groups[key].append(...)`, lists that begin anew in each turn, and the folders that `os.walk`
     will go into.
     """
-    if isinstance(target, ast.Subscript):
-        return True
-    if isinstance(target, ast.Name) and any(
-        isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.target)
-    ):
-        return True
-    return isinstance(target, ast.Name) and any(
-        isinstance(part, ast.Assign)
-        and any(isinstance(one, ast.Name) and one.id == target.id for one in part.targets)
-        for statement in node.body
-        for part in ast.walk(statement)
-    )
+    if not isinstance(target, ast.Name):
+        return isinstance(target, ast.Subscript)
+    given = list(within(node.target, ast.Name))
+    for assignment in within(node.body, ast.Assign):
+        given += [one for one in assignment.targets if isinstance(one, ast.Name)]
+    return any(name.id == target.id for name in given)
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
     """Whether the same function, or module for attributes, sorts what has this name."""
-    around: ast.AST = loop.module.function_of(node) or loop.module.tree
-    return _is_sorted_around(
-        loop.module.tree if isinstance(target, ast.Attribute) else around, target
-    )
+    around: ast.AST = loop.module.tree
+    if not isinstance(target, ast.Attribute):
+        around = loop.module.function_of(node) or around
+    return _is_sorted_around(around, target)
 
 
 def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
     wanted = ast.unparse(target)
-    for part in ast.walk(around):
-        if isinstance(part, ast.Call):
-            if (
-                isinstance(part.func, ast.Attribute)
-                and part.func.attr == "sort"
-                and ast.unparse(part.func.value) == wanted
-            ):
-                return True
-            if _name(part) in _SORTS and part.args and wanted in ast.unparse(part.args[0]):
+    for call in within(around, ast.Call):
+        if _name(call) not in _SORTS:
+            continue
+        if call.args and wanted in ast.unparse(call.args[0]):
+            return True
+        match call.func:
+            case ast.Attribute(attr="sort", value=whole) if ast.unparse(whole) == wanted:
                 return True
     return False
 
 
 def _numbers(parts: list[ast.AST]) -> bool:
     """`index[name] = len(index)`, `index[name] = count` with `count += 1`."""
-    counters = {
-        part.target.id
-        for part in parts
-        if isinstance(part, ast.AugAssign)
-        and isinstance(part.target, ast.Name)
-        and isinstance(part.value, ast.Constant)
-    }
+    counters: set[str] = set()
     for part in parts:
-        if isinstance(part, ast.Assign) and any(
-            isinstance(target, ast.Subscript) for target in part.targets
-        ):
-            if isinstance(part.value, ast.Name) and part.value.id in counters:
-                return True
-            if isinstance(part.value, ast.Call) and _name(part.value) == "len" and part.value.args:
-                wanted = ast.unparse(part.value.args[0])
-                if any(
-                    isinstance(target, ast.Subscript) and ast.unparse(target.value) == wanted
-                    for target in part.targets
-                ):
-                    return True
-        if (
-            isinstance(part, ast.Call)
-            and _name(part) == "setdefault"
-            and isinstance(part.args[-1], ast.Call)
-            and _name(part.args[-1]) == "len"
-        ):
-            return True
+        match part:
+            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant()):
+                counters.add(name)
+    return any(_is_numbering(part, counters) for part in parts)
+
+
+def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
+    match part:
+        case ast.Assign(targets=targets, value=ast.Name(id=name)):
+            return name in counters and any(isinstance(one, ast.Subscript) for one in targets)
+        case ast.Assign(targets=targets, value=ast.Call(args=[counted, *_]) as call):
+            if _name(call) != "len":
+                return False
+            filled = [one.value for one in targets if isinstance(one, ast.Subscript)]
+            return ast.unparse(counted) in [ast.unparse(one) for one in filled]
+        case ast.Call(args=[*_, ast.Call() as default]):
+            return _name(part) == "setdefault" and _name(default) == "len"
     return False
 
 
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
-    name = loop.module.names.of(node.func)
-    known = tables.draws().get(name) if name else None
-    if known is None or known.when != "call" or known.stream not in ("python", "numpy", "torch"):
+    name = loop.module.names.of(node.func) or ""
+    known = tables.draws().get(name)
+    if known is None or known.when != "call" or known.stream not in _STREAMS:
         return False
-    return known.kind != "weights" or (name or "").startswith("torch.nn.init.")
+    return known.kind != "weights" or name.startswith("torch.nn.init.")
+
+
+_STREAMS = ("python", "numpy", "torch")
 
 
 def _name(node: ast.Call) -> str:
