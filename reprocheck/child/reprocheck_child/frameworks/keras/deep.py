@@ -11,8 +11,8 @@ import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ...hooking import around, guarded, replace
-from ..tensorflow.facts import of
-from ..tensorflow.fingerprint import concrete, flat, is_tensor
+from ...host.facts import of
+from ...host.fingerprint import concrete, flat, is_tensor
 from ..tensorflow.seeds import Seeds
 from .births import Births
 from .layers import Layers

@@ -6,7 +6,7 @@ import threading
 from typing import Any, List, Tuple
 
 from ...hooking import guarded, replace
-from ..tensorflow.fingerprint import flat
+from ...host.fingerprint import flat
 
 
 class _Stack(threading.local):

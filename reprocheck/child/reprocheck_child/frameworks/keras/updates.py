@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
 from ...hooking import guarded
-from ..tensorflow.fingerprint import array
+from ...host.fingerprint import array
 
 SCHEDULE = (
     "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"

@@ -12,8 +12,8 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ...hooking import around, guarded, replace
-from .facts import Facts, of
-from .fingerprint import concrete
+from ...host.facts import Facts, of
+from ...host.fingerprint import concrete
 from .order import Order
 from .seeds import Global, Seeds
 

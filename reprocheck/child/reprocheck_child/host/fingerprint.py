@@ -8,7 +8,7 @@ written to.
 import sys
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ... import hashing, leaves, sketch
+from .. import hashing, leaves, sketch
 
 Fingerprint = Dict[str, Any]
 Rows = Tuple[int, Callable[[int], Any]]

@@ -1,0 +1,1 @@
+"""What adapters share that read tensors through host memory: weights, facts, fingerprints."""
