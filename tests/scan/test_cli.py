@@ -198,7 +198,7 @@ def test_files_are_mended_in_their_encoding(mending: None) -> None:
     Path("clock.py").write_bytes(old)
     Path("clock.py").chmod(0o750)
     done = Done("--fix", "--no-cache")
-    assert done.code == 0 and "mended clock.py" in done.err and "No findings" in done.out
+    assert done.code == 0 and "fixed clock.py" in done.err and "No findings" in done.out
     assert Path("clock.py").read_bytes() == old.replace(b"int(time.time())", b"0")
     assert Path("clock.py").stat().st_mode & 0o777 == 0o750 and [
         path.name for path in Path().iterdir()
