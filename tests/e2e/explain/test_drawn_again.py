@@ -18,7 +18,7 @@ from tests.e2e.explain.explaining import Explained, differing, explain
 TRAIN = """
 import colorsys
 import reprocheck
-from tests.report.parts import noise
+from parts import noise
 for step in range(20):
     reprocheck.log_loss(10 * noise.draw())
 """
