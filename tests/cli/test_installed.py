@@ -50,7 +50,7 @@ def test_a_command_says_so_and_goes_on(
     monkeypatch.setattr(reprocheck, "__file__", str(package / "__init__.py"))
     assert main(["config", "--format", "json"]) == 0
     out, error = capsys.readouterr()
-    assert out.startswith("{") and "reprocheck-cli has put its files into this package" in " ".join(
+    assert out.startswith("{") and "reprocheck-cli overwrites files of this package" in " ".join(
         error.split()
     )
     assert "pip uninstall reprocheck-cli reprocheck" in " ".join(error.split())

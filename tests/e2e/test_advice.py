@@ -114,7 +114,7 @@ def test_options_of_reprocheck_behind_the_script(workdir: Path) -> None:
 def test_an_option_of_the_script_itself_is_left_to_it(workdir: Path) -> None:
     (workdir / "train.py").write_text(TAKES_RATE.replace("'--rate'", "'--steps', type=int"))
     why, _ = advised(workdir, "train.py --steps many")
-    assert "meant for reprocheck" not in why
+    assert "an option of reprocheck" not in why
 
 
 def test_a_wrong_pythonhome(workdir: Path) -> None:
