@@ -132,8 +132,8 @@ def _body(entry: Entry) -> Iterator[str]:
         ),
     )
     if entry.scan:
-        mends = "; `--fix` fixes it" if entry.patch else ""
-        yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{mends}.")
+        fixes = "; `--fix` fixes it" if entry.patch else ""
+        yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{fixes}.")
     else:
         yield from ("", "*`reprocheck scan`:* does not find it; a run shows it.")
     yield from (

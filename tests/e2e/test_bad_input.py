@@ -181,7 +181,7 @@ def test_a_trace_cut_in_mid_line_keeps_what_stands_before(workdir: Path) -> None
 
     report = json.loads(done.stdout)
     assert [len(run["ranks"][0]["iterations"]) for run in report["runs"]] == [4, 3]
-    assert any("mid-line" in line for line in report["coverage"])
+    assert any("last line of the trace is incomplete" in line for line in report["coverage"])
 
 
 def test_only_json_on_standard_output(workdir: Path) -> None:

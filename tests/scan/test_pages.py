@@ -28,7 +28,7 @@ def test_a_page_says_what_the_scan_says() -> None:
     for entry in catalogue():
         page = made[f"{entry.code}.md"]
         assert entry.why in page and entry.fix in page and entry.bad in page and entry.good in page
-        assert (f"ignore[{entry.code}]" in page) is entry.scan and ("`--fix` mends it" in page) is (
+        assert (f"ignore[{entry.code}]" in page) is entry.scan and ("`--fix` fixes it" in page) is (
             entry.scan and entry.patch
         )
 
