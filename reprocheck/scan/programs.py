@@ -9,9 +9,7 @@ from pathlib import Path
 from reprocheck.scan import execution
 from reprocheck.scan.checks import streams, tables
 from reprocheck.scan.entry import is_guard
-from reprocheck.scan.execution import Body
-from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project, Resolver
+from reprocheck.scan.project import Execution, Module, Project, Resolver
 from reprocheck.scan.source import parse
 from reprocheck.scan.steps import Call
 from reprocheck.scan.text import UnreadableError
@@ -48,26 +46,6 @@ _DRIVERS = frozenset(
         "torch.autograd.grad",
     }
 )
-
-
-class _Abstract:
-    """The execution that `reprocheck.scan.execution` does."""
-
-    def is_entry(self, module: Module) -> bool:
-        return is_entry(module)
-
-    def body(self, module: Module) -> Body:
-        return execution.body(module)
-
-    def program(self, module: Module) -> Order:
-        return execution.program(module)
-
-    def orders(self, module: Module) -> tuple[Order, ...]:
-        return execution.orders(module)
-
-
-EXECUTION = _Abstract()
-"""What projects are made with."""
 
 
 def is_entry(module: Module) -> bool:
@@ -111,6 +89,15 @@ def _top_level(body: list[ast.stmt], *, in_loop: bool) -> Iterator[tuple[ast.AST
         yield node, looped
         inner = looped or isinstance(node, ast.For | ast.While | ast.AsyncFor)
         waiting.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+EXECUTION = Execution(
+    is_entry=is_entry,
+    body=execution.body,
+    program=execution.program,
+    orders=execution.orders,
+)
+"""What projects are made with."""
 
 
 class Beside(Resolver):

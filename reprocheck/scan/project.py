@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,23 +18,22 @@ if TYPE_CHECKING:
     from reprocheck.scan.order import Order
 
 
-class Execution(Protocol):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Execution:
     """What happens when modules are executed; `programs.EXECUTION` is the one there is.
 
     A project is given it, because an execution asks the project for the modules that are imported.
+
+    is_entry  whether a module is a program
+    body      the variables and steps of a module once it was imported
+    program   what happens when a module is executed
+    orders    what is executed, beginning in a module
     """
 
-    def is_entry(self, module: Module) -> bool:
-        """Whether a module is a program."""
-
-    def body(self, module: Module) -> Body:
-        """The variables and steps of a module once it was imported."""
-
-    def program(self, module: Module) -> Order:
-        """What happens when a module is executed."""
-
-    def orders(self, module: Module) -> tuple[Order, ...]:
-        """What is executed, beginning in a module."""
+    is_entry: Callable[[Module], bool]
+    body: Callable[[Module], Body]
+    program: Callable[[Module], Order]
+    orders: Callable[[Module], tuple[Order, ...]]
 
 
 class Module:
