@@ -52,3 +52,10 @@ class ControlError(UsageError):
 
 class ReportError(UsageError):
     """A report folder is missing, incomplete or cannot be written."""
+
+
+def message(error: Exception) -> str:
+    """What an error says in a sentence of ours; one that is not ours with its type."""
+    if isinstance(error, ReprocheckError):
+        return error.message
+    return f"{type(error).__name__}: {error}"

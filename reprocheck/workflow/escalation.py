@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.errors import ReprocheckError
+from reprocheck.errors import ReprocheckError, message
 from reprocheck.workflow import advice
 
 if TYPE_CHECKING:
@@ -163,12 +163,7 @@ def _recorded(
             output=teller.output,
         )
     except Exception as error:
-        said = (
-            error.message
-            if isinstance(error, ReprocheckError)
-            else f"{type(error).__name__}: {error}"
-        )
-        keep_caveat(folder, f"The runs at level {level} could not be recorded: {said}")
+        keep_caveat(folder, f"The runs at level {level} could not be recorded: {message(error)}")
     finally:
         teller.clear()
     teller.status("looking for the first difference")

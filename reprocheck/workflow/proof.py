@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.errors import ReprocheckError
+from reprocheck.errors import message
 
 if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
@@ -54,12 +54,7 @@ def searched(
             _record(asked, number, check, entry, settings, folder, teller, watch)
         repair(_again(folder), entry, settings, folder, teller, watch)
     except Exception as error:
-        said = (
-            error.message
-            if isinstance(error, ReprocheckError)
-            else f"{type(error).__name__}: {error}"
-        )
-        keep_caveat(folder, f"The search for the cause ended early: {said}")
+        keep_caveat(folder, f"The search for the cause ended early: {message(error)}")
     finally:
         teller.clear()
     return _again(folder)
