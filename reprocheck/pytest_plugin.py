@@ -163,7 +163,7 @@ def _log(check: Check) -> list[str]:
     """The end of the log of the run that failed or took too long."""
     from reprocheck.report import text, words
 
-    run = next((run for run in check.runs if run.record.ended in ("failed", "timed_out")), None)
+    run = next((run for run in check.runs if run.record.ended_badly), None)
     if run is None:
         return []
     log = text.tail(run.stderr_tail, LOG_LINES, 4000) or text.tail(run.stdout_tail, LOG_LINES, 4000)

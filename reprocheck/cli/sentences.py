@@ -81,7 +81,7 @@ def ended_badly(check: Check) -> Run | None:
     """The first run that failed or was ended, where that is the verdict."""
     if check.verdict.verdict not in ("script_failed", "timed_out"):
         return None
-    return next((run for run in check.runs if run.record.ended in ("failed", "timed_out")), None)
+    return next((run for run in check.runs if run.record.ended_badly), None)
 
 
 def tail_title(run: Run) -> str:

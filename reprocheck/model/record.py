@@ -138,6 +138,11 @@ class RunRecord:
     masked: int = 0
     """Secrets and addresses that were masked in its logs."""
 
+    @property
+    def ended_badly(self) -> bool:
+        """Whether it failed or took too long; one that we stopped did not."""
+        return self.ended in ("failed", "timed_out")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeeperPair:

@@ -137,6 +137,11 @@ class Trace:
     be missing.
     """
 
+    @property
+    def closed(self) -> int:
+        """The number of iterations that came to their end."""
+        return len(self.losses) - 1 if self.unfinished else len(self.losses)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputFile:

@@ -278,7 +278,7 @@ def _log(check: Check, run: Run) -> Iterator[str]:
     """The end of the log of a run that did not end well; of every run where nothing was
     recorded.
     """
-    if run.record.ended in ("failed", "timed_out") or check.verdict.verdict == "inconclusive":
+    if run.record.ended_badly or check.verdict.verdict == "inconclusive":
         for name, text in (
             ("standard error", run.stderr_tail),
             ("standard output", run.stdout_tail),

@@ -200,7 +200,7 @@ def _logs(check: Check) -> list[dict[str, Any]]:
 
 def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:
     named = (("standard error", run.stderr_tail), ("standard output", run.stdout_tail))
-    bad = run.record.ended in ("failed", "timed_out")
+    bad = run.record.ended_badly
     return [
         {
             "title": f"Run {run.number}, {name}",

@@ -231,11 +231,7 @@ def runs(check: Check) -> Table:
         heads=("run", "ended", "exit status", "iterations", "time", "remarks")[:width],
         rows=tuple(row[:width] for row in rows),
         numeric=frozenset({0, 2, 3, 4}),
-        marked=frozenset(
-            index
-            for index, run in enumerate(check.runs)
-            if run.record.ended in ("failed", "timed_out")
-        ),
+        marked=frozenset(index for index, run in enumerate(check.runs) if run.record.ended_badly),
         strong=1,
     )
 

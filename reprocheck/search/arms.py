@@ -66,7 +66,7 @@ class Judged:
     @property
     def failed(self) -> Run | None:
         """The first run that ended with an error or by the timeout."""
-        return next((run for run in self.runs if run.record.ended in ("failed", "timed_out")), None)
+        return next((run for run in self.runs if run.record.ended_badly), None)
 
     @property
     def refusal(self) -> Refusal | None:

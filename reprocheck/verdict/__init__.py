@@ -115,7 +115,7 @@ def ended_before_checks(run: Run) -> bool:
     """Whether a run failed or timed out before its own checks could be made: nothing can be
     compared with it.
     """
-    return run.record.ended in ("failed", "timed_out") and _too_early(run, run)
+    return run.record.ended_badly and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
@@ -142,8 +142,7 @@ def _lacks(trace: Trace, ruling: Trace) -> bool:
     """
     if trace.forward is None or ruling.backward is None:
         return True
-    complete = len(trace.losses) - 1 if trace.unfinished else len(trace.losses)
-    return complete < ruling.backward.iteration
+    return trace.closed < ruling.backward.iteration
 
 
 def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:

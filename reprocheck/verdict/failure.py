@@ -18,7 +18,7 @@ def ended_badly(runs: Sequence[Run]) -> list[Run]:
 
     One that was stopped by us, or reached its end with status 0, is none.
     """
-    return [run for run in runs if run.record.ended in ("failed", "timed_out")]
+    return [run for run in runs if run.record.ended_badly]
 
 
 def verdict_of(run: Run) -> VerdictName:
@@ -92,5 +92,4 @@ def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: R
 def _lacks(trace: Trace, run: Run, iteration: int) -> bool:
     if run.record.ended not in NOT_ITS_OWN_END:
         return False
-    complete = len(trace.losses) - 1 if trace.unfinished else len(trace.losses)
-    return iteration > complete
+    return iteration > trace.closed

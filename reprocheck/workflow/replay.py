@@ -128,7 +128,7 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
     from reprocheck.verdict import ended_before_checks
 
     record = records.read(folder)
-    if len(record.runs) != 1 or record.runs[0].ended not in ("failed", "timed_out"):
+    if len(record.runs) != 1 or not record.runs[0].ended_badly:
         return False
     useless = ended_before_checks(read_run(folder, record.runs[0]))
     if useless:
