@@ -9,7 +9,7 @@ import weakref
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .. import deep as deeper
-from ..frameworks.torch.names import variable as variable_of
+from ..scope import variable as variable_of
 from .fingerprint import Prints, array, concrete
 
 _facts: List["Facts"] = []

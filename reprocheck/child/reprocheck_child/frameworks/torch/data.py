@@ -10,9 +10,9 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...hooking import around
+from ...scope import variable
 from . import held as torch_held
 from . import order as torch_order
-from .names import variable
 
 
 def install(torch: Any, deep: Any) -> None:

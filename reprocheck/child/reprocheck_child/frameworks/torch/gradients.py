@@ -6,8 +6,8 @@ import weakref
 from _thread import get_ident
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
+from ...scope import variable
 from ...shared.iterations import BACKWARD
-from .names import variable
 from .weights import graph_leaves
 from .written import Written
 

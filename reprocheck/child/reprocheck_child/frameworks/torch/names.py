@@ -2,19 +2,17 @@
 a bare tensor, the line that made it.
 """
 
-import dis
 import weakref
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
+from ... import scope
 from ...hooking import guarded
 from .fills import Fills
 
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
-_LONGEST, _DEPTH, _NESTED, _FRAMES = 1000, 2, 100, 6
-"""Elements of a list that are looked at for a name, lists within lists, how long both may be then,
-frames outwards.
-"""
+_FRAMES = 6
+"""Frames outwards that are looked at for the list that holds a module."""
 
 
 class Weight(NamedTuple):
@@ -124,11 +122,11 @@ class Names:
         """The name of a root. The first that has weights needs none, unless it is one layer of a
         list of them: `layers[0]`.
         """
-        name = variable(frame, root)
+        name = scope.variable(frame, root)
         if (
             not root._modules
             or name in ("", "self", *self._prefixes)
-            or name in _loop_variables(frame)
+            or name in scope.loop_variables(frame)
         ):
             name = self._element(frame, root) or name
         if given and not name:
@@ -151,8 +149,8 @@ class Names:
                 break
             # a list of a library's, as the arguments of a process, is no name of the user's
             own = self.deep.is_own(frame)
-            for name, value in variables(frame) if own else ():
-                place = _place(value, root, self.module)
+            for name, value in scope.variables(frame) if own else ():
+                place = scope.place(value, root, self.module)
                 if place:
                     return name + place
             frame = frame.f_back
@@ -248,7 +246,7 @@ class Names:
         """
         wanted = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
         found: Dict[int, str] = {}
-        for name, value in variables(frame):
+        for name, value in scope.variables(frame):
             for path, tensor in self._tensors(name, value):
                 if id(tensor) in wanted:
                     found.setdefault(id(tensor), path)
@@ -281,10 +279,10 @@ class Names:
             return [(name, value)]
         if isinstance(value, self.module):
             return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
-        parts = _parts(value) or _attributes(value)
+        parts = scope.parts(value) or scope.attributes(value)
         return (
             [found for part, one in parts for found in self._tensors(name + part, one, depth + 1)]
-            if depth < _DEPTH + 1
+            if depth < scope.DEPTH + 1
             else ()
         )
 
@@ -312,91 +310,6 @@ class Names:
             taken = known is not None and known[0]() is child and known[1]() is not None
             if child is not None and not taken and len(self.holders) < LIMIT:
                 self.holders[id(child)] = (weakref.ref(child), weakref.ref(module))
-
-
-def variable(frame: Any, thing: Any) -> str:
-    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict
-    (`weights[0]`); "" where none does.
-    """
-    held = list(variables(frame))
-    name = next((name for name, value in held if value is thing), "")
-    return name or next(
-        (name + place for name, value in held for place in [_place(value, thing)] if place), ""
-    )
-
-
-def _place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
-    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no
-    second one of the kind `several` is.
-    """
-    parts = _parts(value)
-    found = next((part for part, one in parts if one is thing), "")
-    if found:
-        return (
-            found
-            if several is None or sum(isinstance(one, several) for _, one in parts) > 1
-            else ""
-        )
-    if depth < _DEPTH and len(parts) <= _NESTED:
-        for part, one in parts:
-            inner = (
-                _place(one, thing, None, depth + 1)
-                if isinstance(one, (list, tuple, dict)) and len(one) <= _NESTED
-                else ""
-            )
-            if inner:
-                return part + inner
-    return ""
-
-
-def _parts(value: Any) -> List[Tuple[str, Any]]:
-    """(subscript, element) of a plain list, tuple or dict."""
-    if isinstance(value, (list, tuple)):
-        return [("[%d]" % index, one) for index, one in enumerate(value[:_LONGEST])]
-    if type(value) is dict and len(value) <= _LONGEST:
-        return [
-            ("[%r]" % (key,), one) for key, one in list(value.items()) if type(key) in (str, int)
-        ]
-    return []
-
-
-def _attributes(value: Any) -> List[Tuple[str, Any]]:
-    """(name, value) of the attributes of an object of a script's own class: a net that is no module
-    holds its layers there.
-    """
-    held = getattr(value, "__dict__", None)
-    if type(held) is not dict or isinstance(value, type) or callable(value) or len(held) > _NESTED:
-        return []
-    return [("." + name, one) for name, one in list(held.items())]
-
-
-def _loop_variables(frame: Any) -> Set[str]:
-    """Variables that the loops of a frame's code assign: they hold one thing after the other."""
-    names: Set[str] = set()
-    within = False
-    for step in dis.get_instructions(frame.f_code) if frame is not None else ():
-        if step.opname == "FOR_ITER":
-            within = True
-        elif within and step.opname.startswith("STORE_"):
-            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
-        elif step.opname != "UNPACK_SEQUENCE":
-            within = False
-    return names
-
-
-def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
-    """Local variables of a frame, the attributes of its `self`, global variables."""
-    if frame is None:
-        return
-    local = dict(frame.f_locals)
-    yield from local.items()
-    attributes = getattr(local.get("self"), "__dict__", None)
-    if isinstance(attributes, dict):
-        yield from list(attributes.items())
-        for name in ("_modules", "_parameters"):
-            yield from list((attributes.get(name) or {}).items())
-    if frame.f_globals is not frame.f_locals:
-        yield from list(frame.f_globals.items())
 
 
 def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:

@@ -248,7 +248,7 @@ class _Loads:
         )
 
     def _name(self, module: Any) -> str:
-        from .names import variable
+        from ...scope import variable
 
         return variable(self.deep.frame(3), module) or type(module).__name__
 

@@ -1,0 +1,108 @@
+"""The names that a script has for things: the variables of a frame, and the places in lists and
+dicts that they hold.
+
+Loaded only where a run is recorded at level `module` or `op`.
+"""
+
+import dis
+from typing import Any, Iterator, List, Set, Tuple
+
+LONGEST = 1000
+"""Elements of a list that are looked at for a name."""
+NESTED = 100
+"""How long a list within a list, or an object of the script's, may be to be looked into."""
+DEPTH = 2
+"""Lists within lists that are looked into."""
+
+Part = Tuple[str, Any]
+"""A subscript such as `[0]`, and the element that has it."""
+
+
+def variable(frame: Any, thing: Any) -> str:
+    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict
+    (`weights[0]`); "" where none does.
+    """
+    held = list(variables(frame))
+    for name, value in held:
+        if value is thing:
+            return name
+    for name, value in held:
+        inner = place(value, thing)
+        if inner:
+            return name + inner
+    return ""
+
+
+def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
+    """Local variables of a frame, the attributes of its `self`, global variables."""
+    if frame is None:
+        return
+    local = dict(frame.f_locals)
+    yield from local.items()
+    attributes = getattr(local.get("self"), "__dict__", None)
+    if isinstance(attributes, dict):
+        yield from list(attributes.items())
+        # where `torch.nn.Module.__setattr__` puts what is assigned to it
+        for name in ("_modules", "_parameters"):
+            yield from list((attributes.get(name) or {}).items())
+    if frame.f_globals is not frame.f_locals:
+        yield from list(frame.f_globals.items())
+
+
+def loop_variables(frame: Any) -> Set[str]:
+    """Variables that the loops of a frame's code assign: they hold one thing after the other."""
+    names: Set[str] = set()
+    if frame is None:
+        return names
+    within = False
+    for step in dis.get_instructions(frame.f_code):
+        if step.opname == "FOR_ITER":
+            within = True
+        elif within and step.opname.startswith("STORE_"):
+            # Python 3.13 stores two variables with one instruction
+            several = isinstance(step.argval, tuple)
+            names.update(step.argval if several else [step.argval])
+        elif step.opname != "UNPACK_SEQUENCE":
+            within = False
+    return names
+
+
+def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
+    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no
+    second one of the kind `several` is.
+    """
+    found = parts(value)
+    for part, one in found:
+        if one is thing:
+            alone = several is not None and sum(isinstance(each, several) for _, each in found) < 2
+            return "" if alone else part
+    if depth >= DEPTH or len(found) > NESTED:
+        return ""
+    for part, one in found:
+        if isinstance(one, (list, tuple, dict)) and len(one) <= NESTED:
+            inner = place(one, thing, None, depth + 1)
+            if inner:
+                return part + inner
+    return ""
+
+
+def parts(value: Any) -> List[Part]:
+    """(subscript, element) of a plain list, tuple or dict."""
+    if isinstance(value, (list, tuple)):
+        return [("[%d]" % index, one) for index, one in enumerate(value[:LONGEST])]
+    if type(value) is dict and len(value) <= LONGEST:
+        items = list(value.items())
+        return [("[%r]" % (key,), one) for key, one in items if type(key) in (str, int)]
+    return []
+
+
+def attributes(value: Any) -> List[Part]:
+    """(name, value) of the attributes of an object of a script's own class: a net that is no module
+    holds its layers there.
+    """
+    held = getattr(value, "__dict__", None)
+    if type(held) is not dict or len(held) > NESTED:
+        return []
+    if isinstance(value, type) or callable(value):
+        return []
+    return [("." + name, one) for name, one in list(held.items())]
