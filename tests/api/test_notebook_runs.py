@@ -48,10 +48,15 @@ TRAINS = (
 )
 
 
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+WITHOUT_IPYTHON = "raise ImportError('an interpreter without IPython')\n"
+
+
+@pytest.fixture(scope="module", params=["ipython", "imitated"])
+def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("project")
     (folder / "nb").mkdir()
+    if request.param == "imitated":
+        (folder / "nb" / "IPython.py").write_text(WITHOUT_IPYTHON)
     (folder / "nb" / "beside.py").write_text("VALUE = 1\n")
     (folder / "nb" / "train.ipynb").write_text(notebook(*TRAINS))
     return check("nb/train.ipynb", "word", "--steps", cwd=folder)
@@ -79,7 +84,9 @@ def test_cells_run_in_their_order_as_in_jupyter(outcome: Outcome) -> None:
         if outcome.folder.parent not in path.parents and path.name != "__pycache__"
     } >= {"nb"}
     assert sorted(
-        path.name for path in (project / "nb").iterdir() if path.name != "__pycache__"
+        path.name
+        for path in (project / "nb").iterdir()
+        if path.name not in ("__pycache__", "IPython.py")
     ) == ["beside.py", "train.ipynb"]
 
 
@@ -89,6 +96,41 @@ def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
     assert "`%pip install nothing` of the notebook was left out." in changed
     assert "`!pip install nothing` of the notebook was left out." in changed
     assert "matplotlib" not in changed
+
+
+EXTENSION = """
+def twice(line):
+    return 2 * int(line)
+
+def load_ipython_extension(shell):
+    shell.register_magic_function(twice, "line")
+    assert get_ipython() is shell
+"""
+WITH_IPYTHON = (
+    "import reprocheck\nfrom IPython import get_ipython\nshell = get_ipython()",
+    "%load_ext doubling\n%load_ext not_installed_here\nvalue = %twice 21",
+    "%%capture kept --no-stderr\nprint('captured')",
+    "%run beside.py\nlines = !printf 'a\\n{value}'",
+    "print([value, kept.stdout, BESIDE, lines.n, type(lines).__name__])",
+    "%timeit print('once')",
+    "for step in range(4):\n    reprocheck.log_loss(1.0 / (step + 1))\n    %unheard_of x",
+)
+
+
+def test_magics_are_those_of_ipython_where_it_is_installed(workdir: Path) -> None:
+    (workdir / "doubling.py").write_text(EXTENSION)
+    (workdir / "beside.py").write_text("BESIDE = 5\n")
+    (workdir / "train.ipynb").write_text(notebook(*WITH_IPYTHON))
+    home = workdir / "home"
+    home.mkdir()
+    outcome = check("train.ipynb", cwd=workdir, HOME=str(home))
+    assert outcome.exit_code == 0, outcome.stdout + outcome.log("stderr")
+    assert outcome.log().splitlines() == [r"[42, 'captured\n', 5, 'a\n42', 'SList']", "once"]
+    changed = " ".join(outcome.report["changed_to_observe"])
+    assert "`%load_ext not_installed_here` of the notebook was left out." in changed
+    assert "`%unheard_of x` of the notebook was left out." in changed
+    assert "imitated" not in changed
+    assert not (home / ".ipython").exists()
 
 
 def test_a_failure_names_cell_and_line(workdir: Path) -> None:

@@ -1,5 +1,6 @@
-"""What IPython adds to Python in a notebook, as far as a training needs it: `get_ipython()` of a
-notebook that runs without Jupyter.
+"""What IPython adds to Python in a notebook, as far as a training needs it: `get_ipython()` where
+the interpreter that runs the notebook has no IPython. Where it has, `ipython_shell` asks for the
+magics here that must not do what they do in Jupyter.
 
 Magics that run code run it once; those that draw, measure or help do nothing. Shell commands run as
 they stand, but for installations: an environment that changes between two runs proves nothing. What
@@ -92,7 +93,7 @@ class Shell:
             return self._program.evaluate(code) if code else None
         if name in self._line:
             return self._line[name](line)
-        self._leave_out("%" + name + " " + line, silent=name in SILENT)
+        self.leave_out("%" + name + " " + line, silent=name in SILENT)
         return None
 
     magic = run_line_magic
@@ -108,13 +109,11 @@ class Shell:
         elif name in ("writefile", "file"):
             _write(self._expanded(line), cell)
         else:
-            self._leave_out("%%" + name + " " + line, silent=name in SILENT)
+            self.leave_out("%%" + name + " " + line, silent=name in SILENT)
 
     def system(self, command: str) -> None:
         """`!command`."""
-        if installs(command):
-            self._leave_out("!" + command)
-        else:
+        if not self.refuses(command):
             self._call(self._expanded(command))
 
     system_raw = system_piped = system
@@ -123,12 +122,18 @@ class Shell:
         """`!!command`, `name = !command`: the lines that it prints."""
         from subprocess import PIPE, STDOUT, run
 
-        if installs(command):
-            self._leave_out("!" + command)
+        if self.refuses(command):
             return []
         return run(
             self._expanded(command), shell=True, stdout=PIPE, stderr=STDOUT, text=True
         ).stdout.splitlines()
+
+    def refuses(self, command: str) -> bool:
+        """Whether a command installs something: it is left out then."""
+        if not installs(command):
+            return False
+        self.leave_out("!" + command)
+        return True
 
     def _call(self, command: str) -> None:
         from subprocess import call
@@ -136,7 +141,8 @@ class Shell:
         sys.stdout.flush()
         self.user_ns["_exit_code"] = call(command, shell=True)
 
-    def _leave_out(self, what: str, *, silent: bool = False) -> None:
+    def leave_out(self, what: str, *, silent: bool = False) -> None:
+        """Lists a magic or a command in the report as left out."""
         if not silent:
             self._note(
                 "magic " + what,

@@ -16,7 +16,7 @@ from .magics import Shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import ModuleType, TracebackType
     from typing import Any, Mapping
 
 ORDER = (
@@ -103,8 +103,7 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     module = sys.modules["__main__"] = ModuleType("__main__")
     program = Program(place, module.__dict__)
-    shell = Shell(program, note)
-    program.names.update(get_ipython=lambda: shell, display=display, __builtins__=__builtins__)
+    give_shell(program, module)
     note("notebook", ORDER)
     sys.excepthook = show
     for cell in cells:
@@ -116,13 +115,33 @@ def main() -> None:
             show(type(error), error, error.__traceback__)
 
 
+def give_shell(program: Program, module: ModuleType) -> None:
+    """Gives the notebook its `get_ipython()` and `display`: IPython's, where it is installed."""
+    shell = Shell(program, note)
+    program.names.update(get_ipython=lambda: shell, display=display, __builtins__=__builtins__)
+    try:
+        import IPython
+    except ImportError:
+        return
+    try:
+        from . import ipython_shell
+
+        ipython_shell.start(shell, module)
+    except Exception as error:
+        text = "IPython %s could not be used (%r): its magics are imitated."
+        note("ipython", text % (IPython.__version__, error))
+        return
+    program.names.pop("display")  # IPython's is a builtin
+
+
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Prints a traceback with the source of cells, from the first line of a cell on: the
     interpreter itself looks for it in files.
     """
     import traceback
 
-    own = (__file__, os.path.join(os.path.dirname(__file__), "magics.py"))
+    folder = os.path.dirname(__file__)
+    own = (__file__, *(os.path.join(folder, name) for name in ("magics.py", "ipython_shell.py")))
     while (
         trace is not None
         and trace.tb_next is not None
