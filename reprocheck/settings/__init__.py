@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from reprocheck import model
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls
 from reprocheck.settings.options import OPTIONS, PREFIX, SEED_LIMIT, Option, nearest
+
+if TYPE_CHECKING:  # the model's many data classes would be half of the time of `--help`
+    from reprocheck import model
 
 __all__ = [
     "ASKING",
@@ -80,6 +82,8 @@ class Settings:
     @property
     def tolerance(self) -> model.Tolerance:
         """The bounds of the criterion."""
+        from reprocheck import model
+
         return model.Tolerance(rtol=self.rtol, atol=self.atol)
 
 
@@ -130,6 +134,8 @@ def load(
             "Add --workdir copy, so that each run works in a copy of its own, or leave --jobs"
             " at 1.",
         )
+    from reprocheck import model
+
     provenance = tuple(
         model.Setting(
             name=option.name, value=plain(option, values[option.name]), origin=origins[option.name]

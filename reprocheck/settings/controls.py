@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reprocheck.errors import ControlError
-from reprocheck.model import ControlClass
+
+if TYPE_CHECKING:  # the model's many data classes would be half of the time of `--help`
+    from reprocheck.model import ControlClass
 
 TABLE = Path(__file__).parents[1] / "child" / "reprocheck_child" / "shared" / "controls.json"
 ALTERS: ControlClass = "alters the training"

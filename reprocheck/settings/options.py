@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reprocheck import model
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls
 
 PREFIX = "REPROCHECK_"
+BOUND = 1e-3
+"""Both bounds of the criterion where none are given: those of `model.Tolerance`."""
 SEED_LIMIT = 1 << 32
 """Seeds are below it: neither Python's hash seed nor NumPy takes larger ones."""
 
@@ -208,12 +209,12 @@ OPTIONS: tuple[Option, ...] = (
         help="Stop each run after N iterations; all: the whole training.",
     ),
     _option(
-        *("rtol", model.Tolerance().rtol, "number", "X", _number(zero=True), _TOLERANCE),
+        *("rtol", BOUND, "number", "X", _number(zero=True), _TOLERANCE),
         help="Relative tolerance: |a - b| <= atol + rtol*|b|, b of run 1.",
     ),
     _option(
         "atol",
-        model.Tolerance().atol,
+        BOUND,
         "number",
         "X",
         _number(zero=True),

@@ -45,6 +45,11 @@ def test_parsing_imports_nothing_heavy(words: list[str]) -> None:
     assert modules_after(words, *HEAVY, "reprocheck.launch", "reprocheck.report") == []
 
 
+def test_help_imports_no_model() -> None:
+    # its many data classes took longer than the rest of the command
+    assert modules_after(["run", "--help"], "reprocheck.model") == []
+
+
 def test_the_overview_is_what_typer_prints_and_lists_the_commands() -> None:
     by_typer = CliRunner().invoke(app, ["--help"]).stdout
     assert by_typer.rstrip() == overview.help_text()

@@ -16,6 +16,10 @@ def origin(settings: Settings, name: str) -> str:
     return next(setting.origin for setting in settings.provenance if setting.name == name)
 
 
+def test_the_bounds_are_those_of_the_criterion() -> None:
+    assert Settings().tolerance == model.Tolerance()
+
+
 def test_the_table_and_the_dataclass_name_the_same_settings_with_the_same_defaults() -> None:
     fields = {
         field.name: field.default
