@@ -13,12 +13,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import NamedTuple
 
 from reprocheck.trace.deep import Seen
 
 _Key = tuple[int, str, str, int, "int | None"]
+_Pair = tuple[int, int]
+_ALONE = -1
+"""In place of an index: the other run has no such fact."""
 _MOST_COMPARISONS, _LONGEST = 100_000, 4_000
 """Pairs of equal names in a stretch, and facts in it, above which only facts that are unique by
 their count are anchors.
@@ -43,34 +46,39 @@ class Step(NamedTuple):
     @property
     def both(self) -> bool:
         """Whether both runs have it."""
-        return self.first is not None and self.second is not None
+        return self.facts is not None
+
+    @property
+    def facts(self) -> tuple[Seen, Seen] | None:
+        """The fact in run 1 and in run 2; None where only one of them has it."""
+        if self.first is None or self.second is None:
+            return None
+        return self.first, self.second
 
 
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where
     nothing moved.
     """
-    pairs = list(_pairs([_key(seen) for seen in first], [_key(seen) for seen in second]))
+    pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
     partner = _moved(first, second, pairs)
-    taken = set(partner.values())
+    taken = {(_ALONE, b) for b in partner.values()}
+    # the index of a fact that a run does not have leads to this None, behind all others
+    ones, others = (*first, None), (*second, None)
     steps: list[Step] = []
     for a, b in pairs:
-        if a is None and b in taken:
+        if (a, b) in taken:
             continue
-        moved = b is None and a in partner
-        other = partner[a] if moved and a is not None else b
-        one, another = None if a is None else first[a], None if other is None else second[other]
-        seen = one if one is not None else another
-        if seen is not None:
-            steps.append(Step(len(steps), one, another, seen, moved))
+        moved = b == _ALONE and a in partner
+        one, other = ones[a], others[partner[a] if moved else b]
+        seen = one or other
+        assert seen is not None
+        steps.append(Step(len(steps), one, other, seen, moved))
     return tuple(steps)
 
 
 def _key(seen: Seen) -> _Key:
     return (seen.iteration, seen.kind, seen.place, seen.call, seen.optimizer)
-
-
-_Pair = tuple["int | None", "int | None"]
 
 
 def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
@@ -79,14 +87,15 @@ def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
     What is the same at the start and at the end is taken first; between, iteration by iteration.
     """
     start = _same(a, b)
-    yield from ((i, i) for i in range(start))
+    yield from zip(range(start), range(start), strict=True)
     end = _same(a[start:][::-1], b[start:][::-1])
-    iterations = _spans(a, start, len(a) - end)
-    others = _spans(b, start, len(b) - end)
+    end_a, end_b = len(a) - end, len(b) - end
+    iterations = _spans(a, start, end_a)
+    others = _spans(b, start, end_b)
     for iteration in sorted({*iterations, *others}):
-        i, j = iterations.get(iteration, (0, 0)), others.get(iteration, (0, 0))
-        yield from _stretch(a, b, range(*i), range(*j))
-    yield from ((len(a) - k, len(b) - k) for k in range(end, 0, -1))
+        span, other = iterations.get(iteration, (0, 0)), others.get(iteration, (0, 0))
+        yield from _stretch(a, b, span, other)
+    yield from zip(range(end_a, len(a)), range(end_b, len(b)), strict=True)
 
 
 def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
@@ -110,34 +119,41 @@ def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, i
     return spans
 
 
-def _stretch(a: Sequence[_Key], b: Sequence[_Key], i: range, j: range) -> Iterator[_Pair]:
-    keys_a, keys_b = [a[n] for n in i], [b[n] for n in j]
-    done_a = done_b = 0
-    for x, y in [*_anchors(keys_a, keys_b), (len(i), len(j))]:
-        yield from ((i[n], None) for n in range(done_a, x))
-        yield from ((None, j[n]) for n in range(done_b, y))
-        if x < len(i) and y < len(j):
-            yield i[x], j[y]
-        done_a, done_b = x + 1, y + 1
+def _stretch(
+    a: Sequence[_Key], b: Sequence[_Key], span: tuple[int, int], other: tuple[int, int]
+) -> Iterator[_Pair]:
+    """Indexes of the keys of one iteration in both, aligned by its anchors."""
+    (start_a, end_a), (start_b, end_b) = span, other
+    done_a, done_b = start_a, start_b
+    for x, y in _anchors(a[start_a:end_a], b[start_b:end_b]):
+        anchor_a, anchor_b = start_a + x, start_b + y
+        yield from _each_alone(range(done_a, anchor_a), range(done_b, anchor_b))
+        yield anchor_a, anchor_b
+        done_a, done_b = anchor_a + 1, anchor_b + 1
+    yield from _each_alone(range(done_a, end_a), range(done_b, end_b))
+
+
+def _each_alone(a: range, b: range) -> Iterator[_Pair]:
+    yield from zip(a, repeat(_ALONE), strict=False)
+    yield from zip(repeat(_ALONE), b, strict=False)
 
 
 def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
     """Places that go together, increasing in both."""
-    start = _same(a, b)
     names_a, names_b = [key[1:3] for key in a], [key[1:3] for key in b]
     counts = Counter(names_b)
-    if len(a) + len(b) <= _LONGEST and sum(counts[name] for name in names_a) <= _MOST_COMPARISONS:
-        blocks = SequenceMatcher(
-            None, names_a[start:], names_b[start:], autojunk=False
-        ).get_matching_blocks()
-        rest = [
-            (start + block.a + n, start + block.b + n)
-            for block in blocks
-            for n in range(block.size)
-        ]
-        return [*((n, n) for n in range(start)), *rest]
-    once_a, once_b = _once(a), _once(b)
-    return _increasing([(place, once_b[key]) for key, place in once_a.items() if key in once_b])
+    comparisons = sum(counts[name] for name in names_a)
+    small = len(a) + len(b) <= _LONGEST and comparisons <= _MOST_COMPARISONS
+    if not small:
+        once_a, once_b = _once(a), _once(b)
+        return _increasing([(once_a[key], once_b[key]) for key in once_a if key in once_b])
+    start = _same(a, b)
+    rest = SequenceMatcher(None, names_a[start:], names_b[start:], autojunk=False)
+    anchors = list(zip(range(start), range(start), strict=True))
+    for block in rest.get_matching_blocks():
+        x, y = start + block.a, start + block.b
+        anchors += zip(range(x, x + block.size), range(y, y + block.size), strict=True)
+    return anchors
 
 
 def _once(keys: Sequence[Hashable]) -> dict[Hashable, int]:
@@ -149,18 +165,17 @@ def _once(keys: Sequence[Hashable]) -> dict[Hashable, int]:
 def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest chain of pairs that increases in both; `pairs` increase in the first."""
     tails: list[int] = []
-    at: list[int] = []
+    # of the best chain of each length: the number of its last pair; -1 in front of all
+    last = {-1: -1}
     before: list[int] = []
     for n, (_, y) in enumerate(pairs):
         length = bisect_left(tails, y)
-        before.append(at[length - 1] if length else -1)
-        if length == len(tails):
-            tails.append(y)
-            at.append(n)
-        else:
-            tails[length], at[length] = y, n
+        before.append(last[length - 1])
+        # puts it in the place of a higher end, or behind all
+        tails[length : length + 1] = [y]
+        last[length] = n
     chain: list[tuple[int, int]] = []
-    n = at[-1] if at else -1
+    n = last[len(tails) - 1]
     while n >= 0:
         chain.append(pairs[n])
         n = before[n]
@@ -171,9 +186,9 @@ def _moved(first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[_Pair]
     """Facts that stand alone in each run and are the same fact: index in run 1 -> index in run
     2.
     """
-    alone = {_key(second[b]): b for a, b in pairs if a is None and b is not None}
-    found: dict[int, int] = {}
-    for a, b in pairs:
-        if a is not None and b is None and (other := alone.pop(_key(first[a]), None)) is not None:
-            found[a] = other
-    return found
+    of_first = [a for a, b in pairs if b == _ALONE]
+    of_second = [b for a, b in pairs if a == _ALONE]
+    waiting = {_key(second[b]): b for b in of_second}
+    # a name that comes again is taken once
+    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
+    return {a: b for a, b in partners if b is not None}

@@ -5,13 +5,19 @@ Hashes of different algorithms are not comparable; they never count as a differe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
+from math import inf, nan
 
 import msgspec
 
 from reprocheck.ladder.align import Step
-from reprocheck.trace.deep import DeepTrace, Leaf, Leaves
+from reprocheck.trace.deep import DeepTrace, Leaf, Leaves, Seen
+
+_NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
+"""How a trace writes the floats that JSON does not know."""
+_NOTHING = Seen(kind="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,70 +39,66 @@ def algorithms(first: DeepTrace, second: DeepTrace) -> Algorithms:
 
 def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
     """Whether two leaves are equal in every bit; None where that cannot be said."""
-    if a.shape != b.shape or a.dtype != b.dtype:
+    if (a.shape, a.dtype) != (b.shape, b.dtype):
         return False
-    if a.hash and b.hash and algorithms.comparable(a, b):
+    hashed = a.hash and b.hash
+    if hashed and algorithms.comparable(a, b):
         return a.hash == b.hash
-    if a.value is not msgspec.UNSET and b.value is not msgspec.UNSET:
-        return repr(a.value) == repr(b.value)
-    return None
+    both = values(a, b)
+    if both is None:
+        return None
+    return repr(both[0]) == repr(both[1])
 
 
 def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the leaves that differ, in order; those that only one side has are among them."""
+    # most facts agree, and are compared in one step
     if a == b:
         return ()
-    if len(a) == len(b) == 1 and a[0][0] == b[0][0]:
-        return (a[0][0],) if equal(a[0][1], b[0][1], algorithms) is False else ()
-    others = dict(b)
-    here = dict(a)
-    paths = [
-        path
-        for path, leaf in a
-        if path not in others or equal(leaf, others[path], algorithms) is False
-    ]
-    return (*paths, *(path for path in others if path not in here))
+    ones, others = dict(a), dict(b)
+    alone = ones.keys() ^ others.keys()
+    common = ones.keys() & others.keys()
+    unequal = {path for path in common if equal(ones[path], others[path], algorithms) is False}
+    found = alone | unequal
+    return tuple(path for path in {**ones, **others} if path in found)
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
     """Whether any leaf of the two could be compared."""
     others = dict(b)
-    return any(
-        path in others and leaf.known and equal(leaf, others[path], algorithms) is not None
-        for path, leaf in a
-    )
+    common = [(leaf, others[path]) for path, leaf in a if path in others and leaf.known]
+    return any(equal(one, other, algorithms) is not None for one, other in common)
 
 
 def inputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the inputs that differ."""
-    return (
-        differing(step.first.inputs, step.second.inputs, algorithms)
-        if step.first and step.second
-        else ()
-    )
+    first, second = _facts(step)
+    return differing(first.inputs, second.inputs, algorithms)
 
 
 def outputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
     """Paths of the outputs that differ."""
-    return (
-        differing(step.first.outputs, step.second.outputs, algorithms)
-        if step.first and step.second
-        else ()
-    )
+    first, second = _facts(step)
+    return differing(first.outputs, second.outputs, algorithms)
 
 
 def states(step: Step) -> tuple[str, ...]:
     """The generators drawn from in both runs whose states before differ."""
-    if not (step.first and step.second):
-        return ()
-    other = step.second
-    return tuple(
-        name
-        for name, state in step.first.before.items()
-        if name in other.before
-        and state != other.before[name]
-        and (name in step.first.after or name in other.after)
-    )
+    first, second = _facts(step)
+    drawn = first.after.keys() | second.after.keys()
+    return tuple(name for name in unequal_states(first.before, second.before) if name in drawn)
+
+
+def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
+    """Of generators, or what else has a name: those that both runs know, and whose states are not
+    the same.
+    """
+    return [name for name, state in first.items() if second.get(name, state) != state]
+
+
+def _facts(step: Step) -> tuple[Seen, Seen]:
+    """The fact in both runs; what only one of them has, is compared with nothing."""
+    return step.facts or (_NOTHING, _NOTHING)
 
 
 def leaf(leaves: Leaves, path: str) -> Leaf | None:
@@ -106,27 +108,24 @@ def leaf(leaves: Leaves, path: str) -> Leaf | None:
 
 def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
     """The values of both leaves, where both carry them."""
-    if a is None or b is None or a.value is msgspec.UNSET or b.value is msgspec.UNSET:
+    if a is None or b is None:
         return None
-    return a.value, b.value
+    both = a.value, b.value
+    return None if msgspec.UNSET in both else both
 
 
 def numbers(value: object) -> list[float] | None:
     """A value as numbers: a number itself, or a nest of them."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, (int, float)):
-        return [float(value)]
     if isinstance(value, str):
-        return [float(value)] if value in ("nan", "inf", "-inf") else None
-    if isinstance(value, Sequence):
+        value = _NOT_FINITE.get(value)
+    if isinstance(value, (list, tuple)):
         parts = [numbers(one) for one in value]
-        return (
-            [number for part in parts if part is not None for number in part]
-            if None not in parts
-            else None
-        )
-    return None
+        known = [part for part in parts if part is not None]
+        return list(chain(*known)) if len(known) == len(parts) else None
+    # a truth value is an integer, too
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return [float(value)]
 
 
 def hashes(leaves: Leaves) -> frozenset[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import msgspec
 
@@ -66,11 +69,9 @@ class Pair:
     def __init__(self, first: DeepTrace, second: DeepTrace, *, ranks: int = 1) -> None:
         self.first, self.second, self.ranks = first, second, ranks
         self.algorithms: Algorithms = compare.algorithms(first, second)
-        sides = (
-            (first.seen, second.seen)
-            if not self.incomparable
-            else (_without_states(first.seen), _without_states(second.seen))
-        )
+        sides = [first.seen, second.seen]
+        if self.incomparable:
+            sides = [_without_states(side) for side in sides]
         steps = align(*sides)
         self.operators = tuple(step for step in steps if step.seen.kind == "op")
         self.steps = tuple(step for step in steps if step.seen.kind != "op")
@@ -88,21 +89,17 @@ class Pair:
     @cached_property
     def recorded(self) -> frozenset[RungName]:
         """Rungs of which something could be compared."""
-        found: set[RungName] = set()
+        steps_of: dict[RungName | None, list[Step]] = defaultdict(list)
         for step in self.steps:
-            rung = self.rung_of(step)
-            if rung is not None and rung not in found and self.comparable(step):
-                found.add(rung)
-        return frozenset(found)
+            steps_of[self.rung_of(step)].append(step)
+        comparable = (rung for rung, steps in steps_of.items() if any(map(self.comparable, steps)))
+        return frozenset(rung for rung in comparable if rung is not None)
 
     @cached_property
     def incomparable(self) -> bool:
         """Whether the traces hash with different algorithms."""
-        return bool(
-            self.first.algorithm
-            and self.second.algorithm
-            and self.first.algorithm != self.second.algorithm
-        )
+        algorithms = {self.first.algorithm, self.second.algorithm}
+        return len(algorithms - {""}) > 1
 
     def rung_of(self, step: Step) -> RungName | None:
         """The rung of a fact. One rank reduces nothing: what changes its gradient before the update
@@ -125,16 +122,20 @@ class Pair:
             if step.number > number and step.seen.kind in kinds
         )
 
+    def before_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
+        """The facts of these kinds before a step in its own iteration, the nearest first."""
+        iteration = step.seen.iteration
+        before = self.before(step.number, *kinds)
+        return (one for one in before if one.seen.iteration == iteration)
+
+    def calls(self, iteration: int) -> list[Seen]:
+        """The calls of modules in an iteration, in the order in which they return."""
+        calls = (step.seen for step in self.steps if step.seen.kind == "call")
+        return [seen for seen in calls if seen.iteration == iteration]
+
     def position(self, number: int) -> int:
         """Index of the first step that is not before step `number`."""
-        low, high = 0, len(self.steps)
-        while low < high:
-            middle = (low + high) // 2
-            if self.steps[middle].number < number:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(self.steps, number, key=attrgetter("number"))
 
     def differs(self, step: Step) -> bool:
         """Whether anything of a fact differs."""
@@ -146,15 +147,13 @@ class Pair:
 
     def comparable(self, step: Step) -> bool:
         """Whether both runs have the fact, and anything in it that can be compared."""
-        if not step.first or not step.second:
+        if step.facts is None:
             return False
-        a, b = step.first, step.second
-        if a.indices is not None and b.indices is not None and a.kind == "epoch":
+        a, b = step.facts
+        if a.kind == "epoch" and None not in (a.indices, b.indices):
             return True
-        return any(
-            compare.known(*sides, self.algorithms)
-            for sides in ((a.outputs, b.outputs), (a.inputs, b.inputs))
-        )
+        by_outputs = compare.known(a.outputs, b.outputs, self.algorithms)
+        return by_outputs or compare.known(a.inputs, b.inputs, self.algorithms)
 
     def _differences(self) -> Iterator[Difference]:
         end = self._end()
@@ -162,14 +161,10 @@ class Pair:
             rung = self.rung_of(step)
             if rung is None or step.number > end:
                 continue
-            if not step.both:
-                yield Difference(step=step, rung=rung)
-                continue
-            inputs, outputs = (
-                compare.inputs(step, self.algorithms),
-                compare.outputs(step, self.algorithms),
-            )
-            if inputs or outputs or self._other_samples(step):
+            inputs = compare.inputs(step, self.algorithms)
+            outputs = compare.outputs(step, self.algorithms)
+            differs = inputs or outputs or self._other_samples(step)
+            if differs or not step.both:
                 yield Difference(step=step, rung=rung, inputs=inputs, outputs=outputs)
 
     def _end(self) -> int:
@@ -181,22 +176,23 @@ class Pair:
         rest = next((step for step in self.steps if step.number > last), None)
         if rest is None:
             return last
-        shorter = self.second if rest.first is not None else self.first
+        shorter = self.second
+        if rest.first is None:
+            shorter = self.first
         return rest.number if shorter.ended else last
 
     def _other_samples(self, step: Step) -> bool:
-        a, b = step.first, step.second
-        if not a or not b:
+        """Whether a loader gives its samples otherwise, although the batch may agree in every
+        tensor.
+        """
+        if step.facts is None:
             return False
+        a, b = step.facts
         if a.kind == "epoch":
             return a.indices != b.indices
-        return (
-            a.kind == "batch"
-            and not self.incomparable
-            and a.samples is not None
-            and b.samples is not None
-            and a.samples != b.samples
-        )
+        if a.kind != "batch" or self.incomparable:
+            return False
+        return None not in (a.samples, b.samples) and a.samples != b.samples
 
 
 def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:

@@ -34,7 +34,8 @@ EPSILON = {
 HUGE = 1e30
 """Elements of this size are in no sketch."""
 _VECTORS = 4
-_NUMBERS = 64
+_SKETCH_BYTES = 64 * 4
+"""64 numbers of float32."""
 
 
 class Fingerprint(Protocol):
@@ -104,9 +105,10 @@ def recorded(fields: Mapping[str, Any]) -> Recorded:
 
 def difference(a: Fingerprint, b: Fingerprint) -> Difference:
     """Compare two fingerprints."""
-    if not a.hash or not b.hash or a.algorithm != b.algorithm:
+    read = a.hash and b.hash
+    if not read or a.algorithm != b.algorithm:
         return Difference(comparable=False)
-    if a.dtype != b.dtype or a.shape != b.shape:
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
         return Difference(comparable=True, equal=False, size="gross")
     if a.hash == b.hash:
         return Difference(comparable=True, equal=True, relative=0.0)
@@ -125,26 +127,14 @@ def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
     can be said.
     """
     first, second = _elements(a), _elements(b)
-    if first is not None and second is not None and len(first) == len(second):
-        return _relative(first, second)
-    if not a.sketch or not b.sketch or a.shape != b.shape:
+    if first and len(first) == len(second):
+        return _between_elements(first, second)
+    if a.shape != b.shape:
         return None
-    x, y = _numbers(a.sketch), _numbers(b.sketch)
-    norms = _norm(a), _norm(b)
-    if x is None or y is None or None in norms:
+    one, other = _estimated(a), _estimated(b)
+    if one is None or other is None:
         return None
-    finite = [norm is not None and math.isfinite(norm) for norm in norms]
-    if finite[0] != finite[1]:
-        return math.inf
-    distance = _length(x - y)
-    # elements that are in no sketch
-    if not all(norm is not None and norm < HUGE for norm in norms):
-        scale = _length(y) or _length(x)
-        return distance / scale if distance and scale else math.inf
-    scale = norms[1] or norms[0] or 0.0
-    if not math.isfinite(distance):
-        return math.inf
-    return distance / scale if scale else 0.0  # the signs of zeros
+    return _between_sketches(one, other)
 
 
 def rounding_level(dtype: str) -> float:
@@ -153,7 +143,8 @@ def rounding_level(dtype: str) -> float:
     """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
-    return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), RESOLUTION)
+    coarse = (2 * step for name, step in EPSILON.items() if dtype.startswith(name))
+    return next(coarse, RESOLUTION)
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:
@@ -168,47 +159,73 @@ def size_of(relative: float | None, dtype: str) -> Size | None:
     return "rounding" if relative <= level else "gross"
 
 
-def _elements(side: Fingerprint) -> list[float] | None:
-    """The values of a small tensor."""
-    if not isinstance(side.value, Sequence) or isinstance(side.value, str):
-        return None
+def _elements(side: Fingerprint) -> list[float]:
+    """The values of a small tensor; none where they are not known."""
+    values = side.value
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        return []
     try:
-        return [float(value) for value in side.value]
+        return [float(value) for value in values]
     except (TypeError, ValueError, OverflowError):
-        return None
+        return []
 
 
-def _relative(x: list[float], y: list[float]) -> float:
-    pairs = [(p, q) for p, q in zip(x, y, strict=True) if math.isfinite(p) and math.isfinite(q)]
-    others = [
-        (repr(p), repr(q))
-        for p, q in zip(x, y, strict=True)
-        if not (math.isfinite(p) and math.isfinite(q))
-    ]
-    if any(p != q for p, q in others):
+def _between_elements(x: list[float], y: list[float]) -> float:
+    pairs = list(zip(x, y, strict=True))
+    finite = [pair for pair in pairs if all(map(math.isfinite, pair))]
+    others = [pair for pair in pairs if not all(map(math.isfinite, pair))]
+    # by their names, as nan is not equal to itself
+    if any(repr(p) != repr(q) for p, q in others):
         return math.inf
-    distance = math.hypot(*(p - q for p, q in pairs))
-    scale = math.hypot(*(q for _, q in pairs)) or math.hypot(*(p for p, _ in pairs))
+    distance = math.hypot(*(p - q for p, q in finite))
+    scale = math.hypot(*(q for _, q in finite)) or math.hypot(*(p for p, _ in finite))
     return distance / scale if scale else 0.0
 
 
-def _numbers(sketch: str) -> NDArray[float64] | None:
+@dataclass(frozen=True, slots=True)
+class _Estimated:
+    """A tensor by its norm and its sketch."""
+
+    norm: float
+    sketch: NDArray[float64]
+
+    @property
+    def length(self) -> float:
+        """Its norm without the elements that are in no sketch."""
+        return _length(self.sketch)
+
+
+def _estimated(side: Fingerprint) -> _Estimated | None:
+    """None where the norm or the sketch is not known."""
     import numpy as np
 
+    if side.norm is None:
+        return None
     try:
-        data = base64.b64decode(sketch, validate=True)
+        norm = float(side.norm)
+        data = base64.b64decode(side.sketch, validate=True)
     except ValueError:
         return None
-    return np.frombuffer(data, "<f4").astype(np.float64) if len(data) == 4 * _NUMBERS else None
+    if len(data) != _SKETCH_BYTES:
+        return None
+    return _Estimated(norm, np.frombuffer(data, "<f4").astype(np.float64))
+
+
+def _between_sketches(x: _Estimated, y: _Estimated) -> float:
+    if math.isfinite(x.norm) != math.isfinite(y.norm):
+        return math.inf
+    distance = _length(x.sketch - y.sketch)
+    all_in_sketch = x.norm < HUGE and y.norm < HUGE
+    if not all_in_sketch:
+        scale = y.length or x.length
+        return distance / scale if distance and scale else math.inf
+    if not math.isfinite(distance):
+        return math.inf
+    scale = y.norm or x.norm
+    # without a norm only the signs of zeros differ
+    return distance / scale if scale else 0.0
 
 
 def _length(numbers: NDArray[float64]) -> float:
     """The length of the tensor whose sketch this is, estimated."""
     return math.sqrt(float(numbers @ numbers) / _VECTORS)
-
-
-def _norm(side: Fingerprint) -> float | None:
-    try:
-        return None if side.norm is None else float(side.norm)
-    except ValueError:
-        return None

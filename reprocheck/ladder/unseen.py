@@ -4,8 +4,11 @@ drawn from.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from reprocheck.ladder import generators
 from reprocheck.ladder.pair import Pair
+from reprocheck.trace.deep import Seen
 
 _OF_WEIGHTS = ("reduced", "update")
 _STATE = ":"
@@ -16,14 +19,12 @@ def unseen_weights(pair: Pair) -> list[str]:
     """The weights that are updated and whose first values cannot be compared, in the order of their
     updates.
     """
-    updated = {
-        step.seen.place: None
-        for step in pair.steps
-        if step.seen.kind in _OF_WEIGHTS and _STATE not in step.seen.place
-    }
+    updated = [step.seen.place for step in pair.steps if step.seen.kind in _OF_WEIGHTS]
+    of_weights = [place for place in dict.fromkeys(updated) if _STATE not in place]
     firsts = [step for step in pair.steps if step.seen.kind == "weights"]
+    # one that only one run has is a difference, and so not unseen
     known = {step.seen.place for step in firsts if not step.both or pair.comparable(step)}
-    return [place for place in updated if place not in known]
+    return [place for place in of_weights if place not in known]
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
@@ -41,12 +42,16 @@ def _untouched(pair: Pair) -> set[str]:
     drew from them.
     """
     found: set[str] = set()
-    states: dict[str, set[str]] = {}
-    for step in pair.steps:
-        if step.first is None or step.seen.kind not in generators.LOOKS:
-            continue
-        if step.seen.kind == "found":
-            found |= step.first.before.keys()
-        for name, state in step.first.before.items():
-            states.setdefault(name, set()).add(state)
+    states: dict[str, set[str]] = defaultdict(set)
+    facts = [step.first for step in pair.steps if step.first is not None]
+    for fact in facts:
+        if fact.kind == "found":
+            found |= fact.before.keys()
+        if fact.kind in generators.LOOKS:
+            _gather(states, fact)
     return {name for name in found if len(states[name]) == 1}
+
+
+def _gather(states: dict[str, set[str]], look: Seen) -> None:
+    for name, state in look.before.items():
+        states[name].add(state)

@@ -1,4 +1,4 @@
-"""Names and sentences of the ladder."""
+"""The names that sentences of the ladder are made of."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ def code(name: str) -> str:
 
 def module(path: str, class_: str = "") -> str:
     """`block.drop` (PrivateDropout); a module that has no path is the model itself."""
+    name = code(path)
     if not path:
-        return f"the model ({class_})" if class_ else "the model"
-    return f"{code(path)} ({class_})" if class_ and class_ != path else code(path)
+        name = "the model"
+    if class_ in ("", path):
+        return name
+    return f"{name} ({class_})"
 
 
 def place(path: str, class_: str = "") -> str:
@@ -29,6 +32,11 @@ def place(path: str, class_: str = "") -> str:
     none.
     """
     return path or class_ or "the model"
+
+
+def checkpoint(path: str) -> str:
+    """A checkpoint by the module that it was loaded into."""
+    return f"the checkpoint loaded into {module(path)}"
 
 
 def fact(seen: Seen) -> str:
@@ -46,34 +54,60 @@ def fact(seen: Seen) -> str:
         "reduced": f"a gradient of {name} at the update",
         "update": f"an update of {name}",
         "hyper": f"an update by {name}",
-        "weights": f"the {'buffer' if seen.buffer else 'parameter'} {name}",
+        "weights": weight(seen),
         "seed": f"a seed for {name}",
         "fold": f"a number folded into the key of {name}",
         "load": f"a checkpoint for {module(seen.place)}",
     }.get(seen.kind, name)
 
 
+def weight(seen: Seen) -> str:
+    """the parameter `head.weight`, the buffer `norm.mean`."""
+    kind = {True: "buffer", False: "parameter"}[seen.buffer]
+    return f"the {kind} {code(seen.place)}"
+
+
 def within(iteration: int | None) -> str:
     """`In iteration 2`, or before it."""
-    return f"In iteration {iteration}" if iteration else "Before the first iteration"
+    if not iteration:
+        return "Before the first iteration"
+    return f"In iteration {iteration}"
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """`1 parameter`, `3 parameters`, `2 batches`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {nouns or noun + 's'}"
+
+
+def agreeing(names: Sequence[str], one: str, several: str) -> str:
+    """The form of a word that goes with so many names: `differs`, `differ`."""
+    if len(names) == 1:
+        return one
+    return several
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
     """`a, b and c`, the rest counted."""
-    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    *shown, last = [*names[:most], ""]
+    if len(names) > most:
+        last = f"{len(names) - most} more"
+    elif shown:
+        last = shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def named(names: Sequence[str]) -> str:
+    """`a`, `b` and `c`: names of the user's, the rest counted."""
+    return listed([code(name) for name in names])
 
 
 def number(value: object) -> str:
     """A value as it is shown: nine digits for a float."""
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return str(value)
 
 
 def both(a: object, b: object) -> str:
@@ -87,7 +121,16 @@ def both(a: object, b: object) -> str:
 def line(text: str) -> str:
     """`line 12 of train.py` from `train.py:12`."""
     file, _, where = text.rpartition(":")
-    return f"line {where} of {file}" if file else text
+    if not file:
+        return text
+    return f"line {where} of {file}"
+
+
+def at(text: str, before: str = " at ") -> str:
+    """`line`, with the word that goes before it; "" where no line is known."""
+    if not text:
+        return ""
+    return f"{before}{line(text)}"
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
@@ -95,13 +138,15 @@ def generators(names: Sequence[str], kind: str = "") -> str:
     generator`.
     """
     the = f"the {kind}".rstrip()
-    if len(names) == 1 and (key := _KEY.fullmatch(names[0])):
+    key = _KEY.fullmatch(names[0])
+    if key and len(names) == 1:
         return f"{the} jax key of {line(key[1])}"
-    return f"{the} {listed(sorted(names))} generator{'s' if len(names) > 1 else ''}"
+    return f"{the} {listed(sorted(names))} {agreeing(names, 'generator', 'generators')}"
 
 
 def sentence(text: str) -> str:
     """With a capital letter and a full stop. A name in front keeps its letters."""
-    text = text.strip()
-    end = "" if not text or text.endswith((".", "?", "!")) else "."
-    return f"{capital(text)}{end}"
+    text = capital(text.strip())
+    if not text or text.endswith((".", "?", "!")):
+        return text
+    return f"{text}."
