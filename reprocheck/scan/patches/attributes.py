@@ -10,7 +10,7 @@ from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.checks.streams import TITLES
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, is_open, keyword, with_keyword
+from reprocheck.scan.patches.tree import Edit, Tree, keyword, with_keyword, written
 
 
 def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -23,24 +23,22 @@ def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`cudnn.benchmark = True` as `= False`."""
-    match _assignment(tree, finding):
-        case cst.Assign(value=cst.Name(value="True") as value):
-            return Edit(changes=((value, lambda _: cst.Name("False")),))
-    return None
+    assign = _assignment(tree, finding)
+    if assign is None or written(assign.value) != "True":
+        return None
+    return Edit(changes=((assign.value, lambda _: cst.Name("False")),))
 
 
 def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`numpy.random.seed = 0` as `numpy.random.seed(0)`, and `torch.manual_seed` alone as
     `torch.manual_seed(0)`.
     """
-    assign = _assignment(tree, finding)
-    if assign is not None and isinstance(assign.value, cst.Integer):
-        called = cst.Call(func=assign.targets[0].target, args=[cst.Arg(assign.value)])
-        return Edit(
-            changes=((assign, lambda _: cst.Expr(called)),),
-            settles=_settled(tree, assign.targets[0].target),
-        )
-    alone = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
+    match _assignment(tree, finding):
+        case cst.Assign(targets=[seed], value=cst.Integer() as constant) as assign:
+            call = cst.Expr(cst.Call(func=seed.target, args=[cst.Arg(constant)]))
+            settles = _settled(tree, seed.target)
+            return Edit(changes=((assign, lambda _: call),), settles=settles)
+    alone = _name_at(tree, finding)
     if alone is None or not isinstance(tree.parent(alone), cst.Expr):
         return None
     return Edit(changes=((alone, _with_zero),), settles=_settled(tree, alone))
@@ -59,24 +57,28 @@ def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
     line = tree.statement_of(function)
     if known is None or line is None or tree.parent(line) is not tree.module:
         return frozenset()
-    return frozenset(TITLES[stream] for stream in known.streams if stream in TITLES)
+    return frozenset(TITLES[stream] for stream in TITLES.keys() & known.streams)
 
 
 def made_deterministic(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`deterministic=True` for fused attention."""
-    call = tree.at(finding, cst.Call)
-    if call is None or is_open(call) or keyword(call, "deterministic") is not None:
+    call = tree.call_at(finding)
+    if call is None or keyword(call, "deterministic") is not None:
         return None
     return Edit(changes=((call, lambda node: with_keyword(node, "deterministic", "True")),))
 
 
 def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
     """The assignment whose only target, or which itself, is underlined."""
-    found: cst.CSTNode | None = tree.at(finding, cst.Assign)
-    node = tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)
-    target = tree.parent(node) if node is not None else None
-    if isinstance(target, cst.AssignTarget):
-        found = tree.parent(target)
-    if isinstance(found, cst.Assign) and len(found.targets) == 1:
-        return found
-    return None
+    name = _name_at(tree, finding)
+    if name is not None:
+        return tree.assignment_to(name)
+    assign = tree.at(finding, cst.Assign)
+    if assign is None:
+        return None
+    return tree.assignment_to(assign.targets[0].target)
+
+
+def _name_at(tree: Tree, finding: Finding) -> cst.Attribute | cst.Name | None:
+    """The dotted name that is underlined."""
+    return tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)

@@ -9,14 +9,12 @@ from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, wi
 from reprocheck.scan.patches.tree import (
     Edit,
     Tree,
+    argument,
     called,
-    is_none,
-    is_open,
-    keyword,
+    filled,
     last,
-    positional,
-    with_keyword,
     with_value,
+    written,
 )
 
 _TAKE_A_SEED = {
@@ -32,6 +30,8 @@ _TAKE_A_SEED = {
     "SeedGenerator": "seed",
 }
 """What makes a generator, and the keyword of its seed, which comes first."""
+_SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
+"""Methods that take no seed, each with the one beside it that does."""
 _SEED0 = {"Dropout": ("Seed0", 1), "RandomChoiceWithMask": ("seed", 1), "bernoulli": ("seed", 2)}
 """MindSpore's random primitives whose seed is not called `seed`, or is not their first argument."""
 
@@ -44,89 +44,93 @@ def seeded_generator(tree: Tree, finding: Finding, number: int) -> Edit | None:
     different. One that is made in a loop, or in a function that is called often, would give the
     same numbers each time: that is left alone.
     """
-    call = tree.at(finding, cst.Call)
-    if call is None or is_open(call) or not tree.once(call):
+    call = tree.call_at(finding)
+    if call is None or not tree.once(call):
         return None
     if finding.evidence.get("seed_keyword") == "seed":
         return with_seed(tree, finding, "seed")
-    name = tree.name(call.func)
-    if last(name) == "SystemRandom":
+    function = last(tree.function(call))
+    if function == "SystemRandom":
         return _random(tree, call, number)
-    if last(name) in _TAKE_A_SEED:
-        return _numbered(tree, call, _TAKE_A_SEED[last(name)], number)
-    if not isinstance(call.func, cst.Attribute) or call.args:
-        return None
-    if call.func.attr.value == "seed" and isinstance(tree.parent(call), cst.Expr):
-        return Edit(
-            changes=((call, lambda node: _with_number(called(node, "manual_seed"), number)),)
-        )
-    if call.func.attr.value == "from_non_deterministic_state":
-        return Edit(changes=((call, lambda node: _with_number(called(node, "from_seed"), number)),))
+    if function in _TAKE_A_SEED:
+        return _numbered(tree, call, _TAKE_A_SEED[function], number)
+    match call:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
+            return _sister(tree, call, method, number)
     return None
+
+
+def _sister(tree: Tree, call: cst.Call, method: str, number: int) -> Edit | None:
+    """The method that takes a number, in place of one that takes none."""
+    if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
+        # what it gives back is used
+        return None
+    sister = _SISTERS.get(method)
+    if sister is None:
+        return None
+    return Edit(changes=((call, lambda node: _with_number(called(node, sister), number)),))
 
 
 def fixed_split(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`random_state=0` for a split of scikit-learn, a generator for one of PyTorch; a seed at the
     top for one of another library.
     """
-    call = tree.at(finding, cst.Call)
-    if call is None or is_open(call):
+    call = tree.call_at(finding)
+    if call is None:
         return None
-    if tree.name(call.func).startswith("torch."):
+    if tree.function(call).startswith("torch."):
         return with_generator(tree, call)
     return seeded(tree, finding, number)
 
 
 def own_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
-    call = tree.at(finding, cst.Call)
-    if call is None or is_open(call):
+    call = tree.call_at(finding)
+    if call is None:
         return None
-    word, index = _SEED0.get(last(tree.name(call.func)), ("seed", 0))
+    word, index = _SEED0.get(last(tree.function(call)), ("seed", 0))
     value = str(number + 1)
-    given = keyword(call, word) or next(iter(positional(call)[index : index + 1]), None)
-    if given is None:
-        return Edit(changes=((call, lambda node: with_keyword(node, word, value)),))
-    zero = is_none(given.value) or (
-        isinstance(given.value, cst.Integer) and given.value.evaluated_value == 0
-    )
-    return Edit(changes=(with_value(given, value),)) if zero else None
+    given = argument(call, word, index=index)
+    if given is not None and _is_zero(given.value):
+        return Edit(changes=(with_value(given, value),))
+    change = filled(call, given, word, value)
+    if change is None:
+        return None
+    return Edit(changes=(change,))
+
+
+def _is_zero(value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Integer) and value.evaluated_value == 0
 
 
 def _numbered(tree: Tree, call: cst.Call, word: str, number: int) -> Edit | None:
-    given = keyword(call, word, "seed") or next(iter(positional(call)), None)
-    if given is not None and not is_none(given.value):
-        return _as_default(tree, given.value, number)
-    if given is not None:
-        return Edit(changes=(with_value(given, str(number)),))
-    if call.args:
-        return Edit(changes=((call, lambda node: with_keyword(node, word, str(number))),))
-    return Edit(changes=((call, lambda node: _with_number(node, number)),))
+    given = argument(call, word, "seed")
+    if not call.args:
+        return Edit(changes=((call, lambda node: _with_number(node, number)),))
+    change = filled(call, given, word, str(number))
+    if change is not None:
+        return Edit(changes=(change,))
+    return _as_default(tree, given, number)
 
 
-def _as_default(tree: Tree, value: cst.BaseExpression, number: int) -> Edit | None:
+def _as_default(tree: Tree, given: cst.Arg | None, number: int) -> Edit | None:
     """A number in place of None as the default of the parameter that gives the seed, where it is
     the only thing of its name.
     """
-    bound = tree.binds(value.value) if isinstance(value, cst.Name) else ()
-    parameter = tree.parent(bound[0]) if len(bound) == 1 else None
-    if (
-        not isinstance(parameter, cst.Param)
-        or parameter.default is None
-        or not is_none(parameter.default)
-    ):
+    if given is None:
         return None
-    return Edit(
-        changes=((parameter.default, lambda _: cst.Integer(str(number))),),
-        line=tree.line(parameter),
-    )
+    match [tree.parent(one) for one in tree.binds(written(given.value))]:
+        case [cst.Param(default=cst.Name(value="None") as default) as parameter]:
+            change = (default, lambda _: cst.Integer(str(number)))
+            return Edit(changes=(change,), line=tree.line(parameter))
+    return None
 
 
 def _random(tree: Tree, call: cst.Call, number: int) -> Edit | None:
     """Python's generator instead of the operating system's, under the name that the text has for
     it.
     """
-    if isinstance(call.func, cst.Attribute) and tree.name(call.func) == "random.SystemRandom":
+    if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
         return Edit(changes=((call, lambda node: _with_number(called(node, "Random"), number)),))
     if not can_bind(tree, "random"):
         return None

@@ -4,7 +4,7 @@ asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import libcst as cst
 
@@ -21,6 +21,7 @@ from reprocheck.scan.patches.tree import (
     positional,
     with_keyword,
     with_value,
+    written,
 )
 
 _LISTS = frozenset({"builtins.list", "builtins.tuple"})
@@ -34,6 +35,12 @@ _TAKERS = frozenset(
     {f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")}
 )
 """Calls whose first argument is gone over."""
+_KEEP_ORDER = _TAKERS | {"builtins.zip", "builtins.map"}
+"""Calls that give what they are given in the same order."""
+_TAKE_A_METHOD = (cst.Name, cst.Attribute, cst.SimpleString)
+"""Expressions below which `.encode()` can be written as they stand."""
+_SWITCHES = ("in_order", "deterministic")
+"""Keywords that switch an order off."""
 _LITERAL_SETS = (cst.Set, cst.SetComp)
 _OPERATORS = (cst.BitOr, cst.BitAnd, cst.BitXor, cst.Subtract)
 
@@ -45,14 +52,13 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None or tree.binds("sorted"):
         return None
-    if any(_name_around(tree, use) == "builtins.next" for use in _uses(tree, call)):
+    takers_of_variable = {tree.function(_taker(tree, use)) for use in _uses(tree, call)}
+    if "builtins.next" in takers_of_variable:
         return None
-    around = _call_around(tree, call)
-    if around is None:
-        return Edit(changes=((call, _sorted),))
-    match tree.name(around.func):
+    taker = _taker(tree, call)
+    match tree.function(taker):
         case "builtins.list":
-            return Edit(changes=((around.func, lambda _: cst.Name("sorted")),))
+            return _sorted_instead(taker)
         case "builtins.next":
             return Edit(changes=((call, _iterated),))
     return Edit(changes=((call, _sorted),))
@@ -65,13 +71,12 @@ def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if node is None:
         return None
-    name = tree.name(node.func) if isinstance(node, cst.Call) else ""
-    if isinstance(node, cst.Call) and name == "builtins.hash":
-        return _checksum(tree, node)
+    function = tree.function(node)
+    if function == "builtins.hash":
+        return _checksum(tree, cst.ensure_type(node, cst.Call))
     if tree.binds("sorted"):
         return None
-    keeps_order = name in _TAKERS or name in ("builtins.zip", "builtins.map")
-    if _is_gone_over(tree, node) and not keeps_order:
+    if _is_gone_over(tree, node) and function not in _KEEP_ORDER:
         return Edit(changes=((node, _sorted),))
     return _of_call(tree, node)
 
@@ -82,10 +87,10 @@ def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
         return None
     hashed = call.args[0].value
     text = tree.module.code_for_node(hashed)
-    plain = isinstance(hashed, cst.Name | cst.Attribute | cst.SimpleString)
-    given = f"{text}.encode()" if plain else f"str({text}).encode()"
+    if not isinstance(hashed, _TAKE_A_METHOD):
+        text = f"str({text})"
     root = bound_as(tree.module.body, "zlib") or "zlib"
-    number = cst.parse_expression(f"{root}.crc32({given})")
+    number = cst.parse_expression(f"{root}.crc32({text}.encode())")
     return Edit(changes=((call, lambda _: number),), imports=("zlib",))
 
 
@@ -96,13 +101,14 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
-    for word in ("in_order", "deterministic"):
-        given = keyword(call, word)
-        if given is not None and is_false(given.value):
-            return Edit(changes=(with_value(given, "True"),))
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "imap_unordered":
-        return Edit(changes=((call, lambda node: called(node, "imap")),))
-    if tree.name(call.func) != "concurrent.futures.as_completed":
+    switches = [one for one in call.args if written(one.keyword) in _SWITCHES]
+    given = next((one for one in switches if is_false(one.value)), None)
+    if given is not None:
+        return Edit(changes=(with_value(given, "True"),))
+    match call.func:
+        case cst.Attribute(attr=cst.Name(value="imap_unordered")):
+            return Edit(changes=((call, lambda node: called(node, "imap")),))
+    if tree.function(call) != "concurrent.futures.as_completed":
         return None
     return _without_waiting(tree, call)
 
@@ -110,7 +116,7 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """A parallel `map` as one that calls its function for one sample after the other."""
     call = tree.at(finding, cst.Call)
-    if call is not None and tree.name(call.func).rpartition(".")[2] == "map":
+    if call is not None and last(tree.function(call)) == "map":
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if given is None:
@@ -135,11 +141,10 @@ def _option(tree: Tree, finding: Finding) -> Edit | None:
     target = tree.at(finding, cst.Attribute)
     if target is None:
         return None
-    assign = tree.parent(tree.parent(target) or target)
-    match assign:
-        case cst.Assign(targets=[_], value=cst.Name(value="False") as value):
-            return Edit(changes=((value, lambda _: cst.Name("True")),))
-    return None
+    value = tree.assigned_to(target)
+    if value is None or not is_false(value):
+        return None
+    return Edit(changes=((value, lambda _: cst.Name("True")),))
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
@@ -157,44 +162,44 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
     """The set among the arguments of a call; a list of it is sorted where it is made."""
     if not isinstance(node, cst.Call) or is_open(node):
         return None
-    name = tree.name(node.func)
+    function = tree.function(node)
     given = [one.value for one in positional(node)]
     sets = [one for one in given if _is_set(tree, one)]
-    goes_over_first = name in _TAKERS or last(name) == "join"
-    if not sets and goes_over_first:
-        sets = given[:1]
+    goes_over_first = function in _TAKERS or last(function) == "join"
+    if goes_over_first:
+        sets = sets or given[:1]
     if not sets:
-        lists = _lists_of_sets(tree, given)
-        return _of_call(tree, lists[0]) if len(lists) == 1 else None
+        return _of_list(tree, given)
     if len(sets) > 1:
         return None
-    if name == "builtins.list" and len(node.args) == 1:
-        return Edit(changes=((node.func, lambda _: cst.Name("sorted")),))
+    if function == "builtins.list" and len(node.args) == 1:
+        return _sorted_instead(node)
     return Edit(changes=((sets[0], _sorted),))
 
 
-def _lists_of_sets(tree: Tree, given: Sequence[cst.BaseExpression]) -> list[cst.Call]:
-    """`list(names)` of a set, where that was assigned to one of some variables."""
-    held = [tree.value_of(one) for one in given]
-    calls = [one for one in held if isinstance(one, cst.Call)]
-    return [call for call in calls if _is_list_of_set(tree, call)]
+def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
+    """The set in `list(names)`, where one of some variables alone holds such a list."""
+    held = filter(None, map(tree.value_of, given))
+    lists = [one for one in held if _is_list_of_set(tree, one)]
+    if len(lists) != 1:
+        return None
+    return _of_call(tree, lists[0])
 
 
-def _is_list_of_set(tree: Tree, call: cst.Call) -> bool:
-    if tree.name(call.func) not in _LISTS or len(call.args) != 1:
-        return False
-    return _is_set(tree, call.args[0].value)
+def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(args=[given]):
+            return tree.function(node) in _LISTS and _is_set(tree, given.value)
+    return False
 
 
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
-    if isinstance(node, _LITERAL_SETS):
-        return True
-    if isinstance(node, cst.Call):
-        return tree.name(node.func) in _SETS
     if isinstance(node, cst.BinaryOperation):
         sides = (node.left, node.right)
         is_of_sets = isinstance(node.operator, _OPERATORS)
         return is_of_sets and any(_is_set(tree, side, depth) for side in sides)
+    if isinstance(node, _LITERAL_SETS) or tree.function(node) in _SETS:
+        return True
     if depth >= _DEEPEST:
         return False
     held = tree.value_of(node)
@@ -207,30 +212,26 @@ def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
     return isinstance(parent, cst.For | cst.CompFor) and parent.iter is node
 
 
-def _uses(tree: Tree, call: cst.Call) -> Iterator[cst.CSTNode]:
+def _uses(tree: Tree, call: cst.Call) -> Collection[cst.CSTNode]:
     """Where the variable that a call is assigned to is used."""
     match tree.parent(call):
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as target), *_]):
-            for node in tree.every(cst.Name):
-                if node.value == target.value and node is not target:
-                    yield node
+            return {*tree.named(target.value)} - {target}
+    return ()
 
 
-def _call_around(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
-    """The call whose only, or first, argument a node is."""
-    argument = tree.parent(node)
-    if not isinstance(argument, cst.Arg) or argument.star or argument.keyword is not None:
-        return None
-    call = tree.parent(argument)
-    if isinstance(call, cst.Call) and call.args and call.args[0] is argument:
-        return call
+def _taker(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
+    """The call whose first argument a node is."""
+    argument, around, *_ = tree.around(node)
+    match around:
+        case cst.Call(args=[cst.Arg(keyword=None, star="") as first, *_]) if first is argument:
+            return around
     return None
 
 
-def _name_around(tree: Tree, node: cst.CSTNode) -> str | None:
-    """The name of the call whose first argument a node is."""
-    call = _call_around(tree, node)
-    return None if call is None else tree.name(call.func)
+def _sorted_instead(call: cst.Call | None) -> Edit:
+    """`sorted(...)` for a call of `list`."""
+    return Edit(changes=((cst.ensure_type(call, cst.Call).func, lambda _: cst.Name("sorted")),))
 
 
 def _sorted(node: cst.CSTNode) -> cst.CSTNode:

@@ -4,8 +4,10 @@ imports at the top.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import filterfalse, takewhile
 from typing import TypeVar
 
 import libcst as cst
@@ -16,13 +18,13 @@ from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tree import (
     Edit,
     Tree,
+    argument,
+    filled,
     inside,
     is_none,
     is_open,
     keyword,
-    positional,
-    with_keyword,
-    with_value,
+    of_kind,
     written,
 )
 
@@ -58,6 +60,8 @@ _OF_TENSORFLOW = Seeder("tensorflow", "keras.utils.set_random_seed")
 """What seeds Keras in a program that has it from TensorFlow, which may be another one than the
 package `keras`.
 """
+_SAME = {"tensorflow.keras": "keras"}
+"""What is used as another package is."""
 _CHANGING = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
 """What an expression must not hold that is written down a second time."""
 
@@ -70,71 +74,67 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
         return with_seed(tree, finding, word)
-    seeder = SEEDERS.get(evidence.get("stream", ""))
-    if seeder is None:
+    seeder = _seeder(tree, evidence.get("stream", ""))
+    if seeder is None or not can_bind(tree, seeder.module):
         return None
-    if seeder.module == "keras" and _has_keras_from_tensorflow(tree):
-        seeder = _OF_TENSORFLOW
-    if not can_bind(tree, seeder.module):
+    beside = evidence.get("seed_beside", "0")
+    line = int(evidence.get("seed_above", beside))
+    if tree.lines.get(line) != evidence.get("seed_text", ""):
         return None
-    beside = evidence.get("seed_beside")
-    line = int(beside or evidence.get("seed_above") or "0")
-    if not 0 < line <= len(tree.lines) or tree.lines[line - 1] != evidence.get("seed_text"):
-        return None
-    if beside:
+    if "seed_beside" in evidence:
         return _beside(tree, line, seeder)
     value = evidence.get("seed_number", seeder.number)
-    if seeder.module == "mindspore" and value == "0":
+    if value == "0":
+        # MindSpore takes no 0
         value = seeder.number
     return Edit(heads=((seeder.module, f"{seeder.function}({value})"),), line=line)
 
 
+def _seeder(tree: Tree, stream: str) -> Seeder | None:
+    """What seeds a stream in a program, by its title."""
+    seeder = SEEDERS.get(stream)
+    if stream == "Keras" and _has_keras_from_tensorflow(tree):
+        return _OF_TENSORFLOW
+    return seeder
+
+
 def with_seed(tree: Tree, finding: Finding, word: str) -> Edit | None:
     """`random_state=0` for a call that takes one under this keyword."""
-    call = tree.at(finding, cst.Call)
-    if call is None or is_open(call):
+    call = tree.call_at(finding)
+    if call is None:
         return None
-    given = keyword(call, word)
-    if given is None:
-        return Edit(changes=((call, lambda node: with_keyword(node, word, "0")),))
-    return Edit(changes=(with_value(given, "0"),)) if is_none(given.value) else None
+    change = filled(call, keyword(call, word), word, "0")
+    if change is None:
+        return None
+    return Edit(changes=(change,))
 
 
 def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     """A line below the call in a line that seeds another stream, with its number."""
-    call = _seeding_in(tree, line)
-    if call is None:
+    on_line = [one for one in tree.every(cst.Call) if tree.line(one) == line]
+    call = next(filter(partial(is_seeding, tree), on_line), None)
+    statement = tree.statement_of(call or tree.module)
+    if call is None or statement is None:
         return None
     given = _number(tree, call)
-    if given is None or any(isinstance(part, _CHANGING) for part in inside(given)):
-        return None
-    statement = tree.statement_of(call)
-    if statement is None:
+    if given is None or any(of_kind(inside(given), *_CHANGING)):
         return None
     name = bound_as(tree.module.body, seeder.module) or seeder.module
     text = f"{name}.{seeder.function}({tree.module.code_for_node(given)})"
     return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
 
 
-def _seeding_in(tree: Tree, line: int) -> cst.Call | None:
-    """The call in a line that seeds."""
-    for call in tree.every(cst.Call):
-        if tree.line(call) == line and is_seeding(tree, call):
-            return call
-    return None
-
-
 def is_seeding(tree: Tree, call: cst.Call) -> bool:
     """Whether a call seeds a stream of its own or of a library."""
-    return canonical(tree.name(call.func)) in tables.seeds()
+    return canonical(tree.function(call)) in tables.seeds()
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
     """The number that a seeding call is given; None where it is not in plain sight."""
-    known = tables.seeds().get(canonical(tree.name(call.func)))
+    known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):
         return None
-    given = keyword(call, known.keyword) or next(iter(positional(call)), None)
+    given = argument(call, known.keyword)
     if given is None or is_none(given.value):
         return None
     return given.value
@@ -142,23 +142,10 @@ def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
 
 def _has_keras_from_tensorflow(tree: Tree) -> bool:
     """Whether a program imports Keras from TensorFlow, and not the package `keras`."""
-    roots: set[str] = set()
-    for node in _imports_of(tree):
-        roots |= _roots(node)
+    roots = {
+        thing.partition(".")[0] for thing, _ in _brought(tree.every(cst.Import, cst.ImportFrom))
+    }
     return "tensorflow" in roots and "keras" not in roots
-
-
-def _imports_of(tree: Tree) -> list[cst.Import | cst.ImportFrom]:
-    return [*tree.every(cst.Import), *tree.every(cst.ImportFrom)]
-
-
-def _roots(node: cst.Import | cst.ImportFrom) -> set[str]:
-    """The packages from which an import takes something."""
-    if isinstance(node, cst.Import):
-        return {one.evaluated_name.partition(".")[0] for one in node.names}
-    if node.module is None:
-        return set()
-    return {written(node.module).partition(".")[0]}
 
 
 def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
@@ -167,13 +154,10 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
         return None
     root = bound_as(tree.module.body, "torch") or "torch"
     value = f"{root}.Generator().manual_seed(0)"
-    given = keyword(call, "generator")
-    if given is None:
-        added = (call, lambda node: with_keyword(node, "generator", value))
-        return Edit(changes=(added,), imports=("torch",))
-    if not is_none(given.value):
+    change = filled(call, keyword(call, "generator"), "generator", value)
+    if change is None:
         return None
-    return Edit(changes=(with_value(given, value),), imports=("torch",))
+    return Edit(changes=(change,), imports=("torch",))
 
 
 def can_bind(tree: Tree, module: str) -> bool:
@@ -182,67 +166,55 @@ def can_bind(tree: Tree, module: str) -> bool:
     """
     if bound_as(tree.module.body, module) is not None:
         return True
-    if any(one.value in _ENVIRONMENT for one in tree.every(cst.Name)):
+    if any(map(tree.named, _ENVIRONMENT)):
         # what a library reads as it is imported may be set before the import that the program has
         return False
     if tree.binds(module):
         return False
-    return not any(_takes(node, module) for node in _imports_of(tree))
-
-
-def _takes(node: cst.Import | cst.ImportFrom, name: str) -> bool:
-    """`from numpy import random` takes the name `random`, and `import pandas as numpy` that of
-    NumPy.
-    """
-    if isinstance(node.names, cst.ImportStar):
-        return False
-    names = {one.evaluated_alias for one in node.names}
-    if isinstance(node, cst.ImportFrom):
-        names |= {one.evaluated_name for one in node.names if not one.evaluated_alias}
-    return name in names
+    # `from numpy import random` takes the name `random`, and `import pandas as numpy` that of NumPy
+    imports = _brought(tree.every(cst.Import, cst.ImportFrom))
+    return all(name != module or thing == module for thing, name in imports)
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
     """What these statements let one write for a module: `np` for `import numpy as np`, `tf.keras`
     for `import tensorflow as tf`.
     """
-    for statement in statements:
-        if not isinstance(statement, cst.SimpleStatementLine):
-            continue
-        for small in statement.body:
-            name = _bound(small, module)
-            if name is not None:
-                return name
-    if module != "keras":
-        return None
-    root = bound_as(statements, "tensorflow")
-    return None if root is None else f"{root}.keras"
+    return _bound(statements).get(module)
 
 
-def _bound(small: cst.BaseSmallStatement, module: str) -> str | None:
-    """What an import lets one write for a module."""
-    if isinstance(small, cst.ImportFrom):
-        return _keras_of_tensorflow(small) if module == "keras" else None
-    if not isinstance(small, cst.Import):
-        return None
-    for one in small.names:
-        if one.evaluated_name == module and one.evaluated_alias:
-            return one.evaluated_alias
-        if one.evaluated_alias is None and one.evaluated_name.partition(".")[0] == module:
-            return module
-    return None
+def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
+    """What these statements let one write for each module that they import."""
+    bound: dict[str, str] = {}
+    for statement in of_kind(statements, cst.SimpleStatementLine):
+        for thing, name in _brought(of_kind(statement.body, cst.Import, cst.ImportFrom)):
+            bound.setdefault(_SAME.get(thing, thing), name)
+    if "tensorflow" in bound:
+        bound.setdefault("keras", f"{bound['tensorflow']}.keras")
+    return bound
 
 
-def _keras_of_tensorflow(node: cst.ImportFrom) -> str | None:
-    """`from tensorflow import keras`."""
-    if node.module is None or written(node.module) != "tensorflow":
-        return None
-    if isinstance(node.names, cst.ImportStar):
-        return None
-    for one in node.names:
-        if one.evaluated_name == "keras":
-            return one.evaluated_alias or "keras"
-    return None
+def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
+    """The dotted name of each thing that imports bring, and the name that it is given; `*` for that
+    of a star import.
+    """
+    for node in imports:
+        if isinstance(node, cst.Import):
+            yield from map(_of_module, node.names)
+        elif isinstance(node.names, cst.ImportStar):
+            yield f"{written(node.module)}.*", "*"
+        else:
+            origin = written(node.module)
+            for one in node.names:
+                yield f"{origin}.{one.evaluated_name}", one.evaluated_alias or one.evaluated_name
+
+
+def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
+    """`import numpy.random` brings `numpy`, and `import numpy.random as npr` what it says."""
+    if imported.evaluated_alias:
+        return imported.evaluated_name, imported.evaluated_alias
+    root = imported.evaluated_name.partition(".")[0]
+    return root, root
 
 
 def place(tree: Tree, before: int) -> int:
@@ -250,11 +222,11 @@ def place(tree: Tree, before: int) -> int:
     of its head, all above a line.
     """
     index = 0
-    for number, statement in enumerate(tree.module.body):
-        if tree.last_line(statement) >= before:
-            break
-        if _imports(statement) or (number == 0 and _is_docstring(statement)):
-            index = number + 1
+    above = takewhile(lambda statement: tree.last_line(statement) < before, tree.module.body)
+    for number, statement in enumerate(above, 1):
+        is_first_text = number == 1 and _is_docstring(statement)
+        if is_first_text or _imports(statement):
+            index = number
         elif not isinstance(statement, cst.SimpleStatementLine):
             break
     return index
@@ -262,13 +234,15 @@ def place(tree: Tree, before: int) -> int:
 
 def _imports(statement: cst.CSTNode) -> bool:
     """An import, or `try` and `if` around imports alone."""
-    if isinstance(statement, cst.SimpleStatementLine):
-        return any(isinstance(small, cst.Import | cst.ImportFrom) for small in statement.body)
-    if not isinstance(statement, cst.If | cst.Try):
+    if isinstance(statement, cst.If | cst.Try):
+        return all(map(_is_line_of_imports, statement.body.body))
+    return _is_line_of_imports(statement)
+
+
+def _is_line_of_imports(statement: cst.CSTNode) -> bool:
+    if not isinstance(statement, cst.SimpleStatementLine):
         return False
-    lines = statement.body.body
-    simple = all(isinstance(line, cst.SimpleStatementLine) for line in lines)
-    return bool(lines) and simple and all(map(_imports, lines))
+    return any(of_kind(statement.body, cst.Import, cst.ImportFrom))
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:
@@ -285,15 +259,17 @@ def headed(
     what is called in it.
     """
     above, below = module.body[:index], list(module.body[index:])
-    wanted = dict.fromkeys([*imports, *(name for name, _ in heads)])
-    missing = [name for name in wanted if bound_as(above, name) is None]
-    calls = dict.fromkeys(f"{bound_as(above, name) or name}.{call}" for name, call in heads)
+    bound = _bound(above)
+    modules = [name for name, _ in heads]
+    missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
+    calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
     new_imports = [_line(f"import {name}") for name in missing]
-    new_lines = [_line(call) for call in calls]
-    if new_lines and (above or new_imports):
+    new_lines = list(map(_line, calls))
+    follows_something = bool(above or new_imports)
+    if new_lines and follows_something:
         new_lines[0] = _apart(new_lines[0])
-    ends_with_imports = bool(new_imports) and not new_lines
-    if below and ends_with_imports and not above:
+    first_of_all = not (above or new_lines)
+    if below and first_of_all and new_imports:
         below[0] = _apart(below[0])
     return module.with_changes(body=[*above, *new_imports, *new_lines, *below])
 

@@ -4,9 +4,11 @@ replacements that findings ask for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -23,7 +25,29 @@ from reprocheck.scan.text import split
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Change = Callable[[cst.CSTNode], cst.CSTNode]
+_STATEMENTS: tuple[type[cst.For | cst.While], ...] = (cst.For, cst.While)
+"""Loops that are statements."""
 _LOOPS = (cst.For, cst.While, cst.CompFor, cst.Lambda)
+_REPEATING = (*_LOOPS, cst.FunctionDef)
+"""What may execute what is inside of it more than once."""
+_UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
+    cst.AssignTarget,
+    cst.For,
+    cst.CompFor,
+)
+"""What may give values to several names in brackets."""
+_BINDING: Mapping[type, str] = {
+    cst.FunctionDef: "name",
+    cst.ClassDef: "name",
+    cst.Param: "name",
+    cst.AssignTarget: "target",
+    cst.AnnAssign: "target",
+    cst.AugAssign: "target",
+    cst.NamedExpr: "target",
+    cst.For: "target",
+    cst.CompFor: "target",
+}
+"""The attribute of each node under which the name stands that the node gives a value."""
 _ONCE = frozenset({"__init__", "__post_init__", "main", "setup", "build"})
 
 
@@ -61,7 +85,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         wrapper = self._wrapper = MetadataWrapper(parsed(text), unsafe_skip_copy=True)
         self.module = wrapper.module
-        self.lines = split(text)
+        self.lines: Mapping[int, str] = dict(enumerate(split(text), 1))
         self._places = wrapper.resolve(PositionProvider)
         self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(ParentNodeProvider)
 
@@ -82,8 +106,8 @@ class Tree:
 
         None where the text is not that of the finding.
         """
-        line = self.lines[finding.line - 1] if 0 < finding.line <= len(self.lines) else None
-        if line is None or (finding.text and line != finding.text):
+        line = self.lines.get(finding.line)
+        if line is None or finding.text not in ("", line):
             return None
         return self.node((finding.line, finding.column, finding.end_line, finding.end_column), kind)
 
@@ -92,6 +116,13 @@ class Tree:
         line, column, last, end = span
         found = self._by_range.get((line, column - 1, last, end - 1), [])
         return next((node for node in found if isinstance(node, kind)), None)
+
+    def call_at(self, finding: Finding) -> cst.Call | None:
+        """The call that a finding underlines, where it hides no argument."""
+        call = self.at(finding, cst.Call)
+        if call is None or is_open(call):
+            return None
+        return call
 
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node begins."""
@@ -112,22 +143,39 @@ class Tree:
             yield at
             at = self._parents.get(at)
 
+    def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
+        """The innermost node of these kinds around a node."""
+        return next(of_kind(self.around(node), *kinds), None)
+
     def statement_of(self, node: cst.CSTNode) -> cst.SimpleStatementLine | None:
         """The line of statements that a node is part of."""
-        lines = (one for one in self.around(node) if isinstance(one, cst.SimpleStatementLine))
-        return next(lines, None)
+        return self.nearest(node, cst.SimpleStatementLine)
 
     def name(self, node: cst.CSTNode) -> str:
         """The dotted name through imports, `builtins.` included; as written where no import binds
         it; empty for no name.
         """
-        known: Any = self._names.get(node, set())
-        names = {one.name for one in (known() if callable(known) else known)}
-        return names.pop() if len(names) == 1 else written(node)
+        known: Any = self._names.get(node, ())
+        # libcst leaves a name that nobody has asked for yet as a function that finds it
+        found = known() if callable(known) else known
+        names: set[str] = {one.name for one in found}
+        if len(names) != 1:
+            return written(node)
+        return names.pop()
 
-    def every(self, kind: type[Node]) -> Iterator[Node]:
-        """All nodes of a kind, in no promised order."""
-        return (node for node in self._places if isinstance(node, kind))
+    def function(self, node: cst.CSTNode | None) -> str:
+        """The dotted name of the function that an expression calls; empty where it is no call."""
+        if not isinstance(node, cst.Call):
+            return ""
+        return self.name(node.func)
+
+    def every(self, *kinds: type[Node]) -> Iterator[Node]:
+        """All nodes of these kinds, in no promised order."""
+        return of_kind(self._places, *kinds)
+
+    def named(self, name: str) -> list[cst.Name]:
+        """Every place in the text where this name is written, also behind a dot."""
+        return [node for node in self.every(cst.Name) if node.value == name]
 
     def binds(self, name: str) -> tuple[cst.CSTNode, ...]:
         """What gives a name a value anywhere in the text: assignments, definitions, parameters,
@@ -145,77 +193,82 @@ class Tree:
 
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What a variable holds, where the text gives it a value once, by a plain assignment."""
-        bound = self.binds(node.value) if isinstance(node, cst.Name) else ()
-        assign = self.parent(self.parent(bound[0]) or bound[0]) if len(bound) == 1 else None
-        return assign.value if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+        bound = self.binds(written(node))
+        if len(bound) != 1:
+            return None
+        return self.assigned_to(bound[0])
+
+    def assigned_to(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        """The value of the assignment whose only target this is."""
+        assign = self.assignment_to(target)
+        return None if assign is None else assign.value
+
+    def assignment_to(self, target: cst.CSTNode) -> cst.Assign | None:
+        """The assignment whose only target this is."""
+        _, assign, *_ = self.around(target)
+        match assign:
+            case cst.Assign(targets=[_]):
+                return assign
+        return None
 
     def _is_bound(self, name: cst.Name) -> bool:
         parent = self.parent(name)
-        if isinstance(parent, cst.FunctionDef | cst.ClassDef | cst.Param):
-            return parent.name is name
-        if isinstance(
-            parent,
-            cst.AssignTarget
-            | cst.AnnAssign
-            | cst.AugAssign
-            | cst.NamedExpr
-            | cst.For
-            | cst.CompFor,
-        ):
-            return parent.target is name
+        attribute = _BINDING.get(type(parent))
+        if attribute is not None:
+            return getattr(parent, attribute) is name
         if isinstance(parent, cst.Element | cst.StarredElement):
-            return any(
-                isinstance(one, cst.AssignTarget | cst.For | cst.CompFor) and _is_target(one, name)
-                for one in self.around(name)
-            )
+            unpacking = of_kind(self.around(name), *_UNPACKING)
+            return any(name in inside(one.target) for one in unpacking)
         return isinstance(parent, cst.Global | cst.Nonlocal)
 
     def once(self, node: cst.CSTNode) -> bool:
         """Whether the place is executed once, as far as the text shows: no loop, no function that
         is called from several places.
         """
-        for one in self.around(node):
-            if isinstance(one, _LOOPS):
-                return False
-            if isinstance(one, cst.FunctionDef):
-                return one.name.value in _ONCE or self._is_called_once(one)
-        return True
+        nearest = self.nearest(node, *_REPEATING)
+        if nearest is None:
+            return True
+        if not isinstance(nearest, cst.FunctionDef):
+            return False
+        return nearest.name.value in _ONCE or self._is_called_once(nearest)
 
     def is_repeated(self, node: cst.CSTNode) -> bool:
         """Whether the text shows that the place is executed often: in a loop, or in a function that
         is called in one.
         """
-        names = set()
-        for one in self.around(node):
-            if isinstance(one, _LOOPS):
-                return True
-            if isinstance(one, cst.FunctionDef):
-                names.add(one.name.value)
+        if self.nearest(node, *_LOOPS) is not None:
+            return True
+        functions = of_kind(self.around(node), cst.FunctionDef)
+        names = {function.name.value for function in functions}
         calls = [one for one in self.every(cst.Call) if last(written(one.func)) in names]
-        return any(
-            isinstance(around, cst.For | cst.While) and call in _body(around)
-            for call in calls
-            for around in self.around(call)
-        )
+        return any(map(self._is_in_loop, calls))
+
+    def _is_in_loop(self, call: cst.Call) -> bool:
+        """Whether a loop makes a call each time it goes round: not to find what it goes over."""
+        loops = of_kind(self.around(call), *_STATEMENTS)
+        return any(call in inside(_each_time(loop)) for loop in loops)
 
     def _is_called_once(self, function: cst.FunctionDef) -> bool:
-        uses = [
-            node
-            for node in self.every(cst.Name)
-            if node.value == function.name.value and node is not function.name
-        ]
-        if len(uses) != 1 or any(
-            isinstance(one, cst.FunctionDef) and one is function for one in self.around(uses[0])
-        ):
+        uses = self.named(function.name.value)
+        uses.remove(function.name)
+        if len(uses) != 1 or function in self.around(uses[0]):
             return False
-        parent = self.parent(uses[0])
-        call = self.parent(parent) if isinstance(parent, cst.Attribute) else parent
+        call = self.parent(uses[0])
+        if isinstance(call, cst.Attribute):
+            call = self.parent(call)
         return isinstance(call, cst.Call) and self.once(call)
 
 
-def _body(loop: cst.For | cst.While) -> set[cst.CSTNode]:
-    """The nodes that a loop goes through each time: not what it goes over."""
-    return set(inside(loop.body if isinstance(loop, cst.For) else loop))
+def _each_time(loop: cst.For | cst.While) -> cst.CSTNode:
+    """What a loop goes through each time."""
+    if isinstance(loop, cst.For):
+        return loop.body
+    return loop
+
+
+def of_kind(nodes: Iterable[cst.CSTNode], *kinds: type[Node]) -> Iterator[Node]:
+    """Those of some nodes that are of one of these kinds."""
+    return (node for node in nodes if isinstance(node, kinds))
 
 
 def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -227,19 +280,16 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         waiting.extend(one.children)
 
 
-def _is_target(node: cst.AssignTarget | cst.For | cst.CompFor, name: cst.Name) -> bool:
-    """Whether a name is written in the target of an assignment or loop."""
-    return any(one is name for one in inside(node.target))
-
-
-def written(node: cst.CSTNode) -> str:
+def written(node: cst.CSTNode | None) -> str:
     """A dotted name as it stands; empty where it is something else."""
     if isinstance(node, cst.Name):
         return node.value
-    if isinstance(node, cst.Attribute):
-        before = written(node.value)
-        return f"{before}.{node.attr.value}" if before else ""
-    return ""
+    if not isinstance(node, cst.Attribute):
+        return ""
+    before = written(node.value)
+    if not before:
+        return ""
+    return f"{before}.{node.attr.value}"
 
 
 def last(name: str) -> str:
@@ -254,24 +304,27 @@ def is_open(call: cst.Call) -> bool:
 
 def is_none(node: cst.CSTNode) -> bool:
     """Whether an expression is `None`."""
-    return isinstance(node, cst.Name) and node.value == "None"
+    return written(node) == "None"
 
 
 def is_false(node: cst.CSTNode) -> bool:
     """Whether an expression is `False`."""
-    return isinstance(node, cst.Name) and node.value == "False"
+    return written(node) == "False"
 
 
 def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
     """The argument that is given under one of these names."""
-    return next(
-        (one for one in call.args if one.keyword is not None and one.keyword.value in names), None
-    )
+    return next((one for one in call.args if written(one.keyword) in names), None)
 
 
 def positional(call: cst.Call) -> list[cst.Arg]:
     """The arguments without a name."""
-    return [one for one in call.args if one.keyword is None and not one.star]
+    return [one for one in call.args if not (one.keyword or one.star)]
+
+
+def argument(call: cst.Call, *names: str, index: int = 0) -> cst.Arg | None:
+    """The argument that is given under one of these names, else the one at an index."""
+    return keyword(call, *names) or next(iter(positional(call)[index:]), None)
 
 
 def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
@@ -303,6 +356,19 @@ def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
     return arg.value, lambda _: cst.parse_expression(value)
 
 
+def filled(
+    call: cst.Call, given: cst.Arg | None, word: str, value: str
+) -> tuple[cst.CSTNode, Change] | None:
+    """A call whose argument has this value where it is not given, or is None; None where it has
+    another.
+    """
+    if given is None:
+        return call, lambda node: with_keyword(node, word, value)
+    if is_none(given.value):
+        return with_value(given, value)
+    return None
+
+
 def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
     """A call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
     call = cst.ensure_type(node, cst.Call)
@@ -311,7 +377,7 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
     )
 
 
-def followed_by(lines: Sequence[str]) -> Callable[[cst.CSTNode], Any]:
+def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
     """A statement with these lines below it."""
     added = [cst.parse_statement(line) for line in lines]
     return lambda node: cst.FlattenSentinel(
@@ -341,18 +407,14 @@ class _Changing(cst.CSTTransformer):
 
 def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
     """The module of the tree with the changes of all edits."""
-    changes: dict[cst.CSTNode, list[Change]] = {}
-    below: dict[cst.SimpleStatementLine, list[str]] = {}
+    changes: defaultdict[cst.CSTNode, list[Change]] = defaultdict(list)
+    below: defaultdict[cst.SimpleStatementLine, dict[str, None]] = defaultdict(dict)
     for edit in edits:
         for node, change in edit.changes:
-            changes.setdefault(node, []).append(change)
+            changes[node].append(change)
         for statement, line in edit.below:
-            lines = below.setdefault(statement, [])
-            if line not in lines:
-                lines.append(line)
+            below[statement][line] = None
     for statement, lines in below.items():
-        changes.setdefault(statement, []).append(followed_by(lines))
-    if not changes:
-        return tree.module
-    around = {one for node in changes for one in tree.around(node)}
+        changes[statement].append(followed_by(lines))
+    around = set(chain.from_iterable(map(tree.around, changes)))
     return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
