@@ -67,11 +67,9 @@ CODES = frozenset(_MENDERS)
 def patch(text: str, findings: Sequence[Finding]) -> str:
     """The text with these findings mended. As it was where it cannot be parsed."""
     found = _read(text, findings)
-    return (
-        _patched(found.tree, list(found.edits.values()))
-        if found is not None and found.edits
-        else text
-    )
+    if found is None or not found.edits:
+        return text
+    return _patched(found.tree, list(found.edits.values()))
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
@@ -84,13 +82,18 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
     done = []
     for number, edit in sorted(found.edits.items()):
         finding = found.wanted[number]
-        elsewhere = file_of(finding) != finding.path
-        line = 0 if elsewhere else finding.line
-        said = described(text, _patched(found.tree, [edit]), line) or ""
-        done.append(
-            (finding, f"In {file_of(finding)}: {small(said)}" if said and elsewhere else said)
-        )
+        done.append((finding, _said(finding, text, _patched(found.tree, [edit]))))
     return done
+
+
+def _said(finding: Finding, before: str, after: str) -> str:
+    """What a patch does, for one finding."""
+    if file_of(finding) == finding.path:
+        return described(before, after, finding.line) or ""
+    said = described(before, after, 0)
+    if said is None:
+        return ""
+    return f"In {file_of(finding)}: {small(said)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +153,19 @@ def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
     """What mends each finding, by its number: those left out that no patch fits."""
     counts: Counter[Mender] = Counter()
     edits: dict[int, Edit] = {}
-    ordered = sorted(
-        range(len(findings)), key=lambda number: (findings[number].line, findings[number].column)
-    )
+    ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))
     settled: set[str] = set()
-    for number in ordered:
-        finding = findings[number]
+    for number, finding in ordered:
         mend = _MENDERS[finding.code]
         if mend is seeded and finding.evidence.get("stream") in settled:
             edits[number] = Edit(line=finding.line)
             continue
         edit = mend(tree, finding, counts[mend])
-        if edit is not None:
-            counts[mend] += 1
-            settled |= edit.settles
-            edits[number] = edit if edit.line else replace(edit, line=finding.line)
+        if edit is None:
+            continue
+        counts[mend] += 1
+        settled |= edit.settles
+        edits[number] = replace(edit, line=edit.line or finding.line)
     if _fits(tree, list(edits.values())):
         return edits
     return {number: edit for number, edit in edits.items() if _fits(tree, [edit])}

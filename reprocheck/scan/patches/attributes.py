@@ -10,7 +10,7 @@ from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.checks.streams import TITLES
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, keyword, with_keyword, written
+from reprocheck.scan.patches.tree import Edit, Tree, keyword, on_call, with_keyword, written
 
 
 def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -60,10 +60,10 @@ def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
     return frozenset(TITLES[stream] for stream in TITLES.keys() & known.streams)
 
 
-def made_deterministic(tree: Tree, finding: Finding, number: int) -> Edit | None:
+@on_call
+def made_deterministic(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`deterministic=True` for fused attention."""
-    call = tree.call_at(finding)
-    if call is None or keyword(call, "deterministic") is not None:
+    if keyword(call, "deterministic") is not None:
         return None
     return Edit(changes=((call, lambda node: with_keyword(node, "deterministic", "True")),))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import io
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import filterfalse
 
 from reprocheck.model.letters import small
 
@@ -16,8 +18,20 @@ MOST_CHANGES = 3
 
 IMPORTS = ("import ", "from ")
 
-Change = tuple[str, int, int, int, int]
-"""Kind, and the lines of the old and the new text: as `difflib` gives them."""
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Lines of the old text, and the code that takes their place, without imports.
+
+    kind    `replace`, `insert` or `delete`
+    above   the lines of the old text above them
+    last    the number of the last of them
+    """
+
+    kind: str
+    above: Sequence[str]
+    last: int
+    code: Sequence[str]
 
 
 def described(before: str, after: str, line: int) -> str | None:
@@ -27,47 +41,53 @@ def described(before: str, after: str, line: int) -> str | None:
     `line` is 0 for a finding in another file.
     """
     old, new = before.splitlines(), after.splitlines()
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    said = []
-    for change in matcher.get_opcodes():
-        if change[0] == "equal" or not _code(new[change[3] : change[4]]):
-            continue
-        told = _told(old, new, change, line)
-        if told is None:
-            return None
-        said.append(told)
-    if not said or len(said) > MOST_CHANGES:
+    said = [_told(change, line) for change in _changes(old, new)]
+    if not all(said) or not 0 < len(said) <= MOST_CHANGES:
         return None
     first, *others = [*said, *_imported(old, new)]
     return ", and ".join([first, *map(small, others)]) + "."
 
 
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
+    """The changes of a text that add code."""
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        code = _code(new[start:end])
+        if code and kind != "equal":
+            yield _Change(kind, old[:first], last, code)
+
+
 def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """What the new text imports besides, as one change."""
-    added = [line.strip() for line in new if line.startswith(IMPORTS) and line not in old]
-    return [f"Add `{'; '.join(added)}` at the top"] if added else []
+    imports = [line for line in new if line.startswith(IMPORTS)]
+    added = map(str.strip, filterfalse(old.__contains__, imports))
+    listed = "; ".join(added)
+    if not listed:
+        return []
+    return [f"Add `{listed}` at the top"]
 
 
-def _told(old: Sequence[str], new: Sequence[str], change: Change, line: int) -> str | None:
-    """One change in words, without the stop at its end; None where that takes more than a line."""
-    kind, first, last, start, end = change
-    code = "; ".join(map(_without_comment, _code(new[start:end])))
+def _told(change: _Change, line: int) -> str:
+    """One change in words, without the stop at its end; empty where that takes more than a line."""
+    code = "; ".join(map(_without_comment, change.code))
     if len(code) > LONGEST or "`" in code:
-        return None
-    if kind == "insert":
-        above = _last_with_text(old[:first])
-        return f"Add `{code}` below line {above}" if above else f"Add `{code}` at the top"
-    if last - first != 1:
-        return None
-    return f"Write `{code}`" if line == last else f"Write `{code}` in line {last}"
+        return ""
+    if change.kind == "insert":
+        return f"Add `{code}` {_place_below(change.above)}"
+    lines = change.last - len(change.above)
+    if lines != 1:
+        return ""
+    if line == change.last:
+        return f"Write `{code}`"
+    return f"Write `{code}` in line {change.last}"
 
 
-def _last_with_text(lines: Sequence[str]) -> int:
-    """The number of the last line that is not empty; 0 where all are."""
-    number = len(lines)
-    while number and not lines[number - 1].strip():
-        number -= 1
-    return number
+def _place_below(lines: Sequence[str]) -> str:
+    """Below the last of some lines that is not empty."""
+    with_text = [number for number, line in enumerate(lines, 1) if line.strip()]
+    if not with_text:
+        return "at the top"
+    return f"below line {with_text[-1]}"
 
 
 def _without_comment(line: str) -> str:
@@ -84,5 +104,5 @@ def _without_comment(line: str) -> str:
 
 def _code(lines: Sequence[str]) -> list[str]:
     """Lines without indentation, imports and empty ones."""
-    stripped = [line.strip() for line in lines]
-    return [line for line in stripped if line and not line.startswith(IMPORTS)]
+    stripped = filter(None, map(str.strip, lines))
+    return [line for line in stripped if not line.startswith(IMPORTS)]

@@ -13,6 +13,7 @@ from reprocheck.scan.patches.tree import (
     called,
     filled,
     last,
+    on_call,
     with_value,
     written,
 )
@@ -36,7 +37,8 @@ _SEED0 = {"Dropout": ("Seed0", 1), "RandomChoiceWithMask": ("seed", 1), "bernoul
 """MindSpore's random primitives whose seed is not called `seed`, or is not their first argument."""
 
 
-def seeded_generator(tree: Tree, finding: Finding, number: int) -> Edit | None:
+@on_call
+def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`default_rng()` as `default_rng(0)`, `SystemRandom()` as `Random(0)`, `generator.seed()` as
     `generator.manual_seed(0)`.
 
@@ -44,11 +46,10 @@ def seeded_generator(tree: Tree, finding: Finding, number: int) -> Edit | None:
     different. One that is made in a loop, or in a function that is called often, would give the
     same numbers each time: that is left alone.
     """
-    call = tree.call_at(finding)
-    if call is None or not tree.once(call):
+    if not tree.once(call):
         return None
     if finding.evidence.get("seed_keyword") == "seed":
-        return with_seed(tree, finding, "seed")
+        return with_seed(call, "seed")
     function = last(tree.function(call))
     if function == "SystemRandom":
         return _random(tree, call, number)
@@ -71,23 +72,19 @@ def _sister(tree: Tree, call: cst.Call, method: str, number: int) -> Edit | None
     return Edit(changes=((call, lambda node: _with_number(called(node, sister), number)),))
 
 
-def fixed_split(tree: Tree, finding: Finding, number: int) -> Edit | None:
+@on_call
+def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`random_state=0` for a split of scikit-learn, a generator for one of PyTorch; a seed at the
     top for one of another library.
     """
-    call = tree.call_at(finding)
-    if call is None:
-        return None
     if tree.function(call).startswith("torch."):
         return with_generator(tree, call)
     return seeded(tree, finding, number)
 
 
-def own_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
+@on_call
+def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
-    call = tree.call_at(finding)
-    if call is None:
-        return None
     word, index = _SEED0.get(last(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)

@@ -18,10 +18,10 @@ from reprocheck.scan.patches.tree import (
     is_open,
     keyword,
     last,
+    only,
     positional,
     with_keyword,
     with_value,
-    written,
 )
 
 _LISTS = frozenset({"builtins.list", "builtins.tuple"})
@@ -83,9 +83,9 @@ def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
     """`hash(name)` as `zlib.crc32(name.encode())`, which is the same number in each process."""
-    if is_open(call) or len(call.args) != 1 or not can_bind(tree, "zlib"):
+    hashed = only(call)
+    if hashed is None or not can_bind(tree, "zlib"):
         return None
-    hashed = call.args[0].value
     text = tree.module.code_for_node(hashed)
     if not isinstance(hashed, _TAKE_A_METHOD):
         text = f"str({text})"
@@ -101,9 +101,8 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
-    switches = [one for one in call.args if written(one.keyword) in _SWITCHES]
-    given = next((one for one in switches if is_false(one.value)), None)
-    if given is not None:
+    given = keyword(call, *_SWITCHES)
+    if given is not None and is_false(given.value):
         return Edit(changes=(with_value(given, "True"),))
     match call.func:
         case cst.Attribute(attr=cst.Name(value="imap_unordered")):
@@ -149,9 +148,9 @@ def _option(tree: Tree, finding: Finding) -> Edit | None:
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
     """The futures themselves, where they are in an order of their own."""
-    if len(call.args) != 1 or is_open(call) or not _is_gone_over(tree, call):
+    futures = only(call)
+    if futures is None or not _is_gone_over(tree, call):
         return None
-    futures = call.args[0].value
     held = tree.value_of(futures) or futures
     if not isinstance(held, _ORDERED):
         return None
@@ -187,10 +186,10 @@ def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
 
 
 def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(args=[given]):
-            return tree.function(node) in _LISTS and _is_set(tree, given.value)
-    return False
+    if tree.function(node) not in _LISTS:
+        return False
+    listed = only(cst.ensure_type(node, cst.Call))
+    return listed is not None and _is_set(tree, listed)
 
 
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
@@ -245,11 +244,18 @@ def _iterated(node: cst.CSTNode) -> cst.CSTNode:
 
 def _bare(node: cst.CSTNode) -> cst.Arg:
     """An argument, without parentheses of its own that the call makes needless."""
-    if isinstance(node, _PARENTHESISED) and len(node.lpar) == 1:
-        spaces = (node.lpar[0].whitespace_after, node.rpar[0].whitespace_before)
-        if all(isinstance(one, cst.SimpleWhitespace) for one in spaces):
-            node = node.with_changes(lpar=[], rpar=[])
+    match node:
+        case cst.Name() | cst.Attribute() | cst.Call() | cst.BinaryOperation() | cst.Set():
+            node = _without_parentheses(node)
     return cst.Arg(node)  # type: ignore[arg-type]
 
 
-_PARENTHESISED = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.Set)
+def _without_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression without its parentheses, where there is one pair and no line ends beside it."""
+    match node.lpar, node.rpar:
+        case (
+            [cst.LeftParen(whitespace_after=cst.SimpleWhitespace())],
+            [cst.RightParen(whitespace_before=cst.SimpleWhitespace())],
+        ):
+            return node.with_changes(lpar=[], rpar=[])
+    return node

@@ -73,7 +73,7 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
-        return with_seed(tree, finding, word)
+        return with_seed(tree.call_at(finding), word)
     seeder = _seeder(tree, evidence.get("stream", ""))
     if seeder is None or not can_bind(tree, seeder.module):
         return None
@@ -98,9 +98,8 @@ def _seeder(tree: Tree, stream: str) -> Seeder | None:
     return seeder
 
 
-def with_seed(tree: Tree, finding: Finding, word: str) -> Edit | None:
+def with_seed(call: cst.Call | None, word: str) -> Edit | None:
     """`random_state=0` for a call that takes one under this keyword."""
-    call = tree.call_at(finding)
     if call is None:
         return None
     change = filled(call, keyword(call, word), word, "0")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -77,6 +77,22 @@ Mender = Callable[["Tree", Finding, int], Edit | None]
 """From the tree, a finding and how many were mended alike above it, to what to do; None where the
 place cannot be mended safely.
 """
+
+
+CallMender = Callable[["Tree", cst.Call, Finding, int], Edit | None]
+
+
+def on_call(mend: CallMender) -> Mender:
+    """A mender of calls that hide no argument: it is given the call that a finding underlines."""
+
+    @wraps(mend)
+    def mender(tree: Tree, finding: Finding, number: int) -> Edit | None:
+        call = tree.call_at(finding)
+        if call is None:
+            return None
+        return mend(tree, call, finding, number)
+
+    return mender
 
 
 class Tree:
@@ -320,6 +336,14 @@ def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
 def positional(call: cst.Call) -> list[cst.Arg]:
     """The arguments without a name."""
     return [one for one in call.args if not (one.keyword or one.star)]
+
+
+def only(call: cst.Call) -> cst.BaseExpression | None:
+    """The only argument of a call."""
+    match call.args:
+        case [cst.Arg(star="", value=value)]:
+            return value
+    return None
 
 
 def argument(call: cst.Call, *names: str, index: int = 0) -> cst.Arg | None:

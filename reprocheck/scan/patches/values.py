@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import libcst as cst
 
 from reprocheck.scan.checks import tables
@@ -11,13 +13,15 @@ from reprocheck.scan.patches.tree import (
     Change,
     Edit,
     Tree,
+    argument,
     called,
     inside,
     is_none,
     is_open,
     keyword,
     last,
-    positional,
+    of_kind,
+    on_call,
     with_value,
     written,
 )
@@ -50,6 +54,13 @@ _CONVERT = frozenset(
         "repr",
     }
 )
+_CONVERSIONS = _CONVERT | {"int.from_bytes"}
+_OF_OBJECTS = ("builtins.hash", "builtins.id")
+"""Functions whose number stands for the object that they are given."""
+_SISTERS = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
+"""Functions of torch that seed without a number, each with the one that takes a number."""
+_HOLDERS = (cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
+"""What keeps or gives back the number that is made in it."""
 _KINDS = ("clock", "process", "system", "load")
 _ARITHMETIC = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Attribute)
 """What computes a number of another."""
@@ -112,49 +123,52 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     if call is None:
         return None
     made = _made(tree, finding)
-    origin = _fixed_origin(tree, finding, made) if made is not None else None
+    origin = _fixed_origin(tree, finding, made)
     if origin is not None or made is call:
         return origin
     if is_open(call) or not tree.once(call):
         return None
-    given = keyword(call, *_WORDS) or next(iter(positional(call)), None)
+    given = argument(call, *_WORDS)
     if given is None:
         return _numbered(tree, call)
     if is_none(given.value):
         return Edit(changes=(with_value(given, "0"),))
-    value = _held(tree, given.value, finding) if isinstance(given.value, cst.Name) else given.value
-    if (
-        value is None
-        or not tree.once(value)
-        or not all(_is_seed_alone(tree, name) for name in _variables(given.value))
-    ):
+    value = _held(tree, given.value, finding)
+    variables = _variables(given.value)
+    if value is None or not all(_is_seed_alone(tree, name) for name in variables):
         return None
+    return _constant(tree, value)
+
+
+def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
+    """A constant for the one part of a number that is another in each run."""
     sources = _sources(tree, value)
-    if any(_depends_on_a_variable(tree, one) for one in sources):
+    if len(sources) != 1 or not tree.once(value):
         return None
-    changing = [_whole(tree, one, value) for one in sources]
-    if len(changing) != 1 or isinstance(tree.parent(changing[0]), cst.Attribute):
+    if _depends_on_a_variable(tree, sources[0]):
         return None
-    return Edit(changes=((changing[0], lambda _: cst.Integer("0")),))
+    return _zero(tree, _whole(tree, sources[0], value))
 
 
-def _held(tree: Tree, name: cst.Name, finding: Finding) -> cst.BaseExpression | None:
-    """What a variable holds: what the text gives it once, else what it is given on the line on
-    which the finding saw the change made.
+def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
+    """0 for a number; nothing for one below which an attribute is asked for."""
+    if isinstance(tree.parent(number), cst.Attribute):
+        return None
+    return Edit(changes=((number, lambda _: cst.Integer("0")),), line=line)
+
+
+def _held(tree: Tree, given: cst.BaseExpression, finding: Finding) -> cst.BaseExpression | None:
+    """What a seed is: of a variable what the text gives it once, else what it is given on the line
+    on which the finding saw the change made.
     """
-    value = tree.value_of(name)
+    if not isinstance(given, cst.Name):
+        return given
+    value = tree.value_of(given)
     if value is not None:
         return value
     line = finding.evidence.get("drawn_in", "")
-    for bound in tree.binds(name.value):
-        assign = tree.parent(tree.parent(bound) or bound)
-        if (
-            isinstance(assign, cst.Assign)
-            and len(assign.targets) == 1
-            and str(tree.line(assign)) == line
-        ):
-            return assign.value
-    return None
+    assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
+    return next((one.value for one in assignments if str(tree.line(one)) == line), None)
 
 
 def _made(tree: Tree, finding: Finding) -> cst.Call | None:
@@ -166,9 +180,9 @@ def _made(tree: Tree, finding: Finding) -> cst.Call | None:
     return tree.node((first, column, last, end), cst.Call)
 
 
-def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call) -> Edit | None:
+def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit | None:
     """A constant for a number that is set as a seed elsewhere, where the program makes it once."""
-    if finding.evidence.get("once") != "yes":
+    if made is None or finding.evidence.get("once") != "yes":
         return None
     first = tree.line(made)
     factory = keyword(made, "default_factory")
@@ -177,38 +191,33 @@ def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call) -> Edit | None:
     if not _changes(tree, made) or _depends_on_a_variable(tree, made):
         return None
     number = _whole(tree, made, _converted(tree, made))
-    if (
-        isinstance(tree.parent(number), cst.Attribute)
-        or not _is_number(tree, number, made)
-        or not _is_for_seeds(tree, number, finding)
-    ):
+    if not (_is_number(tree, number, made) and _is_for_seeds(tree, number, finding)):
         return None
-    return Edit(changes=((number, lambda _: cst.Integer("0")),), line=first)
+    return _zero(tree, number, first)
 
 
 def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     """Whether what a number is assigned to holds a seed and nothing else: other files that use it
     are not seen here.
     """
-    for around in tree.around(number):
-        if isinstance(around, cst.Lambda | cst.FunctionDef):
-            return True
-        if isinstance(around, cst.Assign | cst.AnnAssign):
-            targets = (
-                [one.target for one in around.targets]
-                if isinstance(around, cst.Assign)
-                else [around.target]
-            )
-            names = [last(written(target)) for target in targets]
-            if isinstance(around.value, cst.Dict):
-                return True
-            in_sight = finding.evidence["in_sight"] == "yes" and all(
-                isinstance(target, cst.Name) for target in targets
-            )
-            return all(
-                _is_seed_alone(tree, name) if in_sight else "seed" in name.lower() for name in names
-            )
-    return True
+    targets = _targets(tree.nearest(number, *_HOLDERS))
+    names = [last(written(target)) for target in targets]
+    are_variables = all(isinstance(target, cst.Name) for target in targets)
+    if are_variables and finding.evidence.get("in_sight") == "yes":
+        return all(_is_seed_alone(tree, name) for name in names)
+    return all("seed" in name.lower() for name in names)
+
+
+def _targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """What is assigned to; nothing for a function, or where a dict is what is assigned."""
+    match node:
+        case cst.Assign(value=cst.Dict()) | cst.AnnAssign(value=cst.Dict()):
+            return []
+        case cst.Assign(targets=targets):
+            return [one.target for one in targets]
+        case cst.AnnAssign(target=target):
+            return [target]
+    return []
 
 
 def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
@@ -219,55 +228,50 @@ def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
         return True
     if isinstance(value, cst.Attribute):
         return value.attr.value in _NUMBERS
-    name = tree.name(cst.ensure_type(value, cst.Call).func)
-    return (
-        last(name) in _NUMBERS
-        or name.startswith("builtins.int")
-        or (value is made and last(name) in _GIVE_NUMBERS)
-    )
+    function = tree.function(value)
+    if value is made and last(function) in _GIVE_NUMBERS:
+        return True
+    return last(function) in _NUMBERS or function.startswith("builtins.int")
 
 
 def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
     """The largest expression around a call that only computes a number of what the call gives."""
     number: cst.BaseExpression = made
-    for node in tree.around(made):
-        if isinstance(node, cst.Arg):
-            continue
-        if not isinstance(node, _ARITHMETIC):
-            return number
-        if isinstance(node, cst.Call) and node.func is not number and not _converts(node):
-            return number
+    around = takewhile(lambda node: isinstance(node, (*_ARITHMETIC, cst.Arg)), tree.around(made))
+    for node in of_kind(around, *_ARITHMETIC):
+        if not _computes(node, number):
+            break
         number = node
     return number
 
 
+def _computes(node: cst.BaseExpression, number: cst.BaseExpression) -> bool:
+    """Whether an expression only computes: of calls a method of the number, or a conversion."""
+    if not isinstance(node, cst.Call):
+        return True
+    return node.func is number or _converts(node)
+
+
 def _converts(call: cst.Call) -> bool:
     """`int(...)`, `int.from_bytes(...)` and the like."""
-    return bool(_parts(call.func)) and _parts(call.func) <= _CONVERT
+    return _root(call.func) in _CONVERT
 
 
-def worker_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
+@on_call
+def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """The seed of a data worker from torch's number for it, and a seeded generator for the loader
     where nothing else fixes that number.
     """
-    call = tree.at(finding, cst.Call)
-    loader = _loader(tree, call) if call is not None else None
-    if (
-        call is None
-        or loader is None
-        or is_open(call)
-        or not can_bind(tree, "torch")
-        or tree.is_repeated(loader)
-    ):
+    loader = _loader(tree, call)
+    is_reachable = last(tree.function(call)) == "seed" and can_bind(tree, "torch")
+    if loader is None or not is_reachable or tree.is_repeated(loader):
         return None
-    if last(tree.name(call.func)) != "seed":
-        return None
-    change = (call, _seeded_by_worker(tree, call))
-    seeded = (
-        keyword(loader, "generator") is not None or finding.evidence.get("base_seed") == "seeded"
-    )
-    more = None if seeded else with_generator(tree, loader)
-    return Edit(changes=(change, *(more.changes if more else ())), imports=("torch",))
+    has_generator = keyword(loader, "generator") is not None
+    more = None
+    if finding.evidence.get("base_seed") != "seeded" and not has_generator:
+        more = with_generator(tree, loader)
+    seeded = (call, _seeded_by_worker(tree, call))
+    return Edit(changes=(seeded, *(more or Edit()).changes), imports=("torch",))
 
 
 def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
@@ -275,7 +279,7 @@ def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
     function than `torch.seed`.
     """
     root = bound_as(tree.module.body, "torch") or "torch"
-    if tree.name(call.func).startswith("torch."):
+    if tree.function(call).startswith("torch."):
         own = cst.parse_expression(f"{root}.manual_seed({root}.initial_seed())")
         return lambda _: own
     argument = cst.Arg(cst.parse_expression(_WORKER.format(torch=root)))
@@ -286,60 +290,40 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     """A seeding call without a number; `torch.seed()` takes none, and has a sister that does."""
     if call.args:
         return None
-    if not tree.name(call.func).startswith("torch."):
-        return Edit(
-            changes=(
-                (
-                    call,
-                    lambda node: cst.ensure_type(node, cst.Call).with_changes(
-                        args=[cst.Arg(cst.Integer("0"))]
-                    ),
-                ),
-            )
-        )
-    sister = {"seed": "manual_seed", "seed_all": "manual_seed_all"}.get(last(tree.name(call.func)))
-    if (
-        sister is None
-        or not isinstance(call.func, cst.Attribute)
-        or not isinstance(tree.parent(call), cst.Expr)
-    ):
+    function = tree.function(call)
+    if not function.startswith("torch."):
+        return Edit(changes=((call, _with_zero),))
+    sister = _SISTERS.get(last(function))
+    is_statement = isinstance(tree.parent(call), cst.Expr)
+    if sister is None or not is_statement or not isinstance(call.func, cst.Attribute):
         return None
-    zero = [cst.Arg(cst.Integer("0"))]
-    return Edit(
-        changes=(
-            (
-                call,
-                lambda node: cst.ensure_type(called(node, sister), cst.Call).with_changes(
-                    args=zero
-                ),
-            ),
-        )
-    )
+    return Edit(changes=((call, lambda node: _with_zero(called(node, sister))),))
+
+
+def _with_zero(node: cst.CSTNode) -> cst.CSTNode:
+    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer("0"))])
 
 
 def _sources(tree: Tree, value: cst.BaseExpression) -> list[cst.Call]:
     """The outermost calls in an expression that give another number in each run."""
-    found = []
-    for node in inside(value):
-        if isinstance(node, cst.Call) and _changes(tree, node):
-            found.append(node)
-    return [one for one in found if not any(around in found for around in tree.around(one))]
+    calls = of_kind(inside(value), cst.Call)
+    found = dict.fromkeys(call for call in calls if _changes(tree, call))
+    return [one for one in found if found.keys().isdisjoint(tree.around(one))]
 
 
 def _changes(tree: Tree, call: cst.Call) -> bool:
-    name = tree.name(call.func)
-    return (
-        name in ("builtins.hash", "builtins.id")
-        or name.startswith(_DRAWS)
-        or any(name in tables.words("entropy", kind) for kind in _KINDS)
-    )
+    """Whether a call gives another number in each run."""
+    name = tree.function(call)
+    if name in _OF_OBJECTS or name.startswith(_DRAWS):
+        return True
+    return any(name in tables.words("entropy", kind) for kind in _KINDS)
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
     """Whether a number stands for something: `hash(name)` is another one for each name, and one
     constant for all would change that.
     """
-    if tree.name(source.func) not in ("builtins.hash", "builtins.id"):
+    if tree.function(source) not in _OF_OBJECTS:
         return False
     return not all(_is_plain(tree, one.value) for one in source.args)
 
@@ -349,11 +333,11 @@ def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNo
     changes.
     """
     best: cst.CSTNode = source
-    for node in [source, *tree.around(source)]:
-        if isinstance(node, cst.BaseExpression):
-            if not _is_plain(tree, node) and not _is_zero_if_left_is(node, best):
-                break
-            best = node
+    expressions = of_kind([source, *tree.around(source)], cst.BaseExpression)  # type: ignore[type-abstract]
+    for node in expressions:
+        if not (_is_plain(tree, node) or _is_zero_if_left_is(node, best)):
+            break
+        best = node
         if node is value:
             break
     return best
@@ -361,20 +345,18 @@ def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNo
 
 def _is_zero_if_left_is(node: cst.BaseExpression, left: cst.CSTNode) -> bool:
     """`x % n` and the like, which are 0 where x is."""
-    zero = (cst.Modulo, cst.Multiply, cst.FloorDivide)
-    return (
-        isinstance(node, cst.BinaryOperation)
-        and node.left is left
-        and isinstance(node.operator, zero)
-    )
+    match node:
+        case cst.BinaryOperation(operator=cst.Modulo() | cst.Multiply() | cst.FloorDivide()):
+            return node.left is left
+    return False
 
 
 def _variables(seed: cst.BaseExpression) -> list[str]:
     """The variables that hold a seed: the one that is given, and those that are bound on the
     way.
     """
-    bound = [one.target for one in inside(seed) if isinstance(one, cst.NamedExpr)]
-    return [one.value for one in (seed, *bound) if isinstance(one, cst.Name)]
+    bound = [one.target for one in of_kind(inside(seed), cst.NamedExpr)]
+    return [one.value for one in of_kind([seed, *bound], cst.Name)]
 
 
 def _is_seed_alone(tree: Tree, name: str) -> bool:
@@ -383,68 +365,57 @@ def _is_seed_alone(tree: Tree, name: str) -> bool:
     """
     if "seed" in name.lower():
         return True
-    bound = tree.binds(name)
-    uses = [one for one in tree.every(cst.Name) if one.value == name and one not in bound]
-    return all(
-        any(
-            isinstance(around, cst.Call) and is_seeding(tree, around) for around in tree.around(one)
-        )
-        for one in uses
-    )
+    uses = set(tree.named(name)).difference(tree.binds(name))
+    return all(_is_for_seeding(tree, use) for use in uses)
+
+
+def _is_for_seeding(tree: Tree, use: cst.CSTNode) -> bool:
+    return any(is_seeding(tree, call) for call in of_kind(tree.around(use), cst.Call))
 
 
 def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
     """Whether nothing but constants, conversions and what changes has a part in it: no variable,
     and no other function's result.
     """
-    if not all(
-        _is_conversion(tree, one) or _changes(tree, one)
-        for one in inside(node)
-        if isinstance(one, cst.Call)
-    ):
+    calls = list(of_kind(inside(node), cst.Call))
+    if not all(_is_conversion(tree, one) or _changes(tree, one) for one in calls):
         return False
-    attributes = {one.attr for one in inside(node) if isinstance(one, cst.Attribute)}
-    names = {
-        one.value for one in inside(node) if isinstance(one, cst.Name) and one not in attributes
-    }
-    functions = {
-        part for one in inside(node) if isinstance(one, cst.Call) for part in _parts(one.func)
-    }
-    return names <= functions | _CONVERT
+    attributes = {one.attr for one in of_kind(inside(node), cst.Attribute)}
+    names = set(of_kind(inside(node), cst.Name)) - attributes
+    functions = {_root(one.func) for one in calls}
+    return {one.value for one in names} <= functions | _CONVERT
 
 
 def _is_conversion(tree: Tree, call: cst.Call) -> bool:
     """A function that only converts its argument, or a method of what changes:
     `datetime.now().timestamp()`.
     """
-    if tree.name(call.func).removeprefix("builtins.") in (*_CONVERT, "int.from_bytes"):
+    if tree.function(call).removeprefix("builtins.") in _CONVERSIONS:
         return True
-    owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-    return owner is not None and any(
-        isinstance(one, cst.Call) and _changes(tree, one) for one in inside(owner)
-    )
+    if not isinstance(call.func, cst.Attribute):
+        return False
+    return any(_changes(tree, one) for one in of_kind(inside(call.func.value), cst.Call))
 
 
-def _parts(function: cst.BaseExpression) -> set[str]:
-    """The first name of a function: `time` of `time.time`."""
-    while isinstance(function, cst.Attribute):
-        function = function.value
-    return {function.value} if isinstance(function, cst.Name) else set()
+def _root(function: cst.BaseExpression) -> str:
+    """The first name of a function: `time` of `time.time`; empty where it is no name."""
+    return written(function).partition(".")[0]
 
 
 def _loader(tree: Tree, call: cst.Call) -> cst.Call | None:
     """The loader whose workers run the code around a call: it stands in its `worker_init_fn`, or in
     the function that is named there.
     """
-    own = {one.name.value for one in tree.around(call) if isinstance(one, cst.FunctionDef)}
     around = set(tree.around(call))
+    functions = of_kind(around, cst.FunctionDef)
+    own = {function.name.value for function in functions}
     found = []
     for loader in tree.every(cst.Call):
         given = keyword(loader, "worker_init_fn")
-        if (
-            given is not None
-            and (given.value in around or written(given.value) in own)
-            and not is_open(loader)
-        ):
+        if given is None or is_open(loader):
+            continue
+        if given.value in around or written(given.value) in own:
             found.append(loader)
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    return found[0]
