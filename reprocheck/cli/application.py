@@ -19,6 +19,8 @@ from reprocheck.cli.parameters import OneCommand, RunCommand
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+_ASKS_FOR_HELP = (["-h"], ["--help"])
+"""What follows a command of which only the help is asked."""
 OF_RUNS = ("run", "explain", "record")
 """Commands behind which the user's own command stands."""
 
@@ -40,7 +42,9 @@ class Root(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name; None where there is none."""
-        return made(cmd_name) if cmd_name in overview.COMMANDS else None
+        if cmd_name not in overview.COMMANDS:
+            return None
+        return made(cmd_name)
 
 
 @cache
@@ -48,8 +52,9 @@ def made(name: str) -> Any:
     """A command from its module, which has its name, as its function has."""
     module = import_module(f"reprocheck.cli.{name}")
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    own = getattr(module, f"{name.capitalize()}Command", OneCommand)
-    kind = RunCommand if name in OF_RUNS else own
+    kind = getattr(module, f"{name.capitalize()}Command", OneCommand)
+    if name in OF_RUNS:
+        kind = RunCommand
     alone.command(name, cls=kind, help=overview.COMMANDS[name], context_settings=HELP_NAMES)(
         getattr(module, name)
     )
@@ -116,11 +121,7 @@ def invoke(words: list[str]) -> int:
 
     Raises UsageError where it cannot be parsed.
     """
-    if (
-        len(words) == 2
-        and words[0] in overview.COMMANDS
-        and words[1] in HELP_NAMES["help_option_names"]
-    ):
+    if words[1:] in _ASKS_FOR_HELP and words[0] in overview.COMMANDS:
         return _print_help(words[0])
     try:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
@@ -132,7 +133,9 @@ def invoke(words: list[str]) -> int:
         raise _usage_error(error, words) from None
     if code == EXIT_INTERRUPTED:  # typer's own answer to Ctrl-C; no command returns it
         raise KeyboardInterrupt
-    return code if isinstance(code, int) else 0
+    if not isinstance(code, int):
+        return 0
+    return code
 
 
 def _print_help(name: str) -> int:
@@ -180,5 +183,6 @@ def _as_run(words: list[str]) -> str:
     """The same words behind `reprocheck run`; a launcher such as torchrun stands after `--`."""
     from reprocheck.cli.run import LAUNCHERS
 
-    behind = ["--", *words] if words[0] in LAUNCHERS else words
-    return shlex.join(["reprocheck", "run", *behind])
+    if words[0] in LAUNCHERS:
+        words = ["--", *words]
+    return shlex.join(["reprocheck", "run", *words])

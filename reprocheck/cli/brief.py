@@ -5,6 +5,7 @@ All the rest stands behind `--verbose`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -86,7 +87,9 @@ class Part:
     @property
     def needed(self) -> int:
         """How many rows it has where nothing is cut."""
-        return len(self.draw(None)) if self.name in ROWS else self.least
+        if self.name not in ROWS:
+            return self.least
+        return len(self.draw(None))
 
 
 def shown(check: Check, console: Console) -> bool:
@@ -128,12 +131,12 @@ def print_brief(check: Check, console: Console) -> None:
 def _allotted(parts: Sequence[Part], spare: int) -> dict[Part, int]:
     """How many rows each part gets where `spare` more than the least may be taken."""
     rows = {part: part.least for part in parts}
-    for name in ROWS:
-        for part in parts:
-            if part.name == name:
-                more = min(max(0, spare), max(0, part.needed - part.least))
-                rows[part] += more
-                spare -= more
+    order = list(ROWS)
+    growing = [part for part in parts if part.name in ROWS]
+    for part in sorted(growing, key=lambda part: order.index(part.name)):
+        more = min(max(0, spare), max(0, part.needed - part.least))
+        rows[part] += more
+        spare -= more
     return rows
 
 
@@ -147,9 +150,11 @@ def _headline(check: Check, out: Stream) -> Iterator[Part]:
         yield _paragraph(out, "lead", lead, "bold")
     if check.between:
         yield _paragraph(out, "between", text.line(check.between.sentence))
-    if not lead or check.verdict.verdict != "not_reproducible":
-        more = 0 if lead else LONGER_REASON
-        yield _paragraph(out, "reason", text.line(check.verdict.reason), more=more)
+    reason = text.line(check.verdict.reason)
+    if not lead:
+        yield _paragraph(out, "reason", reason, more=LONGER_REASON)
+    elif check.verdict.verdict != "not_reproducible":
+        yield _paragraph(out, "reason", reason)
 
 
 def _found(check: Check, out: Stream) -> Iterator[Part]:
@@ -165,7 +170,9 @@ def _found(check: Check, out: Stream) -> Iterator[Part]:
     if where:
         yield _row(out, "where", where)
     if check.search is not None:
-        label = "proof" if check.search.smallest or check.search.patch else "search"
+        label = "search"
+        if check.search.smallest or check.search.patch:
+            label = "proof"
         yield _labelled(out, label, text.line(check.search.sentence), "bold", name="proof")
     for cause in check.causes[:1]:
         yield from _cause(cause, out, with_evidence=check.search is None)
@@ -176,11 +183,14 @@ def _losses(check: Check) -> str:
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
         return _later_losses(check)
-    rank = f" of rank {row.rank}" if words.rank_count(check) > 1 else ""
-    run = f" (run {row.run})" if len(check.runs) > 2 else ""
-    losses = f"{shown_loss(row.reference)}, {shown_loss(row.value)}{run}"
+    where = f"iteration {row.iteration:,}"
+    if words.rank_count(check) > 1:
+        where += f" of rank {row.rank}"
+    losses = f"{shown_loss(row.reference)}, {shown_loss(row.value)}"
+    if len(check.runs) > 2:
+        losses += f" (run {row.run})"
     apart = f"{text.number(row.max_difference)} apart, {text.number(row.allowed)} allowed"
-    return f"iteration {row.iteration:,}{rank}: {losses}; {apart}{_bits(check, row.iteration)}"
+    return f"{where}: {losses}; {apart}{_bits(check, row.iteration)}"
 
 
 def _later_losses(check: Check) -> str:
@@ -206,8 +216,7 @@ def _where(check: Check) -> str:
     rung = why.leading(check)
     if rung is None:
         return ""
-    place = why.where(rung)
-    return f"{rung.rung}: {place}" if place else rung.rung
+    return text.joined(": ", rung.rung, why.where(rung))
 
 
 def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Part]:
@@ -217,9 +226,9 @@ def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Part]:
     if cause.source:
         room = _room(out)
         place = out.cut_head(why.origin(cause.source), room)
-        code = text.line(cause.source.text)
-        fits = code and room - len(place) > SHORTEST_CODE
-        yield _row(out, "line", f"{place}  {code}" if fits else place)
+        if room - len(place) > SHORTEST_CODE:
+            place = text.joined("  ", place, text.line(cause.source.text))
+        yield _row(out, "line", place)
 
 
 # --------------------------------------------------------------------------------------- what to do
@@ -244,26 +253,41 @@ def _answer(check: Check, out: Stream, room: int) -> list[Text]:
 def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
     if found.kind == "words":
         return _rows(out, "fix", found.text, room)
-    label = "patch" if found.kind == "patch" else "fix"
-    said = _rows(out, label, found.said, SAID)
+    look = _LOOKS[found.kind == "patch"]
+    said = _rows(out, look.label, found.said, SAID)
     room = max(1, room - len(said))
-    styles = PATCH_STYLES if found.kind == "patch" else {}
-    style = "" if found.kind == "patch" else "cyan"
     code = [
-        out.text(f"    {line}".rstrip(), styles.get(line[:1], style))
+        out.text(f"    {line}".rstrip(), look.styles.get(line[:1], look.style))
         for line in _most_telling(found, room)
     ]
     return [*said, *_within(code, room, out)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a fix is drawn: its label, the styles of rows by their first character, that of others."""
+
+    label: str
+    styles: Mapping[str, str]
+    style: str
+
+
+_LOOKS = {True: _Look("patch", PATCH_STYLES, ""), False: _Look("fix", {}, "cyan")}
+"""Whether the fix is a patch -> how it is drawn."""
 
 
 def _most_telling(found: Repair, room: int) -> list[str]:
     """The lines of a fix; where they do not fit, those that are changed, and none that is empty."""
     lines = found.text.split("\n")
     if found.kind == "patch" and len(lines) > room:
-        lines = [line for line in lines if line[:1] in ("+", "-") and not line.startswith("+++")]
+        lines = [line for line in lines if _CHANGED.match(line)]
     if len(lines) > room:
         lines = [line for line in lines if line and not line.startswith("--- ")]
     return lines
+
+
+_CHANGED = re.compile(r"\+(?!\+\+)|-")
+"""A line of a patch that is added or removed, or names the file."""
 
 
 def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
@@ -290,39 +314,49 @@ def _aside(check: Check, out: Stream) -> Iterator[Part]:
     """
     on = check.record.controls
     conflicts = controls.conflicts(check)
-    told: tuple[tuple[str, list[str]], ...] = (
-        ("controls", [controls.names(on)] if on else []),
-        ("conflict", [controls.conflict_sentence(one) for one in conflicts]),
-        ("state left", [state_said(check)]),
-        ("environment", environment_said(check)),
-        ("caveat", caveats_said(check)),
-    )
-    for label, sentences in told:
+    told: dict[str, list[str]] = {
+        "conflict": [controls.conflict_sentence(one) for one in conflicts],
+        "state left": [state_said(check)],
+        "environment": environment_said(check),
+        "caveat": caveats_said(check),
+    }
+    if on:
+        told = {"controls": [controls.names(on)], **told}
+    for label, sentences in told.items():
         if any(sentences):
-            more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
-            yield _labelled(out, label, text.line(sentences[0]), end=more)
+            yield _labelled(out, label, text.line(sentences[0]), end=_and_more(sentences[1:]))
     hidden = _hidden(check)
     if hidden:
         yield _labelled(out, "more", f"-v prints {hidden}")
 
 
+def _and_more(others: Sequence[str]) -> str:
+    if not others:
+        return ""
+    return f" (and {len(others)} more)"
+
+
 def _hidden(check: Check) -> str:
     """What `--verbose` adds."""
-    found = check.scan is not None and bool(check.scan.findings)
-    parts = [
-        (bool(check.causes[1:]), _other_causes(check)),
-        (check.ladder is not None, "the ladder"),
-        (check.search is not None, "what was tried"),
-        (found, "what the scan finds"),
-        (bool(check.verdict.comparisons), "both checks"),
-    ]
-    return ", ".join(part for there, part in parts if there)
+    findings = ()
+    if check.scan is not None:
+        findings = check.scan.findings
+    parts = {
+        _other_causes(check): check.causes[1:],
+        "the ladder": check.ladder,
+        "what was tried": check.search,
+        "what the scan finds": findings,
+        "both checks": check.verdict.comparisons,
+    }
+    return ", ".join(part for part, there in parts.items() if there)
 
 
 def _other_causes(check: Check) -> str:
     codes = [cause.code for cause in check.causes[1:]]
-    more = ", …" if len(codes) > MOST_CODES else ""
-    return f"{text.count(len(codes), 'more cause')} ({', '.join(codes[:MOST_CODES])}{more})"
+    named = codes[:MOST_CODES]
+    if len(codes) > MOST_CODES:
+        named.append("…")
+    return f"{text.count(len(codes), 'more cause')} ({', '.join(named)})"
 
 
 # --------------------------------------------------------------------------------------------- rows

@@ -196,6 +196,6 @@ def _compared(
         console.clear()
     summary.print_verdict(check, console)
     written = write(check, folder, console, target, draw=held.draw)
-    page = "html" if held.draw else "json"
-    summary.print_place(check, console, Path(os.path.relpath(folder)), page if written else None)
+    page = summary.page(written=written, drawn=held.draw)
+    summary.print_place(check, console, Path(os.path.relpath(folder)), page)
     return check.verdict.exit_code

@@ -12,6 +12,9 @@ from reprocheck.errors import UsageError
 from reprocheck.settings import OPTIONS
 
 
+_ORIGIN_STYLES = {"default": "dim"}
+
+
 @with_settings(*(option.name for option in OPTIONS))
 def config(
     flags: dict[str, object],
@@ -46,7 +49,7 @@ def config(
     values = max(len(_shown(setting.value)) for setting in held.provenance)
     for option, setting in zip(OPTIONS, held.provenance, strict=True):
         row = f"{option.key:<{names}}  {_shown(setting.value):<{values}}  "
-        style = "dim" if setting.origin == "default" else "bold"
+        style = _ORIGIN_STYLES.get(setting.origin, "bold")
         out.line(out.joined(row, (setting.origin, style)))
     return 0
 
@@ -54,4 +57,6 @@ def config(
 def _shown(value: object) -> str:
     if value is None:
         return "not set"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -47,7 +47,9 @@ class Console:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.err = Stream(sys.stderr, color=settings.color)
-        self.out = self.err if data_on_stdout else Stream(sys.stdout, color=settings.color)
+        self.out = self.err
+        if not data_on_stdout:
+            self.out = Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
         self.verbose = settings.verbose
         self.rows = 0
@@ -76,13 +78,14 @@ class Console:
         those before.
         """
         self._stage(f"level {level}, ", of=2)
-        if level == "module":
-            aim = f" at level {level}" if title == "REPRODUCIBLE" else ", to see where they diverge"
-            self.remark(f"{title}: recording two runs again{aim}", style="bold")
-        else:
-            self._detail(
-                f"recording again at level {level}" + (f", inside {inside}" if inside else "")
-            )
+        if level != "module":
+            inside_it = f", inside {inside}" if inside else ""
+            self._detail(f"recording again at level {level}{inside_it}")
+            return
+        aim = ", to see where they diverge"
+        if title == "REPRODUCIBLE":
+            aim = f" at level {level}"
+        self.remark(f"{title}: recording two runs again{aim}", style="bold")
 
     def half(self, level: str) -> None:
         """The run that follows is recorded at a deeper level, to be compared with that of another
@@ -95,10 +98,9 @@ class Console:
         """The runs that follow are made under controls, and why; `most`: runs of the search still
         to come at most.
         """
-        short = name if len(name) < 60 else f"{name.count('+') + 1} controls"
-        self._stage(f"{name if len(name) < 30 else short}, ", of=2)
+        self._stage(f"{_shortened(name, 30)}, ", of=2)
         self._progress.expect(most)
-        said = f"trying {short}: {why}"
+        said = f"trying {_shortened(name, 60)}: {why}"
         if self.verbose or not self._drawing:
             self.remark(said, style="bold")
         else:
@@ -149,8 +151,10 @@ class Console:
         holds data, the rest to stderr.
         """
         self._spoke_at = self._clock()
-        target = self.out if stream == "stdout" else self.err
-        target.raw(data)
+        if stream == "stdout":
+            self.out.raw(data)
+        else:
+            self.err.raw(data)
 
     # ---------------------------------------------------------------------------------------- lines
 
@@ -256,4 +260,13 @@ def _ending(record: RunRecord) -> str:
     status = record.exit_status
     if status is None:
         return "failed"
-    return f"killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
+    if status < 0:
+        return f"killed by signal {-status}"
+    return f"failed with exit status {status}"
+
+
+def _shortened(name: str, room: int) -> str:
+    """The name of an arm; how many controls it has where the name is too long."""
+    if len(name) < room:
+        return name
+    return f"{name.count('+') + 1} controls"

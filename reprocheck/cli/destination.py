@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -85,14 +86,14 @@ def destination(format: str | None, output: str | None) -> Destination | None:
     """
     if format is None and output is None:
         return None
-    file = None if output in (None, STDOUT) else Path(str(output))
+    file = named_file(output)
     if format is None:
-        format = SUFFIXES.get(file.suffix.lower()) if file else None
-        if format is None:
-            raise UsageError(
-                f"-o {output} does not name a report format.",
-                f"Add --format {'|'.join(NAMES)}.",
-            )
+        format = SUFFIXES.get(Path(output or "").suffix.lower())
+    if format is None:
+        raise UsageError(
+            f"-o {output} does not name a report format.",
+            f"Add --format {'|'.join(NAMES)}.",
+        )
     _known(format)
     if file is not None:
         try:
@@ -106,11 +107,25 @@ def destination(format: str | None, output: str | None) -> Destination | None:
 def _known(format: str) -> None:
     from reprocheck.settings import nearest
 
-    known = (*NAMES, *(name for name in SUFFIXES.values() if name not in NAMES))
+    known = tuple(dict.fromkeys((*NAMES, *SUFFIXES.values())))
     if format not in known:
-        meant = nearest(format, known)
-        fix = (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(NAMES)}."
+        fix = did_you_mean(nearest(format, known), NAMES)
         raise UsageError(f"--format {format}: there is no such format.", fix)
+
+
+def did_you_mean(meant: str | None, names: Iterable[str]) -> str:
+    """What to type instead of a word that is not known: the nearest, and all there are."""
+    fix = f"Take {', '.join(names)}."
+    if not meant:
+        return fix
+    return f"Did you mean {meant}? {fix}"
+
+
+def named_file(output: str | None) -> Path | None:
+    """The file that `-o` names; None for stdout."""
+    if output in (None, STDOUT):
+        return None
+    return Path(str(output))
 
 
 def _unwritable(file: Path, error: OSError) -> ReportError:

@@ -137,8 +137,9 @@ def lines(
 
 
 def _assignment(line: str, name: str, against: Mapping[str, str]) -> Iterator[str]:
-    meaning = MEANINGS.get(name, "")
-    yield f"{line}  # {meaning}" if meaning else line
+    if name in MEANINGS:
+        line = f"{line}  # {MEANINGS[name]}"
+    yield line
     if name in against:
         yield (
             f"# ^ replaces {name}={' '.join(against[name].split())}, which is set here and does not"

@@ -80,12 +80,10 @@ def _internal(error: Exception, *, verbose: bool) -> int:
     if verbose:
         standard_error().write(text)
     where = _save(text)
-    print_error(
-        f"reprocheck itself failed: {type(error).__name__}: {error}".rstrip(": "),
-        f"Please report it, with the traceback in {where}."
-        if where
-        else "Run it again with -v, and report the traceback.",
-    )
+    fix = "Run it again with -v, and report the traceback."
+    if where:
+        fix = f"Please report it, with the traceback in {where}."
+    print_error(f"reprocheck itself failed: {type(error).__name__}: {error}".rstrip(": "), fix)
     return EXIT_INTERNAL
 
 

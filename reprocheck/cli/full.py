@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LABEL = 19
 _ROW_STYLES = {True: "green", False: "red", None: "yellow"}
 """Of the row of a check, by whether it passed."""
+_REMARK_STYLES = {"caveats": "yellow"}
+"""Of the remarks that are not dim."""
 
 
 def print_all(check: Check, console: Console) -> None:
@@ -58,7 +60,7 @@ def print_all(check: Check, console: Console) -> None:
     for label, sentence in _facts(check):
         labels.row(label, sentence)
     for label, sentences in _remarks(check, verbose=console.verbose):
-        style = "yellow" if label == "caveats" else "dim"
+        style = _REMARK_STYLES.get(label, "dim")
         labels.column(label, map(text.line, sentences), style)
     _print_log(check, out)
 
@@ -79,7 +81,9 @@ def _print_headline(check: Check, out: Stream) -> None:
 
 def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
     """One row for each of the two checks, the worst of it; all rows where `every`."""
-    rows = check.verdict.comparisons if every else deciding(check.verdict.comparisons)
+    rows: Sequence[Comparison] = check.verdict.comparisons
+    if not every:
+        rows = deciding(rows)
     if not rows:
         return
     table = _table(check, rows, gap=2)
@@ -107,7 +111,9 @@ def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
 
 def _other_run(rows: Sequence[Comparison]) -> str:
     others = {row.run for row in rows}
-    return f"run {others.pop()}" if len(others) == 1 else "other run"
+    if len(others) > 1:
+        return "other run"
+    return f"run {others.pop()}"
 
 
 def _numbers(row: Comparison) -> list[str]:
@@ -124,10 +130,14 @@ def _numbers(row: Comparison) -> list[str]:
 
 def _result(check: Check, row: Comparison) -> str:
     """`fail (run 3, rank 1)`; runs and ranks where there are several."""
-    run = f"run {row.run}" if len(check.runs) > 2 else ""
-    rank = f"rank {row.rank}" if words.rank_count(check) > 1 else ""
-    where = ", ".join(filter(None, (run, rank)))
-    return f"{words.result(row)} ({where})" if where else words.result(row)
+    where = []
+    if len(check.runs) > 2:
+        where.append(f"run {row.run}")
+    if words.rank_count(check) > 1:
+        where.append(f"rank {row.rank}")
+    if not where:
+        return words.result(row)
+    return f"{words.result(row)} ({', '.join(where)})"
 
 
 def _facts(check: Check) -> list[tuple[str, str]]:
@@ -137,8 +147,7 @@ def _facts(check: Check) -> list[tuple[str, str]]:
         facts.append(("bitwise", ": ".join(words.bitwise(check))))
         facts.append(("first divergence", ": ".join(words.divergence(check))))
     if verdict.verdict in ("reproducible", "not_reproducible"):
-        statement = compared.statement(check) if check.between else verdict.outcomes.statement
-        facts.append(("sample", statement))
+        facts.append(("sample", compared.statement(check)))
     return [(label, sentence) for label, sentence in facts if sentence]
 
 
@@ -149,16 +158,20 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
         for item in check.record.settings
         if item.origin != "default"
     ]
-    remarks: list[tuple[str, Sequence[str]]] = [
-        ("environment", environment_said(check)),
-        ("state left by run 1", [state_said(check)]),
-        ("caveats", caveats_said(check)),
-        ("coverage", check.coverage if verbose or nothing_recorded(check) else ()),
-        ("files", files.sentences(check) if verbose else ()),
-        ("settings", settings if verbose else ()),
-        ("changed to observe", [" ".join(check.changed_to_observe)]),
-    ]
-    return [(label, sentences) for label, sentences in remarks if any(sentences)]
+    remarks: dict[str, Sequence[str]] = {
+        "environment": environment_said(check),
+        "state left by run 1": [state_said(check)],
+        "caveats": caveats_said(check),
+        "coverage": check.coverage,
+        "files": files.sentences(check),
+        "settings": settings,
+        "changed to observe": [" ".join(check.changed_to_observe)],
+    }
+    if not verbose:
+        del remarks["files"], remarks["settings"]
+    if not verbose and not nothing_recorded(check):
+        del remarks["coverage"]
+    return [(label, sentences) for label, sentences in remarks.items() if any(sentences)]
 
 
 def _print_log(check: Check, out: Stream) -> None:

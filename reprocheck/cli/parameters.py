@@ -29,14 +29,12 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
             flags = {name: given.pop(name) for name in names}
             return command(flags=flags, **given)
 
-        own = [
-            p
-            for p in inspect.signature(command, eval_str=True).parameters.values()
-            if p.name != "flags"
-        ]
+        own = dict(inspect.signature(command, eval_str=True).parameters)
+        del own["flags"]
+        of_settings = [_parameter(option) for option in OPTIONS if option.name in names]
         parameters = [
-            p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in (*(_parameter(o) for o in OPTIONS if o.name in names), *own)
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in (*of_settings, *own.values())
         ]
         wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -49,18 +47,16 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
 def _parameter(option: Option) -> inspect.Parameter:
     """An option whose default is "not given": what holds then is decided by `settings.load`."""
     shown = plain(option, option.default)
-    note = "" if shown is None or option.type == "switch" else f" [{shown}]"
-    can_be_denied = option.type == "switch" and not option.key.startswith("no-")
-    declared = [f"{option.flag}/--no-{option.key}" if can_be_denied else option.flag]
-    if option.short:
-        declared.insert(0 if option.type == "switch" else 1, option.short)
+    help = option.help
+    if shown is not None and option.type != "switch":
+        help = f"{help} [{shown}]"
     info = typer.Option(
         None,
-        *declared,
-        help=option.help + note,
+        *_declared(option),
+        help=help,
         show_default=False,
         metavar=option.metavar or None,
-        autocompletion=_completer(option.choices) if option.choices else None,
+        autocompletion=_completer(option.choices),
     )
     annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(option.type, str | None)
     return inspect.Parameter(
@@ -68,7 +64,20 @@ def _parameter(option: Option) -> inspect.Parameter:
     )
 
 
-def _completer(choices: Sequence[str]) -> Callable[[str], list[str]]:
+def _declared(option: Option) -> list[str]:
+    """The flags of an option; help shows the short one of a switch first."""
+    short = [option.short] if option.short else []
+    if option.type != "switch":
+        return [option.flag, *short]
+    if option.key.startswith("no-"):
+        return [*short, option.flag]
+    return [*short, f"{option.flag}/--no-{option.key}"]
+
+
+def _completer(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
+    if not choices:
+        return None
+
     def complete(incomplete: str) -> list[str]:
         return [choice for choice in choices if choice.startswith(incomplete)]
 
@@ -102,14 +111,16 @@ class RunCommand(OneCommand):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Our options before the entry point; after it the shell completes files."""
-        return [] if ctx.meta.get(ENTRY) else super().shell_complete(ctx, incomplete)
+        if ctx.meta.get(ENTRY):
+            return []
+        return super().shell_complete(ctx, incomplete)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         """A line for each way to call it."""
-        for number, rest in enumerate(self.usage):
-            formatter.write_usage(
-                f"reprocheck {self.name}", rest, prefix="Usage: " if not number else "       "
-            )
+        prefix = "Usage: "
+        for rest in self.usage:
+            formatter.write_usage(f"reprocheck {self.name}", rest, prefix=prefix)
+            prefix = " " * len(prefix)
 
     def _takes_value(self, ctx: Any) -> dict[str, bool]:
         return {
@@ -127,13 +138,12 @@ def entry_start(words: Sequence[str], takes_value: dict[str, bool]) -> int:
     index = 0
     while index < len(words):
         word = words[index]
-        if (
-            word in ("--", "-")
-            or not word.startswith("-")
-            or (word.startswith("-m") and "-m" not in takes_value)
-        ):
+        names_a_module = word.startswith("-m") and "-m" not in takes_value
+        if word in ("--", "-") or names_a_module or not word.startswith("-"):
             return index
-        index += 2 if _value_follows(word, takes_value) else 1
+        index += 1
+        if _value_follows(word, takes_value):
+            index += 1
     return len(words)
 
 

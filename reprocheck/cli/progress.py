@@ -83,16 +83,15 @@ class Progress:
     def numbers(self, number: int) -> tuple[str, ...]:
         """`iteration 7 of 10`, `loss 0.5913445`; `of 10` only as long as the run is under way."""
         running = self._running(number)
-        loss = () if running.loss is None else (f"loss {running.loss:.7g}",)
+        loss = []
+        if running.loss is not None:
+            loss.append(f"loss {running.loss:.7g}")
         if not running.iteration:
-            return loss or ("no iteration yet",)
-        to_come = (
-            number in self.under_way
-            and self._steps is not None
-            and running.iteration <= self._steps
-        )
-        of = f" of {self._steps:,}" if to_come else ""
-        return (f"iteration {running.iteration:,}{of}", *loss)
+            return tuple(loss or ["no iteration yet"])
+        said = f"iteration {running.iteration:,}"
+        if number in self.under_way and running.iteration <= (self._steps or 0):
+            said += f" of {self._steps:,}"
+        return (said, *loss)
 
     def line(self, number: int, now: float) -> str:
         """The whole line of a run under way; empty where it is over."""
@@ -113,9 +112,9 @@ class Progress:
         left = self._seconds * (self._of - number + 1) - seconds
         if left <= 0:
             return ()
-        return (
-            f"about {max(1, round(left))} s left" if left < 60 else f"about {duration(left)} left",
-        )
+        if left < 60:
+            return (f"about {max(1, round(left))} s left",)
+        return (f"about {duration(left)} left",)
 
 
 def duration(seconds: float) -> str:
@@ -123,4 +122,7 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"

@@ -49,8 +49,9 @@ def _print_tried(search: Search, out: Stream) -> None:
     label = "tried"
     for one in search.tried:
         name = controls.arm(one)
-        shown = name if len(name) <= ARM else f"{len(one.controls)} controls"
-        row = f"{shown:<{ARM}} {text.count(one.runs, 'run'):<8} {controls.outcome(one)}"
+        if len(name) > ARM:
+            name = f"{len(one.controls)} controls"
+        row = f"{name:<{ARM}} {text.count(one.runs, 'run'):<8} {controls.outcome(one)}"
         out.line(out.joined("  ", (f"{label:<{LABEL}}", "dim"), "  ", (row, _style(one))))
         label = ""
 
@@ -58,20 +59,23 @@ def _print_tried(search: Search, out: Stream) -> None:
 def _style(tried: Tried) -> str:
     if tried.agrees is None:
         return "yellow"
-    return "green" if tried.agrees and tried.diverges_from is None else ""
+    if tried.agrees and tried.diverges_from is None:
+        return "green"
+    return ""
 
 
 def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
     """Values of the user's that controls replaced on the way."""
     said = []
     for one in controls.overrides(check):
-        where = f" ({why.origin(one.source)})" if one.source else ""
         change = f"was {controls.value(one.old)}, became {controls.value(one.new)}"
-        said.append(f"{one.control}: {text.line(one.what)} {change}{where}")
-    shown = said if every else said[:MOST_OVERRIDES]
-    hidden = len(said) - len(shown)
-    more = [f"and {hidden} more (-v prints them)"] if hidden else []
-    labels.column("overrode", [*shown, *more])
+        if one.source:
+            change += f" ({why.origin(one.source)})"
+        said.append(f"{one.control}: {text.line(one.what)} {change}")
+    hidden = len(said) - MOST_OVERRIDES
+    if hidden > 0 and not every:
+        said[MOST_OVERRIDES:] = [f"and {hidden} more (-v prints them)"]
+    labels.column("overrode", said)
 
 
 def print_controls(check: Check, out: Stream) -> None:

@@ -32,11 +32,15 @@ def print_ladder(ladder: Ladder, out: Stream) -> None:
 def _style(row: Row) -> str:
     if row.first:
         return "bold red"
-    return "red" if row.differs else "dim"
+    if row.differs:
+        return "red"
+    return "dim"
 
 
 def _drawn(row: Row, out: Stream) -> str:
-    arrow = out.fit("→ ") if row.first else "  "
+    arrow = "  "
+    if row.first:
+        arrow = out.fit("→ ")
     head = f"{arrow}{row.name:<{NAME}}{row.status:<{STATUS}}"
     return out.cut(f"{head}{row.where}".rstrip(), out.width - 1)
 
@@ -44,15 +48,19 @@ def _drawn(row: Row, out: Stream) -> str:
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
     """The best cause, or those that are confirmed; all of them where `every`."""
     confirmed = sum(cause.confidence == "confirmed" for cause in check.causes)
-    shown = len(check.causes) if every else max(1, confirmed)
+    shown = max(1, confirmed)
+    if every:
+        shown = len(check.causes)
     for cause in check.causes[:shown]:
         _print_cause(cause, out)
     hidden = [cause.code for cause in check.causes[shown:]]
-    if hidden:
-        more = ", …" if len(hidden) > MOST_NAMED else ""
-        others = ", ".join(hidden[:MOST_NAMED]) + more
-        Labels(out, LABEL).row("also", f"{others} (-v prints them; the report has them, too)")
-        out.line()
+    if not hidden:
+        return
+    if len(hidden) > MOST_NAMED:
+        hidden[MOST_NAMED:] = ["…"]
+    said = f"{', '.join(hidden)} (-v prints them; the report has them, too)"
+    Labels(out, LABEL).row("also", said)
+    out.line()
 
 
 def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:

@@ -74,7 +74,9 @@ def _one(code: str) -> Entry:
     entry = find(code)
     if entry is None:
         close = nearest(code)
-        fix = f"Did you mean {' or '.join(close)}?" if close else "`reprocheck rules` lists them."
+        fix = "`reprocheck rules` lists them."
+        if close:
+            fix = f"Did you mean {' or '.join(close)}?"
         raise UsageError(f"There is no rule {code}.", fix)
     return entry
 

@@ -94,10 +94,8 @@ def perform(
         raise Interrupted(kept(folder)) from None
     finally:
         console.clear()
-    page = "html" if held.draw else "json"
-    summary.print_place(
-        check, console, Path(os.path.relpath(folder, shown_from)), page if written else None
-    )
+    page = summary.page(written=written, drawn=held.draw)
+    summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page)
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
@@ -138,7 +136,9 @@ def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
     typed = any(
         setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
     )
-    return held.python if "command" not in words or typed else None
+    if "command" in words and not typed:
+        return None
+    return held.python
 
 
 def title(entry: EntryPoint) -> str:
@@ -147,7 +147,9 @@ def title(entry: EntryPoint) -> str:
 
     from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 
-    words = entry.command if entry.kind == "command" else ("python", *entry.command[1:])
+    words = entry.command
+    if entry.kind != "command":
+        words = ("python", *words[1:])
     return shlex.join(Redactor().arguments(words))
 
 
@@ -159,7 +161,7 @@ def _record(
 
     from reprocheck.workflow.check import checked
 
-    warming = threading.Thread(target=_warm_up if held.draw else _nothing, daemon=True)
+    warming = threading.Thread(target=_warm_up, kwargs={"draw": held.draw}, daemon=True)
     warming.start()
     try:
         return checked(entry, held, folder, console, search=search)
@@ -168,19 +170,17 @@ def _record(
         warming.join()
 
 
-def _warm_up() -> None:
+def _warm_up(*, draw: bool) -> None:
     """Loads what drawing needs; what goes wrong here goes wrong again, and is reported, when it is
     used.
     """
+    if not draw:
+        return
     with suppress(Exception):
         from reprocheck import report
         from reprocheck.cli import summary  # noqa: F401
 
         report.warm_up()
-
-
-def _nothing() -> None:
-    """There is nothing to draw."""
 
 
 def kept(folder: Path) -> str:

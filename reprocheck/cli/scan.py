@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reprocheck.cli.destination import did_you_mean, named_file
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ def scan(
         raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
     wanted = _existing(paths or [Path()])
     project = options.load(Path.cwd())
+    cache = _cache_folder(use=not no_cache)
 
     def scanned() -> Result:
         from reprocheck.scan import scan as run
-        from reprocheck.scan.cache import default_folder
 
         with _progress() as told:
             return run(
@@ -120,7 +121,7 @@ def scan(
                 select=select or project.select,
                 ignore=(*(ignore or ()), *project.ignore),
                 exclude=(*(exclude or ()), *project.exclude),
-                cache=None if no_cache else default_folder(),
+                cache=cache,
                 jobs=jobs,
                 progress=told,
             )
@@ -134,21 +135,27 @@ def scan(
     return _exit_code(result, exit_zero=exit_zero)
 
 
+def _cache_folder(*, use: bool) -> Path | None:
+    """Where results of earlier scans lie."""
+    from reprocheck.scan.cache import default_folder
+
+    if not use:
+        return None
+    return default_folder()
+
+
 def _destination(format: str | None, output: str | None) -> tuple[str, Path | None]:
     """Which format, and to which file; None is stdout. Raises UsageError."""
     from reprocheck.settings import nearest
 
-    file = None if output in (None, "-") else Path(str(output))
+    file = named_file(output)
     if format is None:
         from reprocheck.scan.formats import SUFFIXES
 
-        format = SUFFIXES.get(file.suffix.lower(), "text") if file is not None else "text"
+        format = SUFFIXES.get(Path(output or "").suffix.lower(), "text")
     if format not in FORMATS:
-        meant = nearest(format, FORMATS)
-        raise UsageError(
-            f"--format {format}: scan has no such format.",
-            (f"Did you mean {meant}? " if meant else "") + f"Take {', '.join(FORMATS)}.",
-        )
+        fix = did_you_mean(nearest(format, FORMATS), FORMATS)
+        raise UsageError(f"--format {format}: scan has no such format.", fix)
     if file is not None:
         try:
             with file.open("ab"):

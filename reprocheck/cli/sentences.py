@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterable
 
 from reprocheck.model import Check, Comparison, Run, VerdictName
@@ -27,17 +28,17 @@ def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
     """Of each check, the row that decides: a failure before one that could not be made before a
     pass, then the largest excess.
     """
-    worst: dict[str, Comparison] = {}
+    of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:
-        known = worst.get(row.kind)
-        if known is None or _badness(row) > _badness(known):
-            worst[row.kind] = row
-    return list(worst.values())
+        of_each[row.kind].append(row)
+    return [max(some, key=_badness) for some in of_each.values()]
 
 
 def _badness(row: Comparison) -> tuple[int, float]:
     excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
-    return _BADNESS[row.passed], math.inf if math.isnan(excess) else excess
+    if math.isnan(excess):
+        excess = math.inf
+    return _BADNESS[row.passed], excess
 
 
 def shown_loss(value: float | None) -> str:
@@ -51,7 +52,9 @@ def state_said(check: Check) -> str:
     """The first files that run 1 left and a later run opened."""
     files = ", ".join(check.state_left[:MOST_FILES])
     more = len(check.state_left) - MOST_FILES
-    return f"{files} and {text.count(more, 'file')} more" if more > 0 else files
+    if more <= 0:
+        return files
+    return f"{files} and {text.count(more, 'file')} more"
 
 
 def environment_said(check: Check) -> list[str]:

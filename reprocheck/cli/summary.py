@@ -32,17 +32,29 @@ def print_verdict(check: Check, console: Console) -> None:
         full.print_all(check, console)
 
 
+def page(*, written: bool, drawn: bool) -> str | None:
+    """The format that a reader opens; None where no report could be written."""
+    if not written:
+        return None
+    return _PAGES[drawn]
+
+
+_PAGES = {True: "html", False: "json"}
+"""Whether reports were drawn -> the format."""
+
+
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
     """Prints where the report is: the format that was `written`, the traces where none could be.
     `folder`: from the working directory.
     """
-    place = folder / FORMATS[written].filename if written else folder
+    label, place = "recorded", folder
+    if written:
+        label, place = "report", folder / FORMATS[written].filename
     if console.quiet:
         console.out.line(_near(place))
         return
     if not brief.shown(check, console):
         console.out.line()
-    label = "report" if written else "recorded"
     _labels(check, console).row(label, _near(place))
 
 
@@ -69,9 +81,13 @@ def _print_command(labels: Labels, reason: str, command: str) -> None:
 
 def _labels(check: Check, console: Console) -> Labels:
     """Rows below the verdict, in the form of the verdict."""
-    return Labels(console.out, brief.LABEL if brief.shown(check, console) else full.LABEL)
+    if brief.shown(check, console):
+        return Labels(console.out, brief.LABEL)
+    return Labels(console.out, full.LABEL)
 
 
 def _near(path: Path) -> str:
     """A relative path, unless it leads up and away."""
-    return str(path.absolute()) if path.parts[:2] == ("..", "..") else str(path)
+    if path.parts[:2] == ("..", ".."):
+        path = path.absolute()
+    return str(path)

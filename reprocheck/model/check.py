@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
 from reprocheck.model.record import CheckRecord
 from reprocheck.model.static import StaticScan
-from reprocheck.model.trace import Run
+from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
 from reprocheck.model.why import Cause, Ladder
 
@@ -58,26 +59,20 @@ class Check:
     @property
     def not_finite(self) -> bool:
         """Whether a loss that the two checks take is NaN or infinite in any run."""
-        taken = (
-            (trace, part)
-            for run in self.runs
-            for trace in run.traces
-            for part in (trace.forward, trace.backward)
-            if part
-        )
-        return any(
-            not isfinite(value)
-            for trace, part in taken
-            for value in trace.losses.values[part.start : part.end]
-        )
+        for trace in self.traces:
+            for part in filter(None, (trace.forward, trace.backward)):
+                values = trace.losses.values[part.start : part.end]
+                if not all(map(isfinite, values)):
+                    return True
+        return False
 
     @property
     def stopped_early(self) -> int | None:
         """Iteration at which run 1 was stopped, None where it ran to its end."""
-        stops = [
-            trace.stopped_at
-            for run in self.runs
-            for trace in run.traces
-            if trace.stopped_at is not None
-        ]
+        stops = [trace.stopped_at for trace in self.traces if trace.stopped_at is not None]
         return min(stops, default=None)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The traces of all runs, run by run."""
+        return tuple(chain.from_iterable(run.traces for run in self.runs))

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from reprocheck.model import Check
 from reprocheck.report import words
 from reprocheck.report.document import facts
-from reprocheck.report.text import fact, line, moment
+from reprocheck.report.text import fact, joined, line, moment
 
 COMMIT_LETTERS = 12
 DEVICES = ("torch.cuda.devices", "torch.npu.devices")
@@ -47,18 +47,17 @@ def machine(check: Check) -> str:
     """`Linux x86_64, 2 × AMD EPYC, NVIDIA H100`."""
     known = facts(check)
     system = " ".join(_known(known, "platform.system", "platform.machine"))
-    model = " ".join(_known(known, "cpu.model"))
-    count = " × ".join(_known(known, "cpu.count")) if model else ""
-    devices = _known(known, *DEVICES)
-    return ", ".join(filter(None, (system, f"{count} × {model}" if count else model, *devices)))
+    model = _known(known, "cpu.model")
+    processors = ""
+    if model:
+        processors = " × ".join((*_known(known, "cpu.count"), *model))
+    return joined(", ", system, processors, *_known(known, *DEVICES))
 
 
 def software(check: Check) -> str:
     """`Python 3.11.7, torch 2.13.0`."""
-    python = _known(facts(check), "python.version")
-    return ", ".join(
-        filter(None, (f"Python {python[0]}" if python else "", words.frameworks(check)))
-    )
+    python = [f"Python {version}" for version in _known(facts(check), "python.version")]
+    return joined(", ", *python, words.frameworks(check))
 
 
 def commit(check: Check) -> str:
@@ -67,8 +66,10 @@ def commit(check: Check) -> str:
     found = _known(known, "git.commit")
     if not found:
         return ""
-    changed = ", with changes that are not committed" if known.get("git.dirty") is True else ""
-    return found[0][:COMMIT_LETTERS] + changed
+    shown = found[0][:COMMIT_LETTERS]
+    if known.get("git.dirty") is True:
+        shown += ", with changes that are not committed"
+    return shown
 
 
 def _known(known: dict[str, object], *keys: str) -> list[str]:

@@ -21,6 +21,8 @@ _SAID_ELSEWHERE = (
     "jobs",
     "jobs_on_accelerator",
 )
+_SET_BY = {"explain": ("explain", "level")}
+"""Settings that a command decides by itself."""
 _OF_A_SCRIPT = ("python",)
 """Settings that a whole command after `--` does not take."""
 _CALL = "reprocheck_child.call"
@@ -31,13 +33,10 @@ def again(check: Check, options: str, command: str = "run", words: tuple[str, ..
     """`reprocheck run` with the options that were given on the command line, some replaced, and the
     same entry point, or `words`.
     """
-    left_out = (*_SAID_ELSEWHERE, *(("explain", "level") if command == "explain" else ()))
+    left_out = (*_SAID_ELSEWHERE, *_SET_BY.get(command, ()))
+    given = _options(check, options, left_out)
     started = words or check.record.entry_point.words
-    return line(
-        " ".join(
-            ["reprocheck", command, *_options(check, options, left_out), *map(shlex.quote, started)]
-        )
-    )
+    return line(" ".join(["reprocheck", command, *given, *map(shlex.quote, started)]))
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:
@@ -54,24 +53,15 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
         return ""
     starts = f"{removal}; exec {' '.join(map(in_shell, entry.command))}"
     left_out = (*_SAID_ELSEWHERE, *_OF_A_SCRIPT)
-    return line(
-        " ".join(
-            [
-                "reprocheck",
-                "run",
-                *_options(check, options, left_out),
-                "--",
-                "sh",
-                "-c",
-                shlex.quote(starts),
-            ]
-        )
-    )
+    given = _options(check, options, left_out)
+    return line(" ".join(["reprocheck", "run", *given, "--", "sh", "-c", shlex.quote(starts)]))
 
 
 def in_shell(word: str) -> str:
     """A word quoted for a shell, which still finds the home folder where `~` stands for it."""
-    return f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word)
+    if word.startswith("~/"):
+        return f"~/{shlex.quote(word[2:])}"
+    return shlex.quote(word)
 
 
 def _options(check: Check, options: str, left_out: Sequence[str]) -> list[str]:
@@ -79,18 +69,20 @@ def _options(check: Check, options: str, left_out: Sequence[str]) -> list[str]:
     replaced or left out.
     """
     new = options.split()
-    kept = [
-        part
-        for setting in check.record.settings
-        if setting.origin.startswith("--")
-        and setting.origin not in new
-        and setting.name not in left_out
-        for part in _flag(setting.origin, setting.value)
-    ]
+    kept: list[str] = []
+    for setting in check.record.settings:
+        was_typed = setting.origin.startswith("--")
+        replaced = setting.origin in new or setting.name in left_out
+        if was_typed and not replaced:
+            kept += _flag(setting.origin, setting.value)
     return [*new, *map(shlex.quote, kept)]
 
 
 def _flag(flag: str, value: object) -> Iterable[str]:
-    if isinstance(value, bool):
-        return (flag if value else flag.replace("--", "--no-", 1),)
-    return (flag, f"{value:g}" if isinstance(value, float) else str(value))
+    if value is True:
+        return (flag,)
+    if value is False:
+        return (flag.replace("--", "--no-", 1),)
+    if isinstance(value, float):
+        return (flag, f"{value:g}")
+    return (flag, str(value))

@@ -5,14 +5,22 @@ the same check.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.report.curves import Curve, Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from reprocheck.report.curves import Array
+
+T = TypeVar("T")
 
 INK, MUTED, GRID, PAPER, LIMIT, MARK = (
     "#1d2430",
@@ -42,6 +50,20 @@ ROLES = {
     LIMIT: "--limit",
     MARK: "--mark",
 } | {colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Stroke:
+    width: float
+    alpha: float
+    marker: float
+
+
+_STROKES = {
+    True: _Stroke(width=3.4, alpha=0.55, marker=5.5),
+    False: _Stroke(width=1.5, alpha=1.0, marker=3.6),
+}
+"""Whether a curve is that of run 1 -> how it is drawn."""
 _SIZE = (9.2, 3.5)
 _MARGINS = {"left": 0.092, "right": 0.985, "top": 0.9, "bottom": 0.135}
 _FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
@@ -50,8 +72,7 @@ _FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
 def loss_figure(curves: Curves) -> Figure:
     """Loss of every run and rank over the iterations, with the tolerance band around run 1."""
     figure, axes = _figure("loss")
-    for band in curves.bands:
-        name = "allowed around run 1" if band is curves.bands[0] else None
+    for band, name in _named_once(curves.bands, "allowed around run 1"):
         axes.fill_between(
             curves.iterations,
             band.low,
@@ -65,7 +86,7 @@ def loss_figure(curves: Curves) -> Figure:
         _draw(axes, curves, curve, label(curve, curves))
     _mark(axes, curves)
     if logarithmic(curves):
-        low = min(_positive([curve.values for curve in curves.losses]))
+        low = min(_positive(curve.values for curve in curves.losses))
         axes.set_yscale("log")
         axes.set_ylim(bottom=low / 3)
     _crosses(axes, curves)
@@ -82,9 +103,8 @@ def difference_figure(curves: Curves) -> Figure:
 
     figure, axes = _figure("|difference from run 1|")
     bottom = floor(curves)
-    for curve in curves.allowed:
+    for curve, name in _named_once(curves.allowed, "allowed"):
         values = np.where(curve.values <= 0, bottom, curve.values)
-        name = "allowed" if curve is curves.allowed[0] else None
         axes.plot(
             curves.iterations,
             values,
@@ -109,14 +129,18 @@ def difference_figure(curves: Curves) -> Figure:
 
 def label(curve: Curve, curves: Curves) -> str:
     """`run 2`, or `run 2, rank 1` where several ranks are shown."""
-    return f"run {curve.run}, rank {curve.rank}" if curves.ranks_total > 1 else f"run {curve.run}"
+    if curves.ranks_total > 1:
+        return f"run {curve.run}, rank {curve.rank}"
+    return f"run {curve.run}"
 
 
 def dash(curve: Curve, curves: Curves) -> int:
     """Which of `DASHES` a curve has: that of its rank where several are drawn, else that of its
     run, solid for the first two.
     """
-    position = curves.ranks.index(curve.rank) if len(curves.ranks) > 1 else max(0, curve.run - 2)
+    position = max(0, curve.run - 2)
+    if len(curves.ranks) > 1:
+        position = curves.ranks.index(curve.rank)
     return position % len(DASHES)
 
 
@@ -124,13 +148,12 @@ def logarithmic(curves: Curves) -> bool:
     """Whether the losses are drawn on a log scale: all positive, over more than three decades."""
     import numpy as np
 
-    finite = [curve.values[np.isfinite(curve.values)] for curve in curves.losses]
-    every = np.concatenate(finite) if finite else np.empty(0)
-    return (
-        bool(len(every))
-        and float(every.min()) > 0
-        and float(every.max()) / float(every.min()) > 1000
-    )
+    every = np.concatenate([np.empty(0), *(curve.values for curve in curves.losses)])
+    finite = every[np.isfinite(every)]
+    if not len(finite):
+        return False
+    least, most = float(finite.min()), float(finite.max())
+    return least > 0 and most / least > 1000
 
 
 def floor(curves: Curves) -> float:
@@ -139,11 +162,10 @@ def floor(curves: Curves) -> float:
     """
     import math
 
-    least = _positive([curve.values for curve in curves.differences], default=None)
-    most = _positive([curve.values for curve in curves.allowed], default=None)
-    anchor = min(
-        [*([min(least)] if least else []), *([min(most) * 1e-3] if most else [])], default=1e-6
-    )
+    differences = _positive(curve.values for curve in curves.differences)
+    allowed = _positive(curve.values for curve in curves.allowed)
+    anchors = [*differences[:1], *(least * 1e-3 for least in allowed[:1])]
+    anchor = min(anchors, default=1e-6)
     return float(10.0 ** (math.floor(math.log10(max(anchor, 1e-300))) - 1))
 
 
@@ -228,16 +250,19 @@ def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
     """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both
     seen.
     """
-    few = len(curves.iterations) <= 60
+    stroke = _STROKES[curve.run == 1]
+    marker = None
+    if len(curves.iterations) <= 60:
+        marker = "o"
     axes.plot(
         curves.iterations,
         curve.values,
         color=RUNS[(curve.run - 1) % len(RUNS)],
-        linewidth=3.4 if curve.run == 1 else 1.5,
-        alpha=0.55 if curve.run == 1 else 1.0,
+        linewidth=stroke.width,
+        alpha=stroke.alpha,
         linestyle=DASHES[dash(curve, curves)],
-        marker="o" if few else None,
-        markersize=5.5 if curve.run == 1 else 3.6,
+        marker=marker,
+        markersize=stroke.marker,
         label=name,
         zorder=2 + 0.01 * curve.run,
         solid_capstyle="round",
@@ -247,38 +272,48 @@ def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
 def _mark(axes: Axes, curves: Curves) -> None:
     """A line at the first divergence, with its name beside it."""
     where = curves.first_divergence
-    if where is not None:
-        axes.axvline(where, color=MARK, linewidth=1.2, linestyle=(0, (1, 2)), zorder=1)
-        left = where > 0.6 * curves.total
-        axes.annotate(
-            f"first divergence: iteration {where:,}",
-            xy=(where, 1.0),
-            xycoords=axes.get_xaxis_transform(),
-            xytext=(-6 if left else 6, -9),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            color=MARK,
-            fontsize=9,
-        )
+    if where is None:
+        return
+    axes.axvline(where, color=MARK, linewidth=1.2, linestyle=(0, (1, 2)), zorder=1)
+    anchor, shift = "left", 6
+    if where > 0.6 * curves.total:  # the name would reach over the right edge
+        anchor, shift = "right", -6
+    axes.annotate(
+        f"first divergence: iteration {where:,}",
+        xy=(where, 1.0),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(shift, -9),
+        textcoords="offset points",
+        ha=anchor,
+        va="center",
+        color=MARK,
+        fontsize=9,
+    )
 
 
 def _crosses(axes: Axes, curves: Curves) -> None:
     """A cross near the top for each loss that is NaN or infinite, a row for each run: the curve has
     a gap there.
     """
-    for row, run in enumerate(sorted({run for _, run, _ in curves.not_finite})):
-        where = [iteration for iteration, of, _ in curves.not_finite if of == run]
+    found: dict[int, list[int]] = defaultdict(list)
+    for iteration, run, _ in curves.not_finite:
+        found[run].append(iteration)
+    for row, (run, name) in enumerate(_named_once(sorted(found), "NaN or infinite")):
         axes.plot(
-            where,
-            [0.9 - 0.05 * (row % 4)] * len(where),
+            found[run],
+            [0.9 - 0.05 * (row % 4)] * len(found[run]),
             "x",
             transform=axes.get_xaxis_transform(),
             color=RUNS[(run - 1) % len(RUNS)],
             markersize=6,
             markeredgewidth=1.6,
-            label=None if row else "NaN or infinite",
+            label=name,
         )
+
+
+def _named_once(things: Iterable[T], name: str) -> Iterator[tuple[T, str | None]]:
+    """Each thing, the first with the name that the legend shows for all of them."""
+    return zip(things, chain([name], repeat(None)))  # noqa: B905, without end on purpose
 
 
 def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
@@ -287,9 +322,8 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
 
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    values = _positive(
-        [curve.values for curve in (*curves.differences, *curves.allowed)], default=[1e-3]
-    ) or [1e-3]
+    drawn = (*curves.differences, *curves.allowed)
+    values = _positive(curve.values for curve in drawn) or [1e-3]
     top = math.ceil(math.log10(max(values)) + 0.2)
     lowest = round(math.log10(bottom))
     step = max(1, math.ceil((top - lowest) / 7))
@@ -332,15 +366,15 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
     axes.set_xlim(1 - max(0.02 * (last - 1), 0.15), last + max(0.02 * (last - 1), 0.15))
 
 
-def _positive(series: list[Any], default: Any = ()) -> Any:
-    """The least and largest value above zero of several arrays, as a list; `default` where there is
-    none.
-    """
+def _positive(series: Iterable[Array]) -> list[float]:
+    """The least and largest value above zero of several arrays; empty where there is none."""
     import numpy as np
 
-    found = [values[np.isfinite(values) & (values > 0)] for values in series]
-    every = np.concatenate(found) if found else np.empty(0)
-    return [float(every.min()), float(every.max())] if len(every) else default
+    every = np.concatenate([np.empty(0), *series])
+    found = every[np.isfinite(every) & (every > 0)]
+    if not len(found):
+        return []
+    return [float(found.min()), float(found.max())]
 
 
 def _opening(name: str, title: str) -> str:

@@ -7,7 +7,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from reprocheck.model import Check, Drift, EnvironmentDifference, Noise, Side, SourceDifference
+from reprocheck.model import (
+    Between,
+    Check,
+    Drift,
+    EnvironmentDifference,
+    Noise,
+    Side,
+    SourceDifference,
+)
+from reprocheck.report.parts import attributes
 from reprocheck.report.text import count, fact, line, moment, number, printable
 
 MOST_FACTS = 8
@@ -27,39 +36,43 @@ def sides(check: Check) -> tuple[tuple[str, str], ...]:
 
 def _side(side: Side) -> str:
     by = f"by reprocheck {line(side.reprocheck_version)}"
-    return (
-        f"{line(side.name)}: recorded {moment(side.started)} {by}, {count(len(side.runs), 'run')}"
-    )
+    runs = count(len(side.runs), "run")
+    return f"{line(side.name)}: recorded {moment(side.started)} {by}, {runs}"
+
+
+_NOT_COMPARED = Between(sentence="")
+"""Of runs that were made here, one after the other."""
+
+
+def _between(check: Check) -> Between:
+    return check.between or _NOT_COMPARED
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
     """A row for each class of differences of the environment: the class, what differs, what is to
     be expected of it.
     """
-    found = check.between.drift if check.between else ()
     return tuple(
-        (one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}") for one in found
+        (one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}")
+        for one in _between(check).drift
     )
 
 
 def _facts(drift: Drift, check: Check) -> str:
     shown = [_fact(one, check) for one in drift.differences[:MOST_FACTS]]
     more = len(drift.differences) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+    if more > 0:
+        shown.append(f"and {more} more")
+    return "; ".join(shown)
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
     """A fact on both sides; of a file of the user's, its first line that differs."""
-    known = {
-        f"source.{source.file}": source
-        for source in (check.between.sources if check.between else ())
-    }
+    known = {f"source.{source.file}": source for source in _between(check).sources}
     source = known.get(one.key)
-    return (
-        f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}"
-        if source is None
-        else _of_source(source)
-    )
+    if source is not None:
+        return _of_source(source)
+    return f"{line(one.key)}: {fact(one.reference)} → {fact(one.value)}"
 
 
 def _of_source(source: SourceDifference) -> str:
@@ -76,15 +89,12 @@ def _of_source(source: SourceDifference) -> str:
 
 def diffs(check: Check) -> tuple[tuple[str, str], ...]:
     """(file, unified diff) of the user's files that are not the same on both sides."""
-    return tuple(
-        (line(one.file), printable(one.diff))
-        for one in (check.between.sources if check.between else ())
-    )
+    return tuple((line(one.file), printable(one.diff)) for one in _between(check).sources)
 
 
 def noise(check: Check) -> tuple[str, ...]:
     """A sentence for each side that was run more than once."""
-    return tuple(_noise(check, one) for one in (check.between.noise if check.between else ()))
+    return tuple(_noise(check, one) for one in _between(check).noise)
 
 
 def _noise(check: Check, noise: Noise) -> str:
@@ -93,14 +103,16 @@ def _noise(check: Check, noise: Noise) -> str:
         return f"The {noise.runs} runs of {name} agree in every bit."
     if noise.equal is None:
         return f"The {noise.runs} runs of {name} cannot be compared."
-    by = (
-        f", by up to {number(noise.largest)} in a checked loss" if noise.largest is not None else ""
-    )
-    return f"The {noise.runs} runs of {name} differ among themselves{by}."
+    said = f"The {noise.runs} runs of {name} differ among themselves"
+    if noise.largest is not None:
+        said += f", by up to {number(noise.largest)} in a checked loss"
+    return f"{said}."
 
 
 def statement(check: Check) -> str:
-    """What the sample says: of two recordings, how often each was run."""
+    """What the number of runs says; of two recordings, how often each was run."""
+    if check.between is None:
+        return check.verdict.outcomes.statement
     said = " ".join(noise(check))
     unknown = (
         "Each side is one run: how much its runs differ from each other is not known."
@@ -111,7 +123,7 @@ def statement(check: Check) -> str:
 
 def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
-    if not check.between or not check.between.noise:
+    if not _between(check).noise:
         words = check.record.compared[0].entry_point.words
         said = "Record each side several times to measure its own noise:"
         return said, line(
@@ -139,6 +151,7 @@ def document(check: Check) -> dict[str, object] | None:
     between = check.between
     if between is None:
         return None
+    sides = enumerate(check.record.compared, start=1)
     return {
         "sentence": between.sentence,
         "sides": [
@@ -150,25 +163,25 @@ def document(check: Check) -> dict[str, object] | None:
                 "reprocheck_version": side.reprocheck_version,
                 "runs": len(side.runs),
             }
-            for number, side in enumerate(check.record.compared, start=1)
+            for number, side in sides
         ],
-        "drift": [
-            {
-                "class": one.name,
-                "title": one.title,
-                "expects": one.expects,
-                "why": one.why,
-                "reference": one.reference or None,
-                "keys": [difference.key for difference in one.differences],
-            }
-            for one in between.drift
-        ],
+        "drift": list(map(_drift_document, between.drift)),
         "sources": [
-            {"file": one.file, "only_in": one.only_in, "same_code": one.same_code, "diff": one.diff}
-            for one in between.sources
+            attributes(one, "file", "only_in", "same_code", "diff") for one in between.sources
         ],
         "noise": [
-            {"run": one.side, "runs": one.runs, "equal": one.equal, "largest": one.largest}
+            {"run": one.side, **attributes(one, "runs", "equal", "largest")}
             for one in between.noise
         ],
+    }
+
+
+def _drift_document(drift: Drift) -> dict[str, object]:
+    return {
+        "class": drift.name,
+        "title": drift.title,
+        "expects": drift.expects,
+        "why": drift.why,
+        "reference": drift.reference or None,
+        "keys": [difference.key for difference in drift.differences],
     }

@@ -6,10 +6,15 @@ For the page, the Markdown and the terminal.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from reprocheck.model import Check, Conflict, Override, Search, SourceLine, Touch, Tried
+from reprocheck.model import Check, Conflict, Override, Search, Touch, Tried
+from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import fact, line, printable
 from reprocheck.report.why import origin
+
+if TYPE_CHECKING:
+    from reprocheck.settings.controls import Control
 
 
 def any_shown(check: Check) -> bool:
@@ -26,19 +31,24 @@ def control_class(name: str) -> str:
     """What a control may change: `same numbers`, `same training` or `alters the training`; empty
     for a name that is not known any more.
     """
-    from reprocheck.settings import controls
-
-    return next((found.control_class for found in controls.table() if found.name == name), "")
+    return next((found.control_class for found in _entries(name)), "")
 
 
 def does(name: str) -> str:
     """What a control does, in one sentence."""
+    return next((found.does for found in _entries(name)), "")
+
+
+def _entries(name: str) -> list[Control]:
+    """The entry of a control in the table; nothing for a name that is not known any more."""
     from reprocheck.settings import controls
 
-    return next((found.does for found in controls.table() if found.name == name), "")
+    return [found for found in controls.table() if found.name == name]
 
 
 _NO_SEARCH = Search(tried=())
+_NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs were made with it")
+"""The arm of a patch that was not tried."""
 
 
 # -------------------------------------------------------------------------------------- what was on
@@ -74,25 +84,37 @@ def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
 
 def conflict_sentence(conflict: Conflict) -> str:
     """What stands against a control."""
-    where = f" ({origin(conflict.source)})" if conflict.source else ""
+    kept = value(conflict.value)
+    if conflict.source:
+        kept = f"{kept} ({origin(conflict.source)})"
     return (
         f"The control `{line(conflict.control)}` would set {line(conflict.what)} to"
-        f" {value(conflict.wanted)}; the script sets it to {value(conflict.value)}{where}, and the"
+        f" {value(conflict.wanted)}; the script sets it to {kept}, and the"
         " script's value was kept."
     )
 
 
 def value(held: object) -> str:
     """A value as code has it."""
-    return str(held) if isinstance(held, bool) else fact(held)
+    if isinstance(held, bool):
+        return str(held)
+    return fact(held)
+
+
+def touched_value(touch: Touch) -> str:
+    """The value that a control set; empty where it set none."""
+    if touch.value is None:
+        return ""
+    return value(touch.value)
 
 
 def acted(check: Check, name: str) -> str:
     """What a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
     found = [touch for touch in touches(check) if touch.control == name]
     said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
-    more = [f"{len(found) - 4} more"] if len(found) > 4 else []
-    return ", ".join([*said, *more]) or "changed nothing that was recorded"
+    if len(found) > 4:
+        said.append(f"{len(found) - 4} more")
+    return ", ".join(said) or "changed nothing that was recorded"
 
 
 def _times(number: int) -> str:
@@ -128,8 +150,9 @@ def cost(search: Search) -> str:
     """What the fix costs in time; empty where it is not known."""
     if search.cost is None:
         return ""
-    patched = any(one.patched and one.agrees is not None for one in search.tried)
-    under = "With the patch" if patched else f"Under {names(search.smallest)}"
+    under = f"Under {names(search.smallest)}"
+    if any(one.patched and one.agrees is not None for one in search.tried):
+        under = "With the patch"
     if search.cost_of == "step":
         return f"{under} a step takes {search.cost:.2f} times as long as without."
     return (
@@ -147,9 +170,9 @@ def checked(search: Search) -> str:
     """What is known of the patch; empty without one."""
     if not search.patch:
         return ""
-    row = next((one for one in search.tried if one.patched), None)
-    if row is None or row.agrees is None:
-        return f"Not tried: {line(row.note) if row else 'no runs were made with it'}."
+    row = next((one for one in search.tried if one.patched), _NOT_TRIED)
+    if row.agrees is None:
+        return f"Not tried: {line(row.note)}."
     runs = f"{row.runs} runs with it, without any control,"
     if row.another_from is None:
         return f"{runs} {outcome(row)}."
@@ -166,8 +189,8 @@ def summary(check: Check) -> list[str]:
     if check.record.controls:
         found.insert(0, f"controls: {names(check.record.controls)}")
     if check.search:
-        found.append(f"search: {line(check.search.sentence)}")
-        found += filter(None, (line(check.search.confidence), line(cost(check.search))))
+        more = (line(check.search.confidence), line(cost(check.search)))
+        found += [f"search: {line(check.search.sentence)}", *filter(None, more)]
     return found
 
 
@@ -181,51 +204,35 @@ def document(check: Check) -> dict[str, object] | None:
     search = _search(check)
     return {
         "on": check.record.controls,
-        "touched": [_touch(one) for one in touches(check)],
-        "overrides": [
-            {
-                "control": one.control,
-                "what": one.what,
-                "old": one.old,
-                "new": one.new,
-                "source": _source(one.source),
-            }
-            for one in overrides(check)
-        ],
-        "conflicts": [
-            {
-                "control": one.control,
-                "what": one.what,
-                "value": one.value,
-                "wanted": one.wanted,
-                "source": _source(one.source),
-            }
-            for one in conflicts(check)
-        ],
+        "touched": list(map(_touch, touches(check))),
+        "overrides": list(map(_override, overrides(check))),
+        "conflicts": list(map(_conflict, conflicts(check))),
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
-        "tried": [_tried(one) for one in search.tried],
-        "smallest": search.smallest,
-        "sentence": search.sentence,
-        "confidence": search.confidence,
-        "fix": search.fix,
-        "patch": search.patch,
-        "cost": search.cost,
-        "cost_of": search.cost_of,
+        "tried": list(map(_tried, search.tried)),
+        **attributes(
+            search, "smallest", "sentence", "confidence", "fix", "patch", "cost", "cost_of"
+        ),
     }
 
 
 def _touch(touch: Touch) -> dict[str, object]:
-    return {
-        "control": touch.control,
-        "what": touch.what,
-        "count": touch.count,
-        "value": touch.value,
-        "source": _source(touch.source),
-    }
+    source = source_line(touch.source)
+    return {**attributes(touch, "control", "what", "count", "value"), "source": source}
+
+
+def _override(one: Override) -> dict[str, object]:
+    source = source_line(one.source)
+    return {**attributes(one, "control", "what", "old", "new"), "source": source}
+
+
+def _conflict(conflict: Conflict) -> dict[str, object]:
+    source = source_line(conflict.source)
+    return {**attributes(conflict, "control", "what", "value", "wanted"), "source": source}
 
 
 def _tried(tried: Tried) -> dict[str, object]:
-    names = (
+    return attributes(
+        tried,
         "controls",
         "runs",
         "agrees",
@@ -235,8 +242,3 @@ def _tried(tried: Tried) -> dict[str, object]:
         "another_from",
         "diverges_from",
     )
-    return {name: getattr(tried, name) for name in names}
-
-
-def _source(source: SourceLine | None) -> dict[str, object] | None:
-    return {"file": source.file, "line": source.line} if source else None

@@ -79,14 +79,16 @@ def curves(check: Check) -> Curves:
     traces = [
         (run.number, trace) for run in check.runs for trace in run.traces if trace.rank in shown
     ]
-    reference = (
-        {trace.rank: trace for trace in check.runs[0].traces if trace.rank in shown}
-        if check.runs
-        else {}
-    )
+    reference = {
+        trace.rank: trace for run in check.runs[:1] for trace in run.traces if trace.rank in shown
+    }
     total = max((len(trace.losses) for _, trace in traces), default=0)
-    divergence = check.verdict.first_divergence
-    picks = _picks(check, traces, reference, total) if total else np.empty(0, np.int64)
+    first_divergence = None
+    if check.verdict.first_divergence:
+        first_divergence = check.verdict.first_divergence.iteration
+    picks = np.empty(0, np.int64)
+    if total:
+        picks = _picks(check, traces, reference, total)
     losses = tuple(
         Curve(run=run, rank=trace.rank, values=_at(trace.losses, picks)) for run, trace in traces
     )
@@ -99,7 +101,7 @@ def curves(check: Check) -> Curves:
         differences=differences,
         allowed=allowed,
         not_finite=tuple(_not_finite(traces, losses, picks)),
-        first_divergence=divergence.iteration if divergence else None,
+        first_divergence=first_divergence,
         ranks=shown,
         ranks_total=ranks_total,
     )
@@ -162,9 +164,11 @@ def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
     import numpy as np
 
     ends = np.asarray(series.ends)[first - 1 : last]
-    start = series.ends[first - 2] if 1 < first <= len(series) + 1 else 0
     if not len(ends):
         return np.empty(0), np.empty(0, np.int64)
+    start = 0
+    if first > 1:
+        start = series.ends[first - 2]
     counts: Any = np.diff(ends, prepend=start)
     return np.asarray(series.values)[start : int(ends[-1])], counts
 
@@ -210,10 +214,9 @@ def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
     for row in check.verdict.comparisons:
         if row.max_difference is not None and row.allowed is not None and row.rank in excess:
             excess[row.rank] = max(excess[row.rank], row.max_difference - row.allowed)
-    divergence = check.verdict.first_divergence
-    named = {ranks[0]} if ranks else set()
-    if divergence:
-        named.add(divergence.rank)
+    named = set(ranks[:1])
+    if check.verdict.first_divergence:
+        named.add(check.verdict.first_divergence.rank)
     first = sorted(ranks, key=lambda rank: (rank not in named, -excess[rank], rank))
     return tuple(sorted(first[:MOST_RANKS])), len(ranks)
 
@@ -278,23 +281,25 @@ def _extremes(
         base = reference.get(trace.rank)
         if base is not None and base is not trace:
             apart = np.fmax(apart, gaps(base, trace, tolerance, first, last)[0])
-    return {
-        int(low.argmin()),
-        int(high.argmax()),
-        int(apart.argmax()),
-        *([int(lost.argmax())] if lost.any() else []),
-    }
+    found = {int(low.argmin()), int(high.argmax()), int(apart.argmax())}
+    if lost.any():
+        found.add(int(lost.argmax()))
+    return found
 
 
 def _at(series: LossSeries, picks: Whole) -> Array:
     """Loss sums at the iterations `picks`."""
     import numpy as np
 
-    if len(picks) and int(picks[-1]) == len(picks):
+    if _none_left_out(picks):
         return sums(series, 1, len(picks))
-    return np.array(
-        [sums(series, i, i)[0] if i <= len(series) else np.nan for i in picks.tolist()], dtype=float
-    )
+    # An iteration behind the end of the series has no loss: its sum is NaN.
+    return np.array([sums(series, i, i)[0] for i in picks.tolist()], dtype=float)
+
+
+def _none_left_out(picks: Whole) -> bool:
+    """Whether the iterations shown are 1, 2, 3 and so on."""
+    return len(picks) > 0 and int(picks[-1]) == len(picks)
 
 
 def _differences(
@@ -328,12 +333,11 @@ def _differences(
 def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> tuple[Array, Array]:
     import numpy as np
 
-    if len(picks) and int(picks[-1]) == len(picks):
+    if _none_left_out(picks):
         return gaps(base, trace, tolerance, 1, len(picks))
     pairs = [gaps(base, trace, tolerance, i, i) for i in picks.tolist()]
-    return np.array([d[0] for d, _ in pairs], dtype=float), np.array(
-        [m[0] for _, m in pairs], dtype=float
-    )
+    apart, most = np.array(pairs, dtype=float).reshape(len(pairs), 2).T
+    return apart, most
 
 
 def _bands(
@@ -349,27 +353,23 @@ def _bands(
         if not check.runs or curve.run != check.runs[0].number:
             continue
         series = reference[curve.rank].losses
-        ends = np.asarray(series.ends)
-        each = np.diff(ends, prepend=0)
-        counts = np.array([each[i - 1] if i <= len(ends) else 1 for i in wanted], dtype=float)
         with np.errstate(all="ignore"):
-            size = np.abs(curve.values)
-            if (counts > 1).any():
-                size = np.array(
-                    [
-                        np.abs(np.asarray(series.losses(i))).sum() if i <= len(ends) else np.nan
-                        for i in wanted
-                    ]
-                )
+            sizes = [_allowance(series, iteration) for iteration in wanted]
+            counts, size = np.array(sizes, dtype=float).reshape(len(sizes), 2).T
             half = tolerance.atol * counts + tolerance.rtol * size
-            bands.append(
-                Band(
-                    rank=curve.rank,
-                    low=_finite(curve.values - half),
-                    high=_finite(curve.values + half),
-                )
-            )
+            low, high = _finite(curve.values - half), _finite(curve.values + half)
+            bands.append(Band(rank=curve.rank, low=low, high=high))
     return tuple(bands)
+
+
+def _allowance(series: LossSeries, iteration: int) -> tuple[float, float]:
+    """How many losses an iteration has, and the sum of their sizes; NaN behind the end."""
+    import numpy as np
+
+    if iteration > len(series):
+        return 1.0, np.nan
+    losses = np.abs(np.asarray(series.losses(iteration)))
+    return float(len(losses)), float(losses.sum())
 
 
 def _not_finite(

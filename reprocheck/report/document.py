@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, SourceLine, Trace
+from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, static, words
+from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 
 ITERATIONS = 1000
@@ -35,18 +37,12 @@ def to_json(check: Check) -> dict[str, Any]:
         "command": record.entry_point.command,
         "started": record.started,
         "checks": _checks(check),
-        "tolerance": {"rtol": record.tolerance.rtol, "atol": record.tolerance.atol},
-        "bitwise": {
-            "equal": verdict.bitwise.equal,
-            "first_iteration": verdict.bitwise.first_iteration,
-            "ulp": verdict.bitwise.ulp,
-        },
-        "first_divergence": verdict.first_divergence.iteration
-        if verdict.first_divergence
-        else None,
+        "tolerance": attributes(record.tolerance, "rtol", "atol"),
+        "bitwise": attributes(verdict.bitwise, "equal", "first_iteration", "ulp"),
+        "first_divergence": _diverging(check),
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
-        "ladder": _ladder(check.ladder) if check.ladder else None,
+        "ladder": _ladder(check.ladder),
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
         "scan": static.document(check.scan),
@@ -69,9 +65,16 @@ def to_json(check: Check) -> dict[str, Any]:
 
 def render(check: Check) -> bytes:
     """report.json."""
-    return (
-        json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    ).encode()
+    text = json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def _diverging(check: Check) -> int | None:
+    """The first iteration outside the tolerance."""
+    divergence = check.verdict.first_divergence
+    if divergence is None:
+        return None
+    return divergence.iteration
 
 
 def _checks(check: Check) -> list[dict[str, object]]:
@@ -86,7 +89,7 @@ def _checks(check: Check) -> list[dict[str, object]]:
         "allowed",
         "ulp",
     )
-    return [{name: getattr(row, name) for name in names} for row in check.verdict.comparisons]
+    return [attributes(row, *names) for row in check.verdict.comparisons]
 
 
 def _outcomes(check: Check) -> dict[str, object]:
@@ -96,11 +99,13 @@ def _outcomes(check: Check) -> dict[str, object]:
         "groups": [group.runs for group in outcomes.groups],
         "bound": outcomes.bound,
         "statement": outcomes.statement,
-        "statistics": [{name: getattr(row, name) for name in names} for row in outcomes.statistics],
+        "statistics": [attributes(row, *names) for row in outcomes.statistics],
     }
 
 
-def _ladder(ladder: Ladder) -> dict[str, object]:
+def _ladder(ladder: Ladder | None) -> dict[str, object] | None:
+    if ladder is None:
+        return None
     return {
         "sentence": ladder.sentence,
         "level": ladder.level,
@@ -122,25 +127,19 @@ def _rung(rung: Rung) -> dict[str, object]:
         "relative_difference",
         "detail",
     )
-    return {**{name: getattr(rung, name) for name in names}, "source": _source(rung.source)}
+    return {**attributes(rung, *names), "source": source_line(rung.source)}
 
 
 def _cause(cause: Cause) -> dict[str, object]:
     names = ("code", "title", "confidence", "evidence", "fix")
-    return {**{name: getattr(cause, name) for name in names}, "source": _source(cause.source)}
-
-
-def _source(source: SourceLine | None) -> dict[str, object] | None:
-    return {"file": source.file, "line": source.line} if source else None
+    return {**attributes(cause, *names), "source": source_line(cause.source)}
 
 
 def _environment(check: Check) -> dict[str, object]:
     names = ("key", "run", "reference", "value")
     return {
         "facts": facts(check),
-        "differences": [
-            {name: getattr(row, name) for name in names} for row in check.environment_differences
-        ],
+        "differences": [attributes(row, *names) for row in check.environment_differences],
     }
 
 
@@ -148,14 +147,17 @@ def facts(check: Check) -> dict[str, object]:
     """Facts of the environment: of the check, of run 1, and of run 1's first rank, later ones
     winning.
     """
-    run = check.runs[0] if check.runs else None
-    first = run.traces[0].environment if run and run.traces else {}
-    return {**check.record.environment, **(run.environment if run else {}), **first}
+    found = dict(check.record.environment)
+    for run in check.runs[:1]:
+        found |= run.environment
+        for trace in run.traces[:1]:
+            found |= trace.environment
+    return found
 
 
 def _runs(check: Check) -> list[dict[str, object]]:
-    divergence = check.verdict.first_divergence
-    return [_run(run, divergence.iteration if divergence else None) for run in check.runs]
+    diverging = _diverging(check)
+    return [_run(run, diverging) for run in check.runs]
 
 
 def _run(run: Run, diverging: int | None) -> dict[str, object]:
@@ -185,8 +187,10 @@ def _losses(series: LossSeries, iteration: int) -> list[dict[str, object]]:
 
 def _loss(series: LossSeries, index: int) -> dict[str, object]:
     value = series.values[index]
-    exact = {"exact": valid(series.exact[index])} if index in series.exact else {}
-    return {"value": value, "hex": value.hex(), "dtype": series.dtype(index), **exact}
+    found: dict[str, object] = {"value": value, "hex": value.hex(), "dtype": series.dtype(index)}
+    if index in series.exact:
+        found["exact"] = valid(series.exact[index])
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -195,11 +199,11 @@ def _plain(value: Any) -> Any:
     """
     if isinstance(value, str):
         return valid(value)
-    if value is None or isinstance(value, (bool, int)):
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, (bool, int, float, type(None))):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict) or hasattr(value, "items"):
+    if isinstance(value, Mapping):
         return {valid(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]

@@ -71,7 +71,9 @@ def named(paths: Sequence[str]) -> str:
     """The first paths as code, and how many more there are."""
     shown = ", ".join(f"`{text.line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
     more = len(paths) - MOST_NAMED
-    return f"{shown} and {text.count(more, 'file')} more" if more > 0 else shown
+    if more <= 0:
+        return shown
+    return f"{shown} and {text.count(more, 'file')} more"
 
 
 def _of_runs(check: Check) -> Iterator[str]:
@@ -107,7 +109,9 @@ def _after(after: FilesAfter) -> Iterator[str]:
             f" folder: {named(after.moved)}."
         )
     if after.others:
-        kept = f" As they were before: `{after.before}` of the report folder." if after.kept else ""
-        yield f"Changed by another program, and left so: {named(after.others)}.{kept}"
+        said = f"Changed by another program, and left so: {named(after.others)}."
+        if after.kept:
+            said += f" As they were before: `{after.before}` of the report folder."
+        yield said
     if after.lost:
         yield f"Could not be put back: {named(after.lost)}."

@@ -5,6 +5,7 @@ and, where asked for, the stricter rule.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -25,22 +26,18 @@ def render(check: Check) -> bytes:
         timestamp=line(record.started),
     )
     group = f"reprocheck.{line(record.entry_point.name)}"
-    seconds = sum(run.record.seconds for run in check.runs)
-    for index, (name, outcome, message, text) in enumerate(_cases(check)):
-        case = SubElement(
-            suite,
-            "testcase",
-            classname=group,
-            name=name,
-            time=f"{seconds if index == 0 else 0:.3f}",
-        )
-        if outcome:
-            element = SubElement(case, outcome, message=message)
-            element.text = text
-            if outcome != "skipped":
+    for case in _cases(check):
+        found = SubElement(suite, "testcase", classname=group, name=case.name, time="0.000")
+        if case.outcome:
+            element = SubElement(found, case.outcome, message=case.message)
+            element.text = case.text
+            if case.outcome != "skipped":
                 element.set("type", check.verdict.verdict)
+    # The runs are made once for all test cases: their time stands with the first.
+    seconds = f"{sum(run.record.seconds for run in check.runs):.3f}"
+    suite[0].set("time", seconds)
     counts = {key: str(len(suite.findall(f"testcase/{tag}"))) for key, tag in _COUNTS.items()}
-    totals = {"tests": str(len(suite)), **counts, "time": f"{seconds:.3f}"}
+    totals = {"tests": str(len(suite)), **counts, "time": seconds}
     suite.attrib.update(totals)
     SubElement(suite, "system-out").text = "\n".join(words.summary(check))
     SubElement(suite, "system-err").text = "\n".join(
@@ -58,48 +55,51 @@ def render(check: Check) -> bytes:
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def _cases(check: Check) -> Iterator[tuple[str, str, str, str]]:
-    """(name, element or "", message, text) of each test case."""
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A test case: the element that says how it went (none where it passed), and what that says."""
+
+    name: str
+    outcome: str = ""
+    message: str = ""
+    text: str = ""
+
+
+def _cases(check: Check) -> Iterator[_Case]:
     verdict = check.verdict
     reason = line(verdict.reason)
-    stopped = verdict.verdict in COULD_NOT_RUN
-    ranks = words.rank_count(check)
-    yield "script", "error" if stopped else "", reason, "\n".join(words.summary(check))
-    for kind in KINDS:
-        rows = [row for row in verdict.comparisons if row.kind == kind]
-        failed = [row for row in rows if row.passed is False]
-        if failed or verdict.failed_check == kind:
-            message = (
-                reason
-                if verdict.failed_check == kind or not failed
-                else _differs(kind, failed, ranks)
-            )
-            yield (
-                f"{kind} check",
-                "failure",
-                message,
-                "\n".join(
-                    [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
-                ),
-            )
-        elif rows and all(row.passed for row in rows):
-            yield f"{kind} check", "", "", ""
-        elif stopped or verdict.failed_check:
-            yield f"{kind} check", "skipped", "the check could not be made", ""
-        else:
-            yield (
-                f"{kind} check",
-                "error",
-                reason,
-                "\n".join(_row(row, ranks) for row in rows if row.passed is None),
-            )
+    yield _script(check)
+    yield from (_of_kind(check, kind) for kind in KINDS)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
-        yield (
-            "stricter rule (--fail-on)",
-            "failure",
-            reason,
-            "\n".join(why.summary(check, every=False)),
-        )
+        text = "\n".join(why.summary(check, every=False))
+        yield _Case("stricter rule (--fail-on)", "failure", reason, text)
+
+
+def _script(check: Check) -> _Case:
+    if check.verdict.verdict not in COULD_NOT_RUN:
+        return _Case("script")
+    return _Case("script", "error", line(check.verdict.reason), "\n".join(words.summary(check)))
+
+
+def _of_kind(check: Check, kind: CheckKind) -> _Case:
+    """The forward or the backward check."""
+    name = f"{kind} check"
+    verdict = check.verdict
+    ranks = words.rank_count(check)
+    rows = [row for row in verdict.comparisons if row.kind == kind]
+    failed = [row for row in rows if row.passed is False]
+    if failed or verdict.failed_check == kind:
+        message = line(verdict.reason)
+        if verdict.failed_check != kind:
+            message = _differs(kind, failed, ranks)
+        said = [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
+        return _Case(name, "failure", message, "\n".join(said))
+    if rows and all(row.passed for row in rows):
+        return _Case(name)
+    if verdict.failed_check or verdict.verdict in COULD_NOT_RUN:
+        return _Case(name, "skipped", "the check could not be made")
+    not_made = (_row(row, ranks) for row in rows if row.passed is None)
+    return _Case(name, "error", line(verdict.reason), "\n".join(not_made))
 
 
 def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:
@@ -109,8 +109,9 @@ def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:
 
 
 def _row(row: Comparison, ranks: int) -> str:
-    rank = f", rank {row.rank}" if ranks > 1 else ""
-    text = f"iteration {row.iteration}, run {row.run}{rank}: "
+    where = f"iteration {row.iteration}, run {row.run}"
+    if ranks > 1:
+        where += f", rank {row.rank}"
     if row.max_difference is None:
-        return text + (line(row.detail) or "could not be compared")
-    return text + f"difference {number(row.max_difference)}, allowed {number(row.allowed)}"
+        return f"{where}: {line(row.detail) or 'could not be compared'}"
+    return f"{where}: difference {number(row.max_difference)}, allowed {number(row.allowed)}"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,10 @@ def chunks(check: Check) -> Iterator[bytes]:
     yield (",".join(COLUMNS) + "\n").encode()
     for run in check.runs:
         for trace in run.traces:
-            ends = trace.losses.ends
-            for start in range(0, ends[-1] if len(ends) else 0, ROWS):
-                frame = table(run.number, trace, start, min(start + ROWS, ends[-1]))
-                yield _few(frame) if len(frame) <= FEW else _many(frame)
+            total = max(trace.losses.ends[-1:], default=0)
+            for start in range(0, total, ROWS):
+                frame = table(run.number, trace, start, min(start + ROWS, total))
+                yield _text(frame)
 
 
 def table(run: int, trace: Trace, start: int, end: int) -> pd.DataFrame:
@@ -56,6 +57,12 @@ def table(run: int, trace: Trace, start: int, end: int) -> pd.DataFrame:
     )
 
 
+def _text(frame: pd.DataFrame) -> bytes:
+    if len(frame) > FEW:
+        return _many(frame)
+    return _few(frame)
+
+
 def _few(frame: pd.DataFrame) -> bytes:
     text: str = frame.to_csv(header=False, index=False, na_rep="nan", lineterminator="\n")
     return text.encode()
@@ -77,6 +84,5 @@ def _many(frame: pd.DataFrame) -> bytes:
 
 
 def _name(dtype: str) -> str:
-    return "".join(
-        letter for letter in dtype if letter.isascii() and (letter.isalnum() or letter in "._")
-    )
+    """What of a name needs no quotes in a CSV file, whatever a trace says."""
+    return re.sub(r"[^A-Za-z0-9._]", "", dtype)

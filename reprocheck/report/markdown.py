@@ -6,14 +6,17 @@ Whatever stands in logs, paths and arguments cannot break out of its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.report import about, compared, controls, files, repair, static, tables, why, words
 from reprocheck.report.next_step import next_command
+from reprocheck.report.repair import Repair
 from reprocheck.report.tables import Table
-from reprocheck.report.text import line, tail
+from reprocheck.report.text import joined, line, tail
 
+MOST_ITEMS = 50
+"""Of a list."""
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]|~])")
 _CALLS = re.compile(r"([@#])(?=\w)")
 _BLOCK = re.compile(r"^(?:[-+=#](?=[-=\s]|$)|\d+[.)](?=\s|$))")
@@ -54,35 +57,39 @@ def _pieces(
 
 
 def _as_html(text: str) -> str:
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return (
-        _CALLS.sub(r"\1<!-- -->", text)
-        .replace("://", ":<!-- -->//")
-        .replace("www.", "www<!-- -->.")
-    )
-
-
-def _escaped(text: str) -> str:
     """Entities and empty comments stand where a backslash would not help: before tags, mentions and
     addresses.
     """
     html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    html = _CALLS.sub(r"\1<!-- -->", _PUNCTUATION.sub(r"\\\1", html))
+    html = _CALLS.sub(r"\1<!-- -->", html)
     return html.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
+
+
+def _escaped(text: str) -> str:
+    return _as_html(_PUNCTUATION.sub(r"\\\1", text))
 
 
 def code(text: str) -> str:
     """A code span in one line."""
     text = line(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+    if not text:
+        return ""
+    fence = "`" * (_longest_fence(text) + 1)
+    # A space keeps the text's own backticks apart from the fence; readers take it away again.
+    pad = ""
+    if "`" in (text[0], text[-1]):
+        pad = " "
+    return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def block(text: str, language: str = "text") -> list[str]:
     """A fenced block with a fence longer than any in the text."""
-    fence = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    fence = "`" * max(3, _longest_fence(text) + 1)
     return [fence + language, *text.split("\n"), fence]
+
+
+def _longest_fence(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def _lines(check: Check) -> Iterator[str]:
@@ -107,14 +114,21 @@ def _lines(check: Check) -> Iterator[str]:
 
 def _headline(check: Check) -> Iterator[str]:
     lead, reason = prose(why.lead(check)), prose(check.verdict.reason)
-    yield from ("", f"**{lead or reason}**", "", *((reason, "") if lead else ()))
-    yield from (*(prose(sentence) for sentence in words.meaning(check)), "")
+    yield from ("", f"**{lead or reason}**", "")
+    if lead:
+        yield from (reason, "")
+    yield from (*map(prose, words.meaning(check)), "")
+
+
+_SHOWN_AS = {"command": code}
+"""Rows of `about` that are not prose."""
 
 
 def _about(check: Check) -> Iterator[str]:
     """Command, machine and commit: what a reader of an issue asks first."""
     for name, value in about.rows(check):
-        yield f"- {name}: {code(value) if name == 'command' else prose(value)}"
+        shown = _SHOWN_AS.get(name, prose)(value)
+        yield f"- {name}: {shown}"
     yield ""
 
 
@@ -123,10 +137,8 @@ def _answer(check: Check) -> Iterator[str]:
     if check.causes:
         yield from _cause(check, 0)
     if check.search:
-        yield from (
-            f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}".rstrip(),
-            "",
-        )
+        found_by = f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}"
+        yield from (found_by.rstrip(), "")
     found = repair.best(check)
     if found is not None and found.kind == "patch":
         yield from (f"Patch. {prose(found.said)}", "", *block(found.text, "diff"), "")
@@ -152,9 +164,9 @@ def _compared(check: Check) -> Iterator[str]:
     )
     for table in tables.losses(check):
         yield from _section(table, prose(table.note))
-    statement = compared.statement(check) if check.between else check.verdict.outcomes.statement
-    yield from _section(tables.runs(check), prose(statement))
-    if len(check.verdict.outcomes.groups) > 1 and len(check.runs) > 2:
+    yield from _section(tables.runs(check), prose(compared.statement(check)))
+    several_outcomes = len(check.verdict.outcomes.groups) > 1
+    if several_outcomes and len(check.runs) > 2:
         yield from _section(tables.outcomes(check))
 
 
@@ -170,16 +182,8 @@ def _limits(check: Check) -> Iterator[str]:
 
 
 def _numbers(check: Check) -> Table:
-    named = (
-        ("largest difference", words.largest(check)),
-        ("bitwise", words.bitwise(check)),
-        ("first divergence", words.divergence(check)),
-    )
-    rows = [
-        *((name, headline, detail) for name, (headline, detail) in named),
-        ("recorded", words.subtitle(check), words.frameworks(check)),
-    ]
-    return Table(title="", heads=("", "", ""), rows=tuple(rows))
+    recorded = ("recorded", words.subtitle(check), words.frameworks(check))
+    return Table(title="", heads=("", "", ""), rows=(*words.numbers(check), recorded))
 
 
 def _why(check: Check) -> Iterator[str]:
@@ -197,20 +201,23 @@ def _why(check: Check) -> Iterator[str]:
 
 def _cause(check: Check, number: int) -> Iterator[str]:
     cause = check.causes[number]
-    yield from (
-        f"### {'Another possible cause' if number else 'Cause'}: {prose(why.cause_title(cause))}",
-        "",
-    )
+    head = "Cause"
+    if number:
+        head = "Another possible cause"
+    yield from (f"### {head}: {prose(why.cause_title(cause))}", "")
     yield from (f"- {prose(text)}" for text in cause.evidence)
-    yield from ("", *_source_line(cause.source))
-    fix = repair.of(check, cause)
-    if fix is not None:
-        yield from (
-            ("Fix:", "", *block(fix.text, ""))
-            if fix.kind == "code"
-            else (f"Fix: {prose(fix.text)}",)
-        )
-        yield ""
+    yield ""
+    yield from _source_line(cause.source)
+    yield from _fix(repair.of(check, cause))
+
+
+def _fix(fix: Repair | None) -> Iterator[str]:
+    if fix is None:
+        return
+    if fix.kind == "code":
+        yield from ("Fix:", "", *block(fix.text, ""), "")
+    else:
+        yield from (f"Fix: {prose(fix.text)}", "")
 
 
 def _controls(check: Check) -> Iterator[str]:
@@ -220,8 +227,9 @@ def _controls(check: Check) -> Iterator[str]:
     yield from _section(tables.controls_on(check))
     if check.search:
         yield from ("### Search over controls", "", *_table(tables.tried(check.search)))
-        for text in filter(None, (controls.cost(check.search),)):
-            yield from (prose(text), "")
+        cost = controls.cost(check.search)
+        if cost:
+            yield from (prose(cost), "")
     yield from _section(tables.overridden(check))
     yield from _list(
         "Controls that could not act",
@@ -232,11 +240,7 @@ def _controls(check: Check) -> Iterator[str]:
 
 def _source_line(source: SourceLine | None) -> Iterator[str]:
     if source is not None:
-        yield from (
-            code(why.origin(source))
-            + (f": {code(source.text.strip())}" if source.text.strip() else ""),
-            "",
-        )
+        yield from (joined(": ", code(why.origin(source)), code(source.text)), "")
 
 
 def _section(table: Table, *after: str) -> Iterator[str]:
@@ -251,43 +255,45 @@ def _table(table: Table) -> Iterator[str]:
     """A pipe table; rows that fail or differ are bold in one cell."""
     if not table.rows:
         return
-    yield "| " + " | ".join(table.heads) + " |"
-    yield (
-        "|"
-        + "|".join("--:" if index in table.numeric else "---" for index in range(len(table.heads)))
-        + "|"
-    )
+    rules = (_RULES[index in table.numeric] for index in range(len(table.heads)))
+    yield f"| {' | '.join(table.heads)} |"
+    yield f"|{'|'.join(rules)}|"
     for index, row in enumerate(table.rows):
-        cells = [cell(text) for text in row]
+        cells = list(map(cell, row))
         if index in table.marked and cells[table.strong]:
             cells[table.strong] = f"**{cells[table.strong]}**"
-        yield "| " + " | ".join(cells) + " |"
+        yield f"| {' | '.join(cells)} |"
     yield ""
 
 
+_RULES = {True: "--:", False: "---"}
+"""Whether a column holds numbers -> the rule under its head: to the right, or as it comes."""
+
+
 def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterator[str]:
-    if items:
-        yield from (f"### {title}", "")
-        yield from (f"- {code(item) if literal else prose(item)}" for item in items[:50])
-        if len(items) > 50:
-            yield f"- … and {len(items) - 50:,} more"
-        yield ""
+    if not items:
+        return
+    show = code if literal else prose
+    yield from (f"### {title}", "")
+    yield from (f"- {show(item)}" for item in items[:MOST_ITEMS])
+    if len(items) > MOST_ITEMS:
+        yield f"- … and {len(items) - MOST_ITEMS:,} more"
+    yield ""
 
 
 def _log(check: Check, run: Run) -> Iterator[str]:
     """The end of the log of a run that did not end well; of every run where nothing was
     recorded.
     """
-    if run.record.ended_badly or check.verdict.verdict == "inconclusive":
-        for name, text in (
-            ("standard error", run.stderr_tail),
-            ("standard output", run.stdout_tail),
-        ):
-            if text.strip():
-                yield from _folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
+    if not run.record.ended_badly and check.verdict.verdict != "inconclusive":
+        return
+    logs = {"standard error": run.stderr_tail, "standard output": run.stdout_tail}
+    for name, text in logs.items():
+        if text.strip():
+            yield from _folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
 
 
-def _folded(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     body = list(lines)
     if body:
         yield from (f"<details><summary>{title}</summary>", "", *body, "", "</details>", "")

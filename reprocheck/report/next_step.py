@@ -46,13 +46,15 @@ def _allowed_difference(check: Check) -> Step | None:
     """
     verdict = check.verdict
     later = verdict.first_divergence is not None
-    if verdict.verdict != "reproducible" or not (later or verdict.bitwise.equal is False):
-        return None
-    if any(cause.confidence == "confirmed" for cause in check.causes):
+    differs = later or verdict.bitwise.equal is False
+    confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
+    if verdict.verdict != "reproducible" or not differs or confirmed:
         return None
     passes = verdict.exit_code == 0
-    fails_on = _FAILS_ON[later] if passes else ""
-    located = any(cause.source is not None for cause in check.causes)
+    fails_on = ""
+    if passes:
+        fails_on = _FAILS_ON[later]
+    located = any(cause.source for cause in check.causes)
     if located and _not_searched(check):
         return CONFIRM, again(check, fails_on, "explain")
     if later and passes:
@@ -95,8 +97,10 @@ def _read_about_the_cause(check: Check) -> Step | None:
 
 
 def _by_verdict(check: Check) -> Step | None:
-    step = _AFTER.get(check.verdict.verdict)
-    return step(check) if step else None
+    after = _AFTER.get(check.verdict.verdict)
+    if after is None:
+        return None
+    return after(check)
 
 
 def _after_failure(check: Check) -> Step:
@@ -118,12 +122,12 @@ def _after_no_verdict(check: Check) -> Step:
         return "Find where NaN or infinity comes from in the script itself:", command(check)
     if any(run.absent for run in check.runs):
         return "See what the missing ranks print:", again(check, "--show-output")
-    traces = [trace for run in check.runs for trace in run.traces]
-    if any(trace.stopped_at is not None for trace in traces):  # the stop can hide what is missing
+    stopped = any(trace.stopped_at is not None for trace in check.traces)
+    if stopped:  # the stop can hide what is missing
         return "Let the training run to its own end:", again(check, "--steps all")
     if check.verdict.bitwise.one_is_longer:
         return "One run trains longer than another; fix what ends it early, then:", again(check, "")
-    if any(len(trace.losses) for trace in traces):
+    if any(len(trace.losses) for trace in check.traces):
         return "The runs ended by themselves; train for more iterations, then:", again(check, "")
     options = "--show-output --steps all"
     return "See what the script prints, and whether it trains at all:", again(check, options)

@@ -22,11 +22,13 @@ class Repair:
 
 def best(check: Check) -> Repair | None:
     """The fix that is shown first; None where none is known."""
-    if check.search is not None and check.search.patch:
-        return Repair(
-            kind="patch", text=controls.patch(check.search), said=controls.checked(check.search)
-        )
-    return of(check, check.causes[0]) if check.causes else None
+    search = check.search
+    if search is not None and search.patch:
+        patch, said = controls.patch(search), controls.checked(search)
+        return Repair(kind="patch", text=patch, said=said)
+    if not check.causes:
+        return None
+    return of(check, check.causes[0])
 
 
 def of(check: Check, cause: Cause) -> Repair | None:
@@ -39,4 +41,6 @@ def of(check: Check, cause: Cause) -> Repair | None:
     text = why.fix(cause)
     if not text:
         return None
-    return Repair(kind="code" if why.is_code(text) else "words", text=text)
+    if why.is_code(text):
+        return Repair(kind="code", text=text)
+    return Repair(kind="words", text=text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
+from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import count, line
 from reprocheck.report.why import origin
 
@@ -29,12 +30,11 @@ def sentence(scan: StaticScan) -> str:
     if not scan.findings:
         return f"The scan finds nothing {where}."
     found = f"The scan finds {count(len(scan.findings), 'place')} {where}: "
-    executed, before = len(scan.executed), len(scan.preceding)
-    if not executed:
-        first = "none was seen to run"
-    else:
+    first = "none was seen to run"
+    if scan.executed:
+        before = len(scan.preceding) or "none"
         first = (
-            f"{_were(executed)} executed, {before or 'none'} of them before the first difference"
+            f"{_were(len(scan.executed))} executed, {before} of them before the first difference"
         )
     return "; ".join([f"{found}{first}", *_others(scan)]) + "."
 
@@ -54,12 +54,16 @@ def _others(scan: StaticScan) -> list[str]:
 
 
 def _were(number: int) -> str:
-    return f"{number} {'was' if number == 1 else 'were'}"
+    if number == 1:
+        return "1 was"
+    return f"{number} were"
 
 
 def state(finding: StaticFinding) -> str:
     """Whether the line ran, in a few words."""
-    return BEFORE if finding.precedes else STATES[finding.executed]
+    if finding.precedes:
+        return BEFORE
+    return STATES[finding.executed]
 
 
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
@@ -81,10 +85,6 @@ def document(scan: StaticScan | None) -> dict[str, object] | None:
         "files": scan.files,
         "lines": scan.lines,
         "findings": [
-            {
-                **{name: getattr(one, name) for name in names},
-                "source": {"file": one.source.file, "line": one.source.line},
-            }
-            for one in scan.findings
+            {**attributes(one, *names), "source": source_line(one.source)} for one in scan.findings
         ],
     }

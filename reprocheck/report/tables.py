@@ -5,20 +5,23 @@ Cells are printable, not yet escaped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
-from reprocheck.model import Check, Comparison, Ladder, Run, Search, Trace
+from reprocheck.model import Check, Comparison, Ladder, Run, Search, Tolerance, Trace
 from reprocheck.model.static import StaticScan
 from reprocheck.report import compared, controls, static, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
-from reprocheck.report.text import count, fact, line, loss, number, ulps
+from reprocheck.report.text import UNKNOWN, count, fact, joined, line, loss, number, ulps
 from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
 CHECK_ROWS = 32
 MOST_TOUCHES = 60
+MOST_LOSS_RUNS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,12 +51,16 @@ def _wanted(*cells: tuple[bool, str]) -> list[str]:
 
 def _more(number: int, what: str, file: str) -> str:
     """`3 more rows in report.json.`; empty where nothing is left out."""
-    return f"{count(number, what)} in {file}." if number > 0 else ""
+    if number <= 0:
+        return ""
+    return f"{count(number, what)} in {file}."
 
 
 def _number_of(row: Comparison) -> str:
     """The number of a loss in its iteration."""
-    return "–" if row.loss_index is None else str(row.loss_index + 1)
+    if row.loss_index is None:
+        return UNKNOWN
+    return str(row.loss_index + 1)
 
 
 def checks(check: Check) -> Table:
@@ -70,7 +77,7 @@ def checks(check: Check) -> Table:
             number(row.max_difference),
             number(row.allowed),
             ulps(row.ulp),
-            words.result(row) + (f": {line(row.detail)}" if row.detail else ""),
+            joined(": ", words.result(row), line(row.detail)),
         )
         for row in rows
     ]
@@ -100,10 +107,9 @@ def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
 
     if len(rows) <= CHECK_ROWS:
         return rows
-    first = {row.kind: row for row in reversed(rows)}
-    kept = {
-        id(row) for row in (*first.values(), *sorted(rows, key=badness, reverse=True)[:CHECK_ROWS])
-    }
+    first_of_each = {row.kind: row for row in reversed(rows)}
+    worst = sorted(rows, key=badness, reverse=True)[:CHECK_ROWS]
+    kept = set(map(id, (*first_of_each.values(), *worst)))
     return [row for row in rows if id(row) in kept]
 
 
@@ -133,82 +139,96 @@ def losses(check: Check) -> tuple[Table, ...]:
     """
     if not check.runs:
         return ()
+    ranks = [trace.rank for trace in check.runs[0].traces[:2]]
     found = check.verdict.first_divergence
-    ranks = list(
-        dict.fromkeys(
-            [trace.rank for trace in check.runs[0].traces[:2]] + ([found.rank] if found else [])
-        )
-    )
-    return tuple(table for rank in ranks for table in _losses_of(check, rank))
+    if found:
+        ranks.append(found.rank)
+    each_once = dict.fromkeys(ranks)
+    return tuple(table for rank in each_once for table in _losses_of(check, rank))
 
 
 def _losses_of(check: Check, rank: int) -> list[Table]:
-    traces = [
-        (run.number, trace) for run in check.runs[:6] for trace in run.traces if trace.rank == rank
-    ]
-    longest = max((len(trace.losses) for _, trace in traces), default=0)
+    shown_runs = {
+        run.number: trace
+        for run in check.runs[:MOST_LOSS_RUNS]
+        for trace in run.traces
+        if trace.rank == rank
+    }
+    traces = list(shown_runs.values())
+    longest = max((len(trace.losses) for trace in traces), default=0)
     if not longest:
         return []
     shown = list(range(1, min(longest, LOSS_ROWS) + 1))
     found = check.verdict.first_divergence
     if found and found.rank == rank and found.iteration > LOSS_ROWS:
         shown.append(found.iteration)
-    rows, marked = [], []
-    for index, iteration in enumerate(shown):
-        apart, most = _worst(check, traces, iteration)
-        rows.append(
-            (
-                f"{iteration:,}",
-                *(_loss(trace, iteration) for _, trace in traces),
-                number(apart),
-                number(most),
-            )
+    # Without a trace of run 1 there is nothing that the others could be compared with.
+    compared_runs = traces if check.runs[0].number in shown_runs else []
+    gaps_shown = [_worst(check.record.tolerance, compared_runs, iteration) for iteration in shown]
+    rows = [
+        (
+            f"{iteration:,}",
+            *(_loss(trace, iteration) for trace in traces),
+            number(gap.apart),
+            number(gap.allowed),
         )
-        if apart is not None and most is not None and apart > most:
-            marked.append(index)
-    heads = ("iteration", *(f"run {number}" for number, _ in traces), "difference", "allowed")
-    left = longest - len(shown)
+        for iteration, gap in zip(shown, gaps_shown, strict=True)
+    ]
+    heads = ("iteration", *(f"run {number}" for number in shown_runs), "difference", "allowed")
+    title = "The first losses"
+    if words.rank_count(check) > 1:
+        title = f"The first losses of rank {rank}"
     return [
         Table(
-            title="The first losses" + (f" of rank {rank}" if words.rank_count(check) > 1 else ""),
+            title=title,
             heads=heads,
             rows=tuple(rows),
             numeric=frozenset(range(len(heads))),
-            marked=frozenset(marked),
+            marked=frozenset(index for index, gap in enumerate(gaps_shown) if gap.beyond > 0),
             strong=len(heads) - 2,
-            note=_more(left, "more iteration", "losses.csv"),
+            note=_more(longest - len(shown), "more iteration", "losses.csv"),
         )
     ]
 
 
-def _worst(
-    check: Check, traces: Sequence[tuple[int, Trace]], iteration: int
-) -> tuple[float | None, float | None]:
-    """The difference furthest beyond what is allowed in one iteration, over the runs shown."""
-    worst: tuple[float | None, float | None] = (None, None)
-    if not traces or traces[0][0] != check.runs[0].number:
-        return worst
-    for _, trace in traces[1:]:
-        apart, most = (
-            float(values[0])
-            for values in gaps(traces[0][1], trace, check.record.tolerance, iteration, iteration)
-        )
-        if apart == apart and (worst[0] is None or apart - most > worst[0] - (worst[1] or 0)):
-            worst = (apart, most)
-    return worst
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A difference in one iteration, and what is allowed there; None where there is none."""
+
+    apart: float | None = None
+    allowed: float | None = None
+
+    @property
+    def beyond(self) -> float:
+        """How far the difference is beyond what is allowed."""
+        if self.apart is None or self.allowed is None:
+            return -math.inf
+        return self.apart - self.allowed
+
+
+def _worst(tolerance: Tolerance, traces: Sequence[Trace], iteration: int) -> _Gap:
+    """The difference from the first trace that is furthest beyond what is allowed."""
+    found = [_Gap()]
+    for trace in traces[1:]:
+        apart, allowed = gaps(traces[0], trace, tolerance, iteration, iteration)
+        gap = _Gap(float(apart[0]), float(allowed[0]))
+        if not math.isnan(gap.beyond):
+            found.append(gap)
+    return max(found, key=attrgetter("beyond"))
 
 
 def _loss(trace: Trace, iteration: int) -> str:
     """The losses of an iteration: all of up to three, the first two of more."""
     if iteration > len(trace.losses):
-        return "–"
+        return UNKNOWN
     start, end = trace.losses.span(iteration)
-    shown = end - start if end - start <= 3 else 2
-    parts = [
-        loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, start + shown)
-    ]
-    if end - start > shown:
-        parts.append(f"… ({end - start})")
+    several = end - start
+    last = end
+    if several > 3:
+        last = start + 2
+    parts = [loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, last)]
+    if last < end:
+        parts.append(f"… ({several})")
     return ", ".join(parts) or "none"
 
 
@@ -225,10 +245,13 @@ def runs(check: Check) -> Table:
         )
         for run in check.runs
     ]
-    width = 6 if any(row[-1] for row in rows) else 5
+    heads = ("run", "ended", "exit status", "iterations", "time", "remarks")
+    width = len(heads)
+    if not any(row[-1] for row in rows):
+        width -= 1
     return Table(
         title="The runs",
-        heads=("run", "ended", "exit status", "iterations", "time", "remarks")[:width],
+        heads=heads[:width],
         rows=tuple(row[:width] for row in rows),
         numeric=frozenset({0, 2, 3, 4}),
         marked=frozenset(index for index, run in enumerate(check.runs) if run.record.ended_badly),
@@ -242,16 +265,21 @@ def _aside(run: Run) -> str:
         killed = count(run.record.killed, "leftover process", "leftover processes")
         remarks.append(f"{killed} killed")
     for trace in run.traces:
-        name = f"rank {trace.rank}: " if len(run.traces) > 1 else ""
-        if trace.cut:
-            remarks.append(f"{name}the last line of the trace is incomplete")
-        if trace.skipped:
-            remarks.append(
-                f"{name}the gradient scaler skipped a step in"
-                f" {count(len(trace.skipped), 'iteration')}"
-            )
-        remarks += [f"{name}recorder: {line(problem)}" for problem in trace.problems[:3]]
+        name = ""
+        if len(run.traces) > 1:
+            name = f"rank {trace.rank}: "
+        remarks += [f"{name}{remark}" for remark in _remarks(trace)]
     return "; ".join(remarks)
+
+
+def _remarks(trace: Trace) -> Iterator[str]:
+    """What is to be said of one rank's trace."""
+    if trace.cut:
+        yield "the last line of the trace is incomplete"
+    if trace.skipped:
+        iterations = count(len(trace.skipped), "iteration")
+        yield f"the gradient scaler skipped a step in {iterations}"
+    yield from (f"recorder: {line(problem)}" for problem in trace.problems[:3])
 
 
 def ladder(found: Ladder) -> Table:
@@ -297,7 +325,7 @@ def touched(check: Check) -> Table:
             line(touch.control),
             line(touch.what),
             f"{touch.count:,}",
-            "" if touch.value is None else controls.value(touch.value),
+            controls.touched_value(touch),
             origin(touch.source),
         )
         for touch in found[:MOST_TOUCHES]
@@ -378,7 +406,9 @@ def outcomes(check: Check) -> Table:
 
 def statistics(check: Check) -> Table:
     """Mean and standard deviation over the runs, the first iterations."""
-    every = check.verdict.outcomes.statistics if len(check.runs) > 1 else ()
+    every = check.verdict.outcomes.statistics
+    if len(check.runs) < 2:
+        every = ()
     ranked = words.rank_count(check) > 1
     rows = [
         (

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from datetime import datetime
 
 REPLACEMENT = "�"
+UNKNOWN = "–"
+"""A number that is not there."""
+_SHORT = {None: "not set", True: "yes", False: "no"}
 _TERMINAL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC, DCS and the like, up to their end or the line's
@@ -50,44 +54,66 @@ def tail(text: str, lines: int, characters: int) -> str:
     return "\n".join(kept)[-characters:]
 
 
+def joined(separator: str, *parts: str) -> str:
+    """The parts that are not empty, with the separator between them."""
+    return separator.join(filter(None, parts))
+
+
 def number(value: float | None) -> str:
     """Four significant digits, for differences and what is allowed; an en dash where there is
     none.
     """
-    if value is None:
-        return "–"
-    return f"{value:.4g}" if math.isfinite(value) else _non_finite(value)
+    return _digits(value, "{:.4g}".format)
 
 
 def loss(value: float | None, dtype: str = "float32") -> str:
     """A loss with as many digits as tell every value of its dtype apart."""
+    if dtype == "float64":
+        return _digits(value, repr)
+    return _digits(value, "{:.9g}".format)
+
+
+def _digits(value: float | None, write: Callable[[float], str]) -> str:
     if value is None:
-        return "–"
-    if not math.isfinite(value):
-        return _non_finite(value)
-    return repr(value) if dtype == "float64" else f"{value:.9g}"
+        return UNKNOWN
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return _INFINITY[value > 0]
+    return write(value)
+
+
+_INFINITY = {True: "infinity", False: "−infinity"}
+"""By whether it is positive."""
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 run`, `12,000 iterations`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {plural or noun + 's'}"
 
 
 def ulps(number: int | None) -> str:
     """`3`, `16,777`; `3.2e+15` where the digits say nothing; an en dash where there is none."""
     if number is None:
-        return "–"
-    return f"{number:,}" if number < 10_000_000 else f"{number:.1e}"
+        return UNKNOWN
+    if number >= 10_000_000:
+        return f"{number:.1e}"
+    return f"{number:,}"
 
 
 def seconds(value: float) -> str:
     """`0.42 s`, `12.3 s`, `4 min 5 s`, `2 h 3 min`."""
+    if value < 10:
+        return f"{value:.2f} s"
     if value < 60:
-        return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+        return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
 
 
 def moment(started: str) -> str:
@@ -102,23 +128,17 @@ def moment(started: str) -> str:
 
 def fact(value: object) -> str:
     """A fact of the environment or a setting, in one line."""
-    if value is None:
-        return "not set"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if isinstance(value, (bool, type(None))):
+        return _SHORT[value]
     if isinstance(value, (list, tuple)):
-        return ", ".join(fact(item) for item in value) or "none"
+        return ", ".join(map(fact, value)) or "none"
     if isinstance(value, dict):
-        return ", ".join(f"{line(str(key))} {fact(item)}" for key, item in value.items()) or "none"
+        pairs = (f"{line(str(key))} {fact(item)}" for key, item in value.items())
+        return ", ".join(pairs) or "none"
     return line(str(value))
 
 
 def _last_drawn(text: str) -> str:
-    parts = [part for part in text.split("\r") if part.strip()]
-    return parts[-1] if parts else ""
-
-
-def _non_finite(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "infinity" if value > 0 else "−infinity"
+    """The last piece between carriage returns that shows anything."""
+    pieces = reversed(text.split("\r"))
+    return next(filter(str.strip, pieces), "")

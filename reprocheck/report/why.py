@@ -5,13 +5,22 @@ the terminal. Standard library only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reprocheck.model import Cause, Check, Confidence, Ladder, Rung, RungName, SourceLine
+from reprocheck.model import (
+    Cause,
+    Check,
+    Confidence,
+    DeeperPair,
+    Ladder,
+    Rung,
+    RungName,
+    SourceLine,
+)
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.model.letters import small
 from reprocheck.model.ranks import named
-from reprocheck.report.text import line, number, printable
+from reprocheck.report.text import joined, line, number, printable
 from reprocheck.rules import entry
 
 STATUS: Mapping[str, str] = {"equal": "equal", "differs": "differs", "not_recorded": "not recorded"}
@@ -62,13 +71,12 @@ def lead(check: Check) -> str:
     if check.ladder is None:
         return ""
     shown = leading(check)
-    if shown is not None and shown.rung != check.ladder.first and shown.detail:
-        return (
-            f"In iteration {shown.iteration:,} {small(line(shown.detail))}"
-            if shown.iteration
-            else line(shown.detail)
-        )
-    return line(check.ladder.sentence)
+    if shown is None or shown.rung == check.ladder.first or not shown.detail:
+        return line(check.ladder.sentence)
+    detail = line(shown.detail)
+    if not shown.iteration:
+        return detail
+    return f"In iteration {shown.iteration:,} {small(detail)}"
 
 
 def leading(check: Check) -> Rung | None:
@@ -79,11 +87,19 @@ def leading(check: Check) -> Rung | None:
     if check.ladder is None:
         return None
     first = check.ladder.first_rung
-    if first is None or not isinstance(first.evidence, LeftBehind) or not check.causes:
+    if first is None or not isinstance(first.evidence, LeftBehind):
         return first
+    if not _confirmed_elsewhere(check):
+        return first
+    return check.ladder.first_of_training or first
+
+
+def _confirmed_elsewhere(check: Check) -> bool:
+    """Whether a control confirms that the best cause is another one than what run 1 left."""
+    if not check.causes:
+        return False
     best = check.causes[0]
-    acquitted = best.confidence == "confirmed" and best.code != entry("state-left").code
-    return check.ladder.first_of_training or first if acquitted else first
+    return best.confidence == "confirmed" and best.code != entry("state-left").code
 
 
 def rows(ladder: Ladder) -> tuple[Row, ...]:
@@ -92,29 +108,34 @@ def rows(ladder: Ladder) -> tuple[Row, ...]:
 
 
 def _row(rung: Rung, ladder: Ladder) -> Row:
-    differs = rung.status == "differs"
-    return Row(
+    row = Row(
         name=rung.rung,
         means=MEANS.get(rung.rung, ""),
         status=STATUS[rung.status],
         sign=SIGN[rung.status],
-        where=where(rung) if differs else "",
+        where="",
         first=rung.rung == ladder.first,
-        differs=differs,
+        differs=False,
         detail=line(rung.detail),
-        facts=tuple(_facts(rung)) if differs else (),
-        source=rung.source if differs else None,
     )
+    if rung.status != "differs":
+        return row
+    facts = tuple(_facts(rung))
+    return replace(row, differs=True, where=where(rung), facts=facts, source=rung.source)
 
 
 def where(rung: Rung) -> str:
     """`block.drop, iteration 1, gross`; of several ranks with those on which it differs in that
     iteration.
     """
-    when = f"iteration {rung.iteration:,}" if rung.iteration else ""
-    return ", ".join(
-        filter(None, [line(rung.place or ""), when, _ranks(rung), SIZE.get(rung.size or "", "")])
-    )
+    when = ""
+    if rung.iteration:
+        when = f"iteration {rung.iteration:,}"
+    return joined(", ", line(rung.place or ""), when, _ranks(rung), _size(rung))
+
+
+def _size(rung: Rung) -> str:
+    return SIZE.get(rung.size or "", "")
 
 
 def _ranks(rung: Rung) -> str:
@@ -125,38 +146,51 @@ def _ranks(rung: Rung) -> str:
 
 
 def _facts(rung: Rung) -> list[tuple[str, str]]:
-    apart = rung.relative_difference
-    size = SIZE.get(rung.size or "", "")
-    if apart is not None:
-        size = (
-            f"{size}, about {number(apart)} relative" if size else f"about {number(apart)} relative"
-        )
+    apart = ""
+    if rung.relative_difference is not None:
+        apart = f"about {number(rung.relative_difference)} relative"
     named = [
         ("place", line(rung.place or "")),
         ("made by", line(rung.culprit or "")),
-        ("iteration", f"{rung.iteration:,}" if rung.iteration else ""),
-        ("rank", "" if rung.rank is None else str(rung.rank)),
-        ("difference", size),
+        ("iteration", _whole(rung.iteration)),
+        ("rank", _whole(rung.rank)),
+        ("difference", joined(", ", _size(rung), apart)),
     ]
     return [(name, value) for name, value in named if value]
+
+
+def _whole(number: int | None) -> str:
+    if number is None:
+        return ""
+    return f"{number:,}"
 
 
 def evidence(check: Check) -> str:
     """What the ladder was read from: `two more runs, recorded at levels module and op`."""
     pairs = check.record.deeper
-    levels = [
-        f"level {pair.level}" + (f" inside {line(pair.inside)}" if pair.inside else "")
-        for pair in pairs
-    ]
-    again = "two more runs" if len(pairs) == 1 else f"{2 * len(pairs)} more runs"
+    if not pairs:
+        return ""
+    levels = " and ".join(map(_level, pairs))
+    return f"Read from {_deeper_runs(check, len(pairs))}, recorded at {levels}."
+
+
+def _deeper_runs(check: Check, pairs: int) -> str:
     if check.record.compared:
-        again = "one run of each side" if len(pairs) == 1 else f"{len(pairs)} runs of each side"
-    return f"Read from {again}, recorded at {' and '.join(levels)}." if pairs else ""
+        return "one run of each side" if pairs == 1 else f"{pairs} runs of each side"
+    return "two more runs" if pairs == 1 else f"{2 * pairs} more runs"
+
+
+def _level(pair: DeeperPair) -> str:
+    if not pair.inside:
+        return f"level {pair.level}"
+    return f"level {pair.level} inside {line(pair.inside)}"
 
 
 def origin(source: SourceLine | None) -> str:
     """`train.py:12`; empty where there is none."""
-    return f"{line(source.file)}:{source.line}" if source else ""
+    if source is None:
+        return ""
+    return f"{line(source.file)}:{source.line}"
 
 
 def cause_title(cause: Cause) -> str:
@@ -171,20 +205,20 @@ def fix(cause: Cause) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a fix is to be pasted, or is a sentence to be read."""
-    return "\n" in text or not (text.endswith((".", "!")) and " " in text)
+    sentence = " " in text and text.endswith((".", "!"))
+    return "\n" in text or not sentence
 
 
 def summary(check: Check, *, every: bool = True) -> list[str]:
     """A few plain lines: where the runs diverge, with `every` rung, and the causes."""
     if check.ladder is None:
         return []
-    found = [f"first difference: {lead(check)}"] if lead(check) else []
-    found += [
-        f"  {row.name}: {row.status}" + (f", {row.where}" if row.where else "")
-        for row in rows(check.ladder)
-        if every or row.first
-    ]
-    return found + [
-        f"cause: {cause_title(cause)}" + (f", {origin(cause.source)}" if cause.source else "")
-        for cause in check.causes
-    ]
+    found = []
+    first = lead(check)
+    if first:
+        found.append(f"first difference: {first}")
+    shown = (row for row in rows(check.ladder) if every or row.first)
+    found += [joined(", ", f"  {row.name}: {row.status}", row.where) for row in shown]
+    causes = ((cause_title(cause), origin(cause.source)) for cause in check.causes)
+    found += [joined(", ", f"cause: {title}", place) for title, place in causes]
+    return found

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from reprocheck.model import Check, Comparison, Run, VerdictName
+from reprocheck.model import Check, Comparison, Run, Trace, VerdictName
 from reprocheck.report import compared, controls, why
 from reprocheck.report.again import again
 from reprocheck.report.next_step import next_command
-from reprocheck.report.text import count, line, number, seconds, ulps
+from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
 
 KIND_MEANS: Mapping[str, str] = {
     "forward": (
@@ -23,20 +23,22 @@ KIND_MEANS: Mapping[str, str] = {
 def subtitle(check: Check) -> str:
     """`2 runs of 10 iterations on 4 ranks`."""
     runs = count(len(check.runs), "run")
-    lengths = [len(trace.losses) for run in check.runs for trace in run.traces]
-    if not lengths:
+    if not check.traces:
         return f"{runs}, no iteration recorded"
+    said = f"{runs} of {_iterations(check.traces)}"
     ranks = max(len(run.traces) for run in check.runs)
-    on_ranks = f" on {ranks} ranks" if ranks > 1 else ""
-    return f"{runs} of {_length(lengths, ' iterations')}{on_ranks}"
+    if ranks > 1:
+        said += f" on {ranks} ranks"
+    return said
 
 
-def _length(lengths: Sequence[int], unit: str = "") -> str:
+def _iterations(traces: Sequence[Trace]) -> str:
     """`10 iterations`, `8 to 10 iterations`."""
+    lengths = [len(trace.losses) for trace in traces]
     least, most = min(lengths), max(lengths)
     if least != most:
-        return f"{least:,} to {most:,}{unit}"
-    return f"{most:,}{unit.removesuffix('s') if most == 1 else unit}"
+        return f"{least:,} to {most:,} iterations"
+    return count(most, "iteration")
 
 
 def meaning(check: Check) -> tuple[str, ...]:
@@ -54,7 +56,7 @@ def _passed(check: Check) -> tuple[str, ...]:
 
 
 def _failed(check: Check) -> tuple[str, ...]:
-    times = "twice" if len(check.runs) == 2 else f"{len(check.runs)} times"
+    times = {2: "twice"}.get(len(check.runs), f"{len(check.runs)} times")
     failed = (
         f"Started {times} in the same way, this training does not give the same losses: the"
         " difference is larger than the tolerance allows."
@@ -116,7 +118,9 @@ def bitwise(check: Check) -> tuple[str, str]:
     if found.one_is_longer:
         missing = f"iteration {found.first_iteration:,} is missing in the other"
         return "equal as far as both go", f"one run is longer: {missing}"
-    ulp = "not measurable in ULP" if found.ulp is None else f"by {ulps(found.ulp)} ULP"
+    ulp = "not measurable in ULP"
+    if found.ulp is not None:
+        ulp = f"by {ulps(found.ulp)} ULP"
     if not found.first_iteration:
         return "different", ulp
     return "different", f"from iteration {found.first_iteration:,}, {ulp}"
@@ -129,10 +133,11 @@ def divergence(check: Check) -> tuple[str, str]:
         if all(row.passed is None for row in check.verdict.comparisons):
             return NOTHING_COMPARED
         return "none", "within the tolerance in all recorded iterations"
-    rank = f", rank {found.rank}" if rank_count(check) > 1 else ""
-    detail = f", {line(found.detail)}" if found.detail else ""
-    where = f"first loss outside the tolerance: run {found.run}{rank}{detail}"
-    return f"iteration {found.iteration:,}", where
+    rank = ""
+    if rank_count(check) > 1:
+        rank = f"rank {found.rank}"
+    where = joined(", ", f"run {found.run}", rank, line(found.detail))
+    return f"iteration {found.iteration:,}", f"first loss outside the tolerance: {where}"
 
 
 def largest(check: Check) -> tuple[str, str]:
@@ -140,66 +145,70 @@ def largest(check: Check) -> tuple[str, str]:
     row = check.verdict.largest
     if row is None:
         return "not known", "neither check could be made"
-    ulp = f", {ulps(row.ulp)} ULP" if row.ulp is not None else ""
-    return (
-        number(row.max_difference),
-        f"{number(row.allowed)} was allowed ({row.kind} check, iteration {row.iteration:,}{ulp})",
-    )
+    where = f"{row.kind} check, iteration {row.iteration:,}"
+    if row.ulp is not None:
+        where += f", {ulps(row.ulp)} ULP"
+    return number(row.max_difference), f"{number(row.allowed)} was allowed ({where})"
 
 
 def result(row: Comparison) -> str:
     """`pass`, `fail` or `not made`."""
-    if row.passed is None:
-        return "not made"
-    return "pass" if row.passed else "fail"
+    return _RESULTS[row.passed]
+
+
+_RESULTS = {True: "pass", False: "fail", None: "not made"}
 
 
 def moved(check: Check) -> str:
     """Where the second check looked, if that was not iteration 2."""
-    traces = [trace for run in check.runs[:1] for trace in run.traces if trace.backward]
-    for trace in traces:
-        if trace.unchanged_updates and trace.backward:
-            passed_over = count(trace.unchanged_updates, "update")
-            return (
-                f"The backward check takes iteration {trace.backward.iteration:,}: {passed_over}"
-                " before it changed no weight."
-            )
-        if trace.unchanged_passes and trace.backward:
-            return (
-                f"The backward check takes iteration {trace.backward.iteration:,}: the losses"
-                " before it come from the same weights."
-            )
+    for run in check.runs[:1]:
+        for trace in run.traces:
+            why = _moved(trace)
+            if trace.backward and why:
+                return f"The backward check takes iteration {trace.backward.iteration:,}: {why}"
+    return ""
+
+
+def _moved(trace: Trace) -> str:
+    if trace.unchanged_updates:
+        return f"{count(trace.unchanged_updates, 'update')} before it changed no weight."
+    if trace.unchanged_passes:
+        return "the losses before it come from the same weights."
     return ""
 
 
 def losses_each(check: Check) -> bool:
     """Whether iterations hold several losses."""
-    return any(
-        len(trace.losses.values) > len(trace.losses) for run in check.runs for trace in run.traces
-    )
+    return any(len(trace.losses.values) > len(trace.losses) for trace in check.traces)
 
 
 def rank_count(check: Check) -> int:
     """Number of ranks that reported in any run."""
-    return len({trace.rank for run in check.runs for trace in run.traces})
+    return len({trace.rank for trace in check.traces})
 
 
 def ending(run: Run) -> str:
     """How a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status 1`…"""
     how = run.record.ended
-    if how == "stopped":
-        return _stopped(run)
-    if how == "failed":
-        return _failed_run(run)
-    return {"completed": "ran to its end", "timed_out": "ended by the timeout"}.get(
-        how, how.replace("_", " ")
-    )
+    say = _ENDINGS.get(how)
+    if say is None:
+        return how.replace("_", " ")
+    return say(run)
+
+
+def _completed(run: Run) -> str:
+    return "ran to its end"
+
+
+def _timeout(run: Run) -> str:
+    return "ended by the timeout"
 
 
 def _stopped(run: Run) -> str:
     stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
-    after = f" after iteration {min(stops):,}" if stops else ""
-    return f"stopped by reprocheck{after}"
+    if not stops:
+        return "stopped by reprocheck"
+    return f"stopped by reprocheck after iteration {min(stops):,}"
 
 
 def _failed_run(run: Run) -> str:
@@ -209,14 +218,27 @@ def _failed_run(run: Run) -> str:
     return f"failed with exit status {exit_status(run)}"
 
 
+_ENDINGS: Mapping[str, Callable[[Run], str]] = {
+    "stopped": _stopped,
+    "failed": _failed_run,
+    "completed": _completed,
+    "timed_out": _timeout,
+}
+
+
 def exit_status(run: Run) -> str:
     """The return code, or an en dash where the process could not be waited for."""
-    return "–" if run.record.exit_status is None else str(run.record.exit_status)
+    if run.record.exit_status is None:
+        return UNKNOWN
+    return str(run.record.exit_status)
 
 
 def iterations(run: Run) -> str:
     """Number of iterations of a run, a range where the ranks differ."""
-    return _length([len(trace.losses) for trace in run.traces] or [0])
+    if not run.traces:
+        return "0"
+    said, _, _ = _iterations(run.traces).rpartition(" ")
+    return said
 
 
 def caveats(check: Check) -> tuple[str, ...]:
@@ -226,25 +248,27 @@ def caveats(check: Check) -> tuple[str, ...]:
 
 def frameworks(check: Check) -> str:
     """`torch 2.13.0, lightning 2.5`, of all ranks of run 1."""
-    found = {
-        name: version
-        for run in check.runs[:1]
-        for trace in run.traces
-        for name, version in trace.frameworks.items()
-    }
+    found: dict[str, str] = {}
+    for run in check.runs[:1]:
+        for trace in run.traces:
+            found |= trace.frameworks
     return ", ".join(f"{line(name)} {line(version)}".strip() for name, version in found.items())
+
+
+def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
+    """(name, headline, detail) of the three numbers of a verdict."""
+    return (
+        ("largest difference", *largest(check)),
+        ("bitwise", *bitwise(check)),
+        ("first divergence", *divergence(check)),
+    )
 
 
 def summary(check: Check) -> list[str]:
     """A few lines of plain text: verdict, reason, numbers, ladder and causes, next command."""
-    named = (
-        ("largest difference", largest(check)),
-        ("bitwise", bitwise(check)),
-        ("first divergence", divergence(check)),
-    )
     return [
         f"{check.verdict.title}: {line(check.verdict.reason)}",
-        *(f"{name}: {headline} ({detail})" for name, (headline, detail) in named),
+        *(f"{name}: {headline} ({detail})" for name, headline, detail in numbers(check)),
         *why.summary(check),
         *compared.summary(check),
         *controls.summary(check),
@@ -271,8 +295,10 @@ def _agreement(check: Check) -> str:
     seen = f"In {subtitle(check)}"
     if check.verdict.bitwise.equal is not False:
         return f"{seen}, no difference larger than the tolerance was seen."
-    found = check.verdict.first_divergence
-    later = f", and iteration {found.iteration:,} is outside the tolerance" if found else ""
+    later = ""
+    if check.verdict.first_divergence:
+        diverging = check.verdict.first_divergence.iteration
+        later = f", and iteration {diverging:,} is outside the tolerance"
     return (
         f"{seen}, both checks agree within the tolerance, but not all losses are equal in every"
         f" bit{later}. A tolerance of {check.record.tolerance.rtol:g} is loose: trainings that are"
