@@ -265,7 +265,9 @@ def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How a fix is drawn: its label, the styles of rows by their first character, that of others."""
+    """How a fix is drawn: its label, the styles of rows by their first character, the style of
+    all others.
+    """
 
     label: str
     styles: Mapping[str, str]
@@ -338,14 +340,11 @@ def _and_more(others: Sequence[str]) -> str:
 
 def _hidden(check: Check) -> str:
     """What `--verbose` adds."""
-    findings = ()
-    if check.scan is not None:
-        findings = check.scan.findings
-    parts = {
+    parts: dict[str, object] = {
         _other_causes(check): check.causes[1:],
         "the ladder": check.ladder,
         "what was tried": check.search,
-        "what the scan finds": findings,
+        "what the scan finds": check.scan is not None and check.scan.findings,
         "both checks": check.verdict.comparisons,
     }
     return ", ".join(part for part, there in parts.items() if there)

@@ -11,7 +11,6 @@ from reprocheck.cli.parameters import with_settings
 from reprocheck.errors import UsageError
 from reprocheck.settings import OPTIONS
 
-
 _ORIGIN_STYLES = {"default": "dim"}
 
 

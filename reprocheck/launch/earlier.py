@@ -64,7 +64,9 @@ def _made_by(known: CheckRecord) -> set[str]:
 
 
 def _ended(run: RunRecord) -> float:
-    return datetime.fromisoformat(run.started).timestamp() + run.seconds if run.started else 0.0
+    if not run.started:
+        return 0.0
+    return datetime.fromisoformat(run.started).timestamp() + run.seconds
 
 
 def _written_until(path: Path, until: float) -> bool:

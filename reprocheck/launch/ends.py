@@ -57,7 +57,9 @@ class Ends:
     @property
     def descriptors(self) -> tuple[int, ...]:
         """Readable once one of the processes has ended."""
-        return () if self._epoll.closed else (self._epoll.fileno(),)
+        if self._epoll.closed:
+            return ()
+        return (self._epoll.fileno(),)
 
     def look(self) -> None:
         """Take note of those that have ended."""

@@ -4,6 +4,7 @@ before it is.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -48,20 +49,37 @@ def entry_point(
     ours = python is None or os.path.realpath(interpreter) == os.path.realpath(sys.executable)
     if module is not None:
         _check_module(module, here, ours=ours)
-        name = args[1] if module == CALL and len(args) > 1 else module.rpartition(".")[2]
-        return EntryPoint(
-            command=(interpreter, "-m", module, *args), kind="module", name=safe_name(name)
-        )
+        words = (interpreter, "-m", module, *args)
+        return EntryPoint(command=words, kind="module", name=_module_name(module, args))
     if script is None:
         raise EntryPointError(
             "There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`."
         )
     _check_script(script, here, ours=ours)
-    return EntryPoint(
-        command=(interpreter, script, *args),
-        kind="script",
-        name=safe_name((here / script).resolve().stem),
-    )
+    name = safe_name((here / script).resolve().stem)
+    return EntryPoint(command=(interpreter, script, *args), kind="script", name=name)
+
+
+def _module_name(module: str, args: Sequence[str]) -> str:
+    """The name of a check of a module: of the function where one is called."""
+    name = module.rpartition(".")[2]
+    if module == CALL and len(args) > 1:
+        name = args[1]
+    return safe_name(name)
+
+
+def _program(name: str, cwd: Path) -> Path | None:
+    """The program that a shell would start by this name; None where there is none."""
+    path = shutil.which(name)
+    if os.sep in name:
+        path = str(cwd / name)
+    if path is None or not Path(path).exists():
+        return None
+    return Path(path)
+
+
+def _can_be_executed(program: Path) -> bool:
+    return not program.is_dir() and os.access(program, os.X_OK)
 
 
 def find_python(python: str | None, cwd: Path) -> str:
@@ -72,31 +90,38 @@ def find_python(python: str | None, cwd: Path) -> str:
     if python is None:
         return sys.executable
     fix = "Name an interpreter with --python, such as --python .venv/bin/python."
-    path = str(cwd / Path(python).expanduser()) if os.sep in python else shutil.which(python)
-    if path is None or not Path(path).exists():
+    program = _program(os.path.expanduser(python), cwd)  # noqa: PTH111, pathlib drops a leading `./`
+    if program is None:
         raise EntryPointError(f"--python {python}: there is no such interpreter.", fix)
-    if Path(path).is_dir() or not os.access(path, os.X_OK):
+    if not _can_be_executed(program):
         raise EntryPointError(f"--python {python} is not a program.", fix)
-    path = os.path.normpath(cwd / path)
-    try:
+    path = os.path.normpath(cwd / program)
+    version = _version(path)
+    if version is None:
+        raise EntryPointError(f"--python {python} is not a Python interpreter.", fix)
+    major, minor = version
+    if version < OLDEST_PYTHON:
+        raise EntryPointError(
+            f"--python {python} is Python {major}.{minor}; the recorder needs 3.9 or later.",
+            fix,
+        )
+    return path
+
+
+def _version(interpreter: str) -> tuple[int, int] | None:
+    """What an interpreter says of its version; None where it is no Python."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
         answer = subprocess.run(
-            [path, "-I", "-S", "-c", _ASK],
+            [interpreter, "-I", "-S", "-c", _ASK],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=30,
         )
-        words = answer.stdout.split()
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        words = []
-    if len(words) != 3 or words[0] != "python":
-        raise EntryPointError(f"--python {python} is not a Python interpreter.", fix)
-    if (int(words[1]), int(words[2])) < OLDEST_PYTHON:
-        raise EntryPointError(
-            f"--python {python} is Python {words[1]}.{words[2]}; the recorder needs 3.9 or later.",
-            fix,
-        )
-    return path
+        word, major, minor = answer.stdout.split()
+        if word == "python":
+            return int(major), int(minor)
+    return None
 
 
 def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> EntryPoint:
@@ -106,15 +131,13 @@ def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> En
             "--python cannot be used with a command after `--`.",
             "Name the interpreter in the command itself.",
         )
-    found = str(cwd / program) if os.sep in program else shutil.which(program)
-    if found is None or not Path(found).exists():
-        hint = (
-            f"Did you mean `reprocheck run {program}`?"
-            if program.endswith(".py")
-            else "Check its name and PATH."
-        )
+    found = _program(program, cwd)
+    if found is None:
+        hint = "Check its name and PATH."
+        if program.endswith(".py"):
+            hint = f"Did you mean `reprocheck run {program}`?"
         raise EntryPointError(f"There is no program {program!r}.", hint)
-    if Path(found).is_dir() or not os.access(found, os.X_OK):
+    if not _can_be_executed(found):
         fix = f"Start it with its interpreter: `-- {_interpreter_for(program)} {program}`."
         raise EntryPointError(f"{program} cannot be executed.", fix)
     script = next((word for word in command if word.endswith(".py")), program)
@@ -122,7 +145,9 @@ def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> En
 
 
 def _interpreter_for(program: str) -> str:
-    return "bash" if program.endswith((".sh", ".bash")) else "python"
+    if program.endswith((".sh", ".bash")):
+        return "bash"
+    return "python"
 
 
 def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
@@ -132,12 +157,10 @@ def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
             "A script from standard input cannot be run twice.", "Write it to a file."
         )
     if not path.exists():
-        meant = (
-            f"Did you mean {script}.py?"
-            if path.with_name(path.name + ".py").exists()
-            else "Check the path."
-        )
-        raise EntryPointError(f"There is no script {script}.", meant)
+        hint = "Check the path."
+        if path.with_name(path.name + ".py").exists():
+            hint = f"Did you mean {script}.py?"
+        raise EntryPointError(f"There is no script {script}.", hint)
     if path.is_dir():
         if not (path / "__main__.py").exists():
             raise EntryPointError(
@@ -172,8 +195,10 @@ def _check_syntax(script: str, source: bytes) -> None:
             warnings.simplefilter("ignore")
             compile(source, script, "exec", dont_inherit=True)
     except SyntaxError as error:
-        place = f"{script}:{error.lineno}" if error.lineno else script
-        line = f"  {error.text.strip()}" if error.text else ""
+        place = script
+        if error.lineno:
+            place = f"{script}:{error.lineno}"
+        said = f"{place}: {error.msg}.  {(error.text or '').strip()}".rstrip()
         first = source[:80].split(b"\n", 1)[0]
         fix = "Correct the line, or name the interpreter that it is written for with --python."
         if first.startswith(b"#!") and b"python" not in first:
@@ -181,7 +206,7 @@ def _check_syntax(script: str, source: bytes) -> None:
                 "To start a script in another language, write it after `--`: `--"
                 f" {_interpreter_for(script)} {script}`."
             )
-        raise EntryPointError(f"{place}: {error.msg}.{line}", fix) from None
+        raise EntryPointError(said, fix) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise EntryPointError(
             f"{script} is not a Python script: {error}.", "Name a Python script."

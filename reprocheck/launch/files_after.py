@@ -41,13 +41,14 @@ def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) ->
     `alone`: nobody but the run can have made them.
     """
     changed = (*changes.created, *changes.changed, *changes.deleted, *changes.folders)
-    unseen = () if alone else tuple(path for path in changed if not events.wrote(path))
-    elsewhere = tuple(
-        sorted(path for path in events.written if is_elsewhere(path) and real(path).is_file())
-    )
+    unseen = tuple(path for path in changed if not events.wrote(path))
+    if alone:
+        unseen = ()
+    written = sorted(filter(is_elsewhere, events.written))
+    elsewhere = tuple(path for path in written if real(path).is_file())
     made = tuple(path for path in elsewhere if path in events.made)
-    stood = (path for path in events.written - events.made if is_elsewhere(path))
-    gone = tuple(sorted(path for path in stood if not os.path.lexists(real(path))))
+    stood = (path for path in written if path not in events.made)
+    gone = tuple(path for path in stood if not os.path.lexists(real(path)))
     return replace(
         changes,
         unseen=unseen,
@@ -65,10 +66,11 @@ def real(path: str) -> Path:
 
 def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
     """With the places in the report folder as they are said from there on."""
-    left, before = (
-        os.path.relpath(path, folder) if path else "" for path in (after.left, after.before)
-    )
-    return replace(after, left=left, before=before)
+    if after.left:
+        after = replace(after, left=os.path.relpath(after.left, folder))
+    if after.before:
+        after = replace(after, before=os.path.relpath(after.before, folder))
+    return after
 
 
 def note_files(folder: Path, after: FilesAfter) -> None:
@@ -85,25 +87,21 @@ def note_files(folder: Path, after: FilesAfter) -> None:
 
 
 def _masked(value: str | tuple[str, ...], names: tuple[str, str, str]) -> Any:
-    return (
-        mask(value, *names)
-        if isinstance(value, str)
-        else tuple(mask(path, *names) for path in value)
-    )
+    if isinstance(value, str):
+        return mask(value, *names)
+    return tuple(mask(path, *names) for path in value)
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     """What the user has to know at once; the rest stands in the report."""
     if after.others:
-        kept = (
-            f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
-            if after.kept
-            else ""
+        said = (
+            "Changed during the runs by another program, or by one that cannot be watched, and"
+            f" left as they are: {summary(after.others, MOST_NAMED)}."
         )
-        yield (
-            "Changed during the runs by somebody else, or by a program that cannot be watched, and"
-            f" left as they are: {summary(after.others, MOST_NAMED)}.{kept}"
-        )
+        if after.kept:
+            said += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
+        yield said
     if after.lost:
         yield (
             f"Could not be put back after the runs: {summary(after.lost, 10)}. Use `--workdir copy`"

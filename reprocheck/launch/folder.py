@@ -5,6 +5,7 @@ ones removed.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -30,7 +31,10 @@ def prepare(output: Path, name: str) -> Path:
     try:
         ours = _made(output)
         folder = _make_new(output, stem)
-        _hide_from_git(output if ours else folder)
+        hidden = folder
+        if ours:
+            hidden = output
+        _hide_from_git(hidden)
         probe = folder / ".probe"
         with probe.open("wb") as file:
             file.write(bytes(PROBE))
@@ -114,11 +118,11 @@ def _hide_from_git(folder: Path) -> None:
 
 
 def _make_new(output: Path, stem: str) -> Path:
-    number = 1
-    while True:
-        folder = output / (stem if number == 1 else f"{stem}-{number}")
+    folder = output / stem
+    for number in itertools.count(2):
         try:
             folder.mkdir()
-            return folder
+            break
         except FileExistsError:
-            number += 1
+            folder = output / f"{stem}-{number}"
+    return folder

@@ -16,6 +16,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from reprocheck.child.reprocheck_child.shared.called import HOME, REFUSED
@@ -27,6 +28,14 @@ NAME = "call.json"
 """In the report folder: what was called."""
 PROTOCOL = 4
 """Of pickle: the newest that Python 3.9 to 3.13 have as their default."""
+_IN_MAIN = {"__main__": ""}
+"""The module that a fresh process does not import by its name."""
+_RUN_LATER: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (inspect.isgeneratorfunction, "a generator function"),
+    (inspect.iscoroutinefunction, "asynchronous"),
+    (inspect.isasyncgenfunction, "asynchronous"),
+)
+"""Functions of which a call makes an object that runs later."""
 _MODULE = (
     "Put the function into a module that can be imported, at its top level, and check it from"
     " there."
@@ -59,7 +68,7 @@ class FunctionCall:
         whole = python == sys.executable
         facts = {
             "name": f"{self.name} ({shown})",
-            "module": "" if self.module == "__main__" else self.module,
+            "module": _IN_MAIN.get(self.module, self.module),
             "file": _from(cwd, self.file),
             **_main(cwd),
             "argv": sys.argv,
@@ -86,11 +95,11 @@ def function_call(
     inner: Any = function
     while isinstance(inner, functools.partial):
         inner = inner.func
-    owner = inner if hasattr(inner, "__qualname__") else type(inner)
-    name, module = (
-        str(owner.__qualname__),
-        str(getattr(inner, "__module__", None) or owner.__module__),
-    )
+    owner = inner
+    if not hasattr(inner, "__qualname__"):  # an object that can be called
+        owner = type(inner)
+    name = str(owner.__qualname__)
+    module = str(getattr(inner, "__module__", None) or owner.__module__)
     _refuse(inner, name, module)
     return FunctionCall(
         name=name,
@@ -126,22 +135,19 @@ def _refuse(inner: Any, name: str, module: str) -> None:
             " can import it.",
             _MODULE,
         )
-    if (
-        inspect.iscoroutinefunction(inner)
-        or inspect.isgeneratorfunction(inner)
-        or inspect.isasyncgenfunction(inner)
-    ):
-        kind = "a generator function" if inspect.isgeneratorfunction(inner) else "asynchronous"
-        raise EntryPointError(
-            f"{name} is {kind}: a call alone runs nothing of it.",
-            "Check a function that runs it to its end.",
-        )
+    for is_one, kind in _RUN_LATER:
+        if is_one(inner):
+            raise EntryPointError(
+                f"{name} is {kind}: a call alone runs nothing of it.",
+                "Check a function that runs it to its end.",
+            )
     if module != "__main__":
         return
-    code = getattr(inspect.unwrap(inner), "__code__", None)
-    main = sys.modules["__main__"]
+    code = _code(inner)
     typed = code is not None and not Path(code.co_filename).is_file()
-    if typed or not (getattr(main, "__file__", None) or getattr(main, "__spec__", None)):
+    main = sys.modules["__main__"]
+    from_a_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
+    if typed or not from_a_file:
         raise EntryPointError(
             f"{name} is defined in a notebook or an interactive session, which a fresh process"
             " cannot import.",
@@ -172,11 +178,19 @@ def _pickled(
 
 
 def _file(inner: Any, module: str) -> str:
-    code = getattr(inspect.unwrap(inner), "__code__", None) if callable(inner) else None
-    file = getattr(sys.modules.get(module), "__file__", None) or (
-        code.co_filename if code is not None else ""
-    )
-    return _absolute(file) if file and file.endswith(".py") else ""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    code = _code(inner)
+    if not file and code is not None:
+        file = code.co_filename
+    if not file or not file.endswith(".py"):
+        return ""
+    return _absolute(file)
+
+
+def _code(inner: Any) -> CodeType | None:
+    """The code of a function; None where it is written in another language, or is an object."""
+    code: CodeType | None = getattr(inspect.unwrap(inner), "__code__", None)
+    return code
 
 
 def _main(cwd: Path) -> dict[str, str]:
@@ -185,10 +199,12 @@ def _main(cwd: Path) -> dict[str, str]:
     """
     main = sys.modules["__main__"]
     spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
-    return {
-        "main_name": spec.name if spec is not None else "",
-        "main_file": _from(cwd, _absolute(file)) if file else "",
-    }
+    found = {"main_name": "", "main_file": ""}
+    if spec is not None:
+        found["main_name"] = spec.name
+    if file:
+        found["main_file"] = _from(cwd, _absolute(file))
+    return found
 
 
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
@@ -197,18 +213,24 @@ def _search_path(cwd: Path, *, whole: bool) -> list[str]:
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])
-    found = [(_absolute(entry), _within(entry, own)) for entry in sys.path]
-    return [
-        entry if installed else _from(cwd, entry)
-        for entry, installed in found
-        if whole or not (installed or entry == ours)
-    ]
+    found = []
+    for entry in sys.path:
+        path = _absolute(entry)
+        installed = _within(entry, own)
+        if not whole and (installed or path == ours):
+            continue
+        if not installed:
+            path = _from(cwd, path)
+        found.append(path)
+    return found
 
 
 def _without_home(text: str) -> str:
     """JSON text that may be passed on; the process that calls puts the home folder back."""
     home = json.dumps(str(Path("~").expanduser()))[1:-1]
-    return text.replace(home, HOME) if len(home) > 1 else text
+    if len(home) <= 1:  # `/`: every path would begin there
+        return text
+    return text.replace(home, HOME)
 
 
 def _within(entry: str, folders: set[str]) -> bool:
@@ -225,7 +247,9 @@ def _from(cwd: Path, path: str) -> str:
     """A path relative to the working directory where it lies in it, so that it leads into a copy of
     that, too.
     """
-    for found in (path, os.path.realpath(path)) if path else ():
+    if not path:
+        return ""
+    for found in (path, os.path.realpath(path)):
         if Path(found).is_relative_to(cwd):
             return os.path.relpath(found, cwd)
     return path

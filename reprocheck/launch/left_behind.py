@@ -67,10 +67,15 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
     for folder in sorted(folders):
         owner = folder / STORE / OWNER
         scratch = scratches.get(folder)
-        facts = _facts(owner) or (_facts(scratch / POINTER) if scratch else {})
-        if facts.get("workdir") != str(cwd) or _is_alive(facts) or _has_processes(folder):
+        facts = _facts(owner)
+        if scratch and not facts:
+            facts = _facts(scratch / POINTER)
+        is_of_here = facts.get("workdir") == str(cwd)
+        if not is_of_here or _is_alive(facts) or _has_processes(folder):
             continue
-        last = owner.stat().st_mtime if owner.exists() else 0.0
+        last = 0.0
+        if owner.exists():
+            last = owner.stat().st_mtime
         yield Killed(folder=folder, scratch=scratch, until=last + SLACK)
 
 
@@ -92,7 +97,9 @@ def _facts(path: Path) -> dict[str, object]:
         facts = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    return facts if isinstance(facts, dict) else {}
+    if not isinstance(facts, dict):
+        return {}
+    return facts
 
 
 def _is_alive(facts: dict[str, object]) -> bool:

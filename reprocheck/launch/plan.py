@@ -192,11 +192,9 @@ class Plan:
         return [self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()]
 
     def _made_by_earlier_runs(self) -> list[Path]:
-        return (
-            []
-            if self.settings.workdir == "copy"
-            else [self.cwd / path for path in self.created or ()]
-        )
+        if self.settings.workdir == "copy":
+            return []
+        return [self.cwd / path for path in self.created or ()]
 
 
 def plan(

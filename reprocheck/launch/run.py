@@ -92,7 +92,9 @@ def run_place(number: int, level: str, arm: str = "") -> str:
     """
     if arm:
         return f"arms/{arm}/run-{number}"
-    return f"run-{number}" if level == "loss" else f"{level}/run-{number}"
+    if level == "loss":
+        return f"run-{number}"
+    return f"{level}/run-{number}"
 
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
@@ -183,11 +185,9 @@ class _Watch:
         self.job, self.observer = job, observer
         self.ending: Ended | None = None
         self.trace = TraceTail(job.trace)
-        self.logs = (
-            LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output)
-            if job.output
-            else None
-        )
+        self.logs: LogTail | None = None
+        if job.output:
+            self.logs = LogTail(job.home / "stdout.log", job.home / "stderr.log", job.output)
         self.start = self.grown = time.monotonic()
         self.ends = Ends(self.start)
         self.gone: float | None = None
@@ -235,7 +235,7 @@ class _Watch:
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
         if self.told < ended < ranks:
             self.told = ended
-            have = "has" if ended == 1 else "have"
+            have = {1: "has"}.get(ended, "have")
             self.observer.message(
                 f"Run {self.job.number}: {ended} of {ranks} ranks {have} ended; the others may be"
                 " waiting for them."
@@ -245,12 +245,17 @@ class _Watch:
         """Whether the run has to be ended from outside: its time is over, or its ranks have stopped
         and it goes on.
         """
+        all_stopped = self.trace.all_stopped
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
-            self.ending = None if self.trace.all_stopped else "timed_out"
+            self.ending = None
+            if not all_stopped:
+                self.ending = "timed_out"
             return True
         if self.gone is not None and now - self.gone >= GONE_GRACE:
             return True
-        grace = STOP_GRACE if self.trace.all_stopped else STOP_WAIT + STOP_GRACE
+        grace = STOP_GRACE
+        if not all_stopped:  # the others wait for the slowest
+            grace += STOP_WAIT
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
@@ -259,7 +264,9 @@ class _Watch:
             return self.ending
         if self.trace.stopped:
             return "stopped"
-        return "completed" if exit_status == 0 else "failed"
+        if exit_status == 0:
+            return "completed"
+        return "failed"
 
 
 def _prepare(job: Job) -> None:

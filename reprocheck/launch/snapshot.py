@@ -317,7 +317,9 @@ def _put_back_files(found: _Compared, aside: Aside) -> tuple[list[str], list[str
 
 def _inside(path: str) -> Path:
     """A path as a place below a folder; those of files elsewhere are whole."""
-    return Path("elsewhere", path.lstrip("/")) if path.startswith("/") else Path(path)
+    if path.startswith("/"):
+        return Path("elsewhere", path.lstrip("/"))
+    return Path(path)
 
 
 def _is_ours(path: str, kept: Kept, now: Entry | None, root: Path, ours: Ours) -> bool:
@@ -453,7 +455,9 @@ def clone(source: Path, target: Path) -> bool:
 def summary(paths: Sequence[str], most: int = 3) -> str:
     """`a, b, c and 4 more`."""
     named = ", ".join(paths[:most])
-    return f"{named} and {len(paths) - most} more" if len(paths) > most else named
+    if len(paths) <= most:
+        return named
+    return f"{named} and {len(paths) - most} more"
 
 
 def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) -> frozenset[str]:

@@ -124,16 +124,16 @@ class TraceTail:
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
-        if name in self.training or any(
-            line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1]
-        ):
+        if name in self.training or _names_a_rank(lines[:1]):
             self.ranks.add(name)
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
         for event in _events(losses[-1:]):
             self.loss = _number(event.get("v"))
-        by_losses = 0 if name in self._with_optimizer else self._losses[name]
-        self.iteration = max(self.iteration, self._closed.get(name, by_losses))
+        if name in self._closed:
+            self.iteration = max(self.iteration, self._closed[name])
+        elif name not in self._with_optimizer:
+            self.iteration = max(self.iteration, self._losses[name])
 
     def _count(self, name: str, lines: list[bytes]) -> None:
         """Closed iterations: an update says how many."""
@@ -143,10 +143,9 @@ class TraceTail:
                 self._closed[name] = closed
             if event["e"] == "regular":
                 start = event.get("s")
-                self._stretches[name] = (
-                    start if isinstance(start, int) else 0,
-                    self._closed.get(name, 0),
-                )
+                if not isinstance(start, int):
+                    start = 0
+                self._stretches[name] = (start, self._closed.get(name, 0))
             if event["e"] == "stop":
                 self.stopped.add(name)
             if event["e"] == "enough":
@@ -209,6 +208,11 @@ def _alive(name: str) -> bool:
     return state not in (b"Z", b"X")
 
 
+def _names_a_rank(first: Iterable[bytes]) -> bool:
+    """Whether the first line of a trace says which rank of a launcher it is."""
+    return any(line.startswith(_PROCESS) and _NO_RANK not in line for line in first)
+
+
 def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
     found = []
     for line in lines:
@@ -222,8 +226,9 @@ def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
 
 
 def _number(value: Any) -> float | None:
-    values = value if isinstance(value, list) else [value]
+    if not isinstance(value, list):
+        value = [value]
     try:
-        return math.fsum(float(item) for item in values)
+        return math.fsum(map(float, value))
     except (TypeError, ValueError, OverflowError):
         return None

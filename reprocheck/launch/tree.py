@@ -9,7 +9,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -122,8 +122,9 @@ def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
         facts = path.stat(follow_symlinks=False)
         kind: Literal["file", "link", "folder"]
         target = None
+        size = facts.st_size
         if stat.S_ISDIR(facts.st_mode):
-            kind = "folder"
+            kind, size = "folder", 0
         elif stat.S_ISREG(facts.st_mode):
             kind = "file"
         elif stat.S_ISLNK(facts.st_mode):
@@ -134,7 +135,7 @@ def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
         return None
     return Entry(
         kind=kind,
-        size=0 if kind == "folder" else facts.st_size,
+        size=size,
         mtime=facts.st_mtime_ns,
         inode=facts.st_ino,
         mode=stat.S_IMODE(facts.st_mode),
@@ -150,12 +151,15 @@ def file_changes(before: Tree, after: Tree) -> FileChanges:
     Of a tree that was too large to list whole, only what was listed before.
     """
     old, new = dict(_files(before)), dict(_files(after))
-    whole = before.complete and after.complete
-    return FileChanges(
-        created=tuple(sorted(new.keys() - old.keys())) if whole else (),
-        changed=tuple(sorted(path for path in old.keys() & new.keys() if old[path] != new[path])),
-        deleted=tuple(sorted(old.keys() - new.keys())) if whole else (),
-        folders=tuple(sorted(_folders(after) - before.entries.keys())) if whole else (),
+    both = old.keys() & new.keys()
+    changes = FileChanges(changed=tuple(sorted(path for path in both if old[path] != new[path])))
+    if not before.complete or not after.complete:
+        return changes
+    return replace(
+        changes,
+        created=tuple(sorted(new.keys() - old.keys())),
+        deleted=tuple(sorted(old.keys() - new.keys())),
+        folders=tuple(sorted(_folders(after) - before.entries.keys())),
     )
 
 

@@ -61,17 +61,19 @@ def added_variables(
     side_by_side: bool = False,
 ) -> dict[str, str]:
     """The variables of ours for one run, over those of the user."""
-    theirs = user.get("PYTHONPATH")
+    folders = filter(None, (str(RECORDER), user.get("PYTHONPATH")))
     added = {
         "REPROCHECK_CHILD": str(trace),
-        "PYTHONPATH": str(RECORDER) + (os.pathsep + theirs if theirs else ""),
+        "PYTHONPATH": os.pathsep.join(folders),
         "TMPDIR": str(tmpdir),
     }
     if pwd is not None and "PWD" in user:
         added["PWD"] = str(pwd)
     if side_by_side and WAIT_POLICY not in user:
         added[WAIT_POLICY] = "passive"
-    names = [] if _one_of_several(user) else [name for name in PORTS if _is_local_port(user, name)]
+    if _one_of_several(user):  # the other nodes know the port that the user chose
+        return added
+    names = [name for name in PORTS if _is_local_port(user, name)]
     return added | dict(zip(names, map(str, free_ports(len(names))), strict=True))
 
 

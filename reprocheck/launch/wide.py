@@ -31,7 +31,9 @@ def _wide(cwd: Path) -> str | None:
     if cwd == Path("/"):
         return "the root of the file system (/)"
     home = Path("~").expanduser()
-    return "your home folder" if home.is_dir() and cwd.samefile(home) else None
+    if home.is_dir() and cwd.samefile(home):
+        return "your home folder"
+    return None
 
 
 def _advice(cwd: Path, entry: EntryPoint) -> str:

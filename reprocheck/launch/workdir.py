@@ -395,7 +395,9 @@ def _link_target(source: Path, path: str, entry: Entry) -> str:
     """
     target = entry.target or ""
     reached = Path(os.path.normpath((source / path).parent / target))
-    return target if Path(target).is_absolute() or reached.is_relative_to(source) else str(reached)
+    if Path(target).is_absolute() or reached.is_relative_to(source):
+        return target
+    return str(reached)
 
 
 def _make_removable(folder: Path) -> None:

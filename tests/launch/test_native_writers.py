@@ -98,7 +98,7 @@ def test_runs_recorded_again_do_not_find_what_it_wrote(place: Place) -> None:
     )
     deeper = [place.folder / "module" / f"run-{number}" for number in (1, 2)]
     assert [said(run) for run in deeper] == ["from the beginning", "resumed"]
-    assert not [text for text in place.heard.messages if "somebody else" in text]
+    assert not [text for text in place.heard.messages if "by another program" in text]
 
 
 @pytest.mark.usefixtures("library")
