@@ -345,6 +345,11 @@ def last_word(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def last_part(name: str) -> str:
+    """`sort` of `rows.sort`, in a dotted name."""
+    return name.rpartition(".")[2]
+
+
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     yield from (one for one in (arguments.vararg, arguments.kwarg) if one is not None)

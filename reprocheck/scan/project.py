@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -139,6 +140,10 @@ class Module:
         for kind in kinds:
             yield from self.index.of(kind)
 
+    def name_of(self, node: ast.AST) -> str:
+        """The dotted name of an expression; empty where it has none."""
+        return self.names.of(node) or ""
+
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
         return self.index.parents.get(id(node))
@@ -149,6 +154,14 @@ class Module:
         while at is not None:
             yield at
             at = self.parent(at)
+
+    def expressions_around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The expressions around a node, from the inside out, as far as its statement."""
+        return takewhile(_is_no_statement, self.around(node))
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class around a node."""
+        return next((at for at in self.around(node) if isinstance(at, ast.ClassDef)), None)
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function around a node."""
@@ -261,6 +274,10 @@ class Project:
     def expansion(self, one: Module, other: Module) -> Expansion:
         """Marks that it is, in a `with`."""
         return Expansion(self._expanding, (id(one), id(other)))
+
+
+def _is_no_statement(node: ast.AST) -> bool:
+    return not isinstance(node, ast.stmt)
 
 
 class Expansion:

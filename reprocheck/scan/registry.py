@@ -6,7 +6,7 @@ See `reprocheck.scan` for how one is written.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -17,9 +17,11 @@ from reprocheck.scan.steps import Step
 
 if TYPE_CHECKING:
     from reprocheck.rules.catalogue import Severity
+    from reprocheck.scan.order import Order
     from reprocheck.scan.project import Module, Project
 
 Checking = Callable[["Module", "Project"], Iterable["Hit"]]
+CheckingOrder = Callable[["Order"], Iterable["Hit"]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +65,34 @@ def check(*codes: str) -> Callable[[Checking], Checking]:
 
     def register(function: Checking) -> Checking:
         _CHECKS.append(Check(codes=codes, function=function))
+        return function
+
+    return register
+
+
+def check_orders(*codes: str) -> Callable[[CheckingOrder], CheckingOrder]:
+    """Registers a function that finds hits of these codes in an order of a module: in each one."""
+
+    def register(function: CheckingOrder) -> CheckingOrder:
+        def in_module(module: Module, project: Project) -> Iterator[Hit]:
+            for order in module.orders:
+                yield from function(order)
+
+        check(*codes)(in_module)
+        return function
+
+    return register
+
+
+def check_programs(*codes: str) -> Callable[[CheckingOrder], CheckingOrder]:
+    """Registers a function that finds hits of these codes in an order that is a whole program."""
+
+    def register(function: CheckingOrder) -> CheckingOrder:
+        def in_whole(order: Order) -> Iterator[Hit]:
+            if order.whole:
+                yield from function(order)
+
+        check_orders(*codes)(in_whole)
         return function
 
     return register

@@ -58,6 +58,21 @@ class Step:
         return getattr(self.node, "lineno", 1)
 
     @property
+    def parent(self) -> ast.AST | None:
+        """The node around its node."""
+        return self.module.parent(self.node)
+
+    @property
+    def statement(self) -> ast.stmt | None:
+        """The statement that its node is part of."""
+        return self.module.statement_of(self.node)
+
+    @property
+    def function_name(self) -> str:
+        """The name of the function in whose text it stands; empty at the top level."""
+        return getattr(self.module.function_of(self.node), "name", "")
+
+    @property
     def depth(self) -> int:
         """How many of the user's calls deep."""
         return len(self.through)
@@ -66,6 +81,34 @@ class Step:
     def inputs(self) -> tuple[Value, ...]:
         """The values that it takes."""
         return ()
+
+    @property
+    def called(self) -> str:
+        """The name of what a call calls; empty for other steps."""
+        return ""
+
+    @property
+    def method(self) -> str:
+        """The last part of that name."""
+        return ""
+
+    @property
+    def stored(self) -> str:
+        """The name of what an assignment assigns to; empty for other steps."""
+        return ""
+
+    @property
+    def driver(self) -> str:
+        """The method of a library by which it happens (`by`); empty where the user called it
+        himself.
+        """
+        return getattr(self.by, "method", "")
+
+    def named(self, *names: str) -> bool:
+        """Whether it is a call with one of these names; one that ends in `.*` stands for all that
+        begin so.
+        """
+        return False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -89,9 +132,19 @@ class Call(Step):
     result: Value = UNKNOWN
 
     @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
     def method(self) -> str:
         """The last part of the name."""
         return self.name.rpartition(".")[2]
+
+    @property
+    def first(self) -> Value:
+        """The first argument by position; UNKNOWN where there is none."""
+        return next(iter(self.arguments), UNKNOWN)
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -131,6 +184,11 @@ class Store(Step):
     name: str
     value: Value
     target: Value | None = None
+
+    @property
+    def stored(self) -> str:
+        """Its name."""
+        return self.name
 
     @property
     def inputs(self) -> tuple[Value, ...]:

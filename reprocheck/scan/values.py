@@ -80,6 +80,13 @@ class Constant(Value):
     value: object
 
 
+def literal(value: Value | None) -> object:
+    """What a literal holds; None where a value is none, or is not given."""
+    if isinstance(value, Constant):
+        return value.value
+    return None
+
+
 @dataclass(eq=False, slots=True)
 class External(Value):
     """A name of a library: module, function, class or what hangs below them."""

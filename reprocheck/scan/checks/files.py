@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from reprocheck.rules.catalogue import Severity
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
+from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call, Condition, Step
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Constant, Derived, Items, Made, Part, Value
 
 _LISTS = frozenset(
@@ -57,6 +60,29 @@ _DATA = re.compile(
 _CHORES = re.compile(
     r"^_?on_|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
 )
+_TAKING = (
+    ast.comprehension,
+    ast.For,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.Call,
+    ast.Return,
+    ast.BinOp,
+    ast.AugAssign,
+    ast.Starred,
+    ast.keyword,
+)
+"""What stands around names that go on to be used."""
+_GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
+_KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})
+_OF_DICTS = frozenset({"values", "keys", "items"})
+_METHODS_OF_PATHS = frozenset({"read_text", "read_bytes", "write_text", "write_bytes"})
+_PATH_SECOND = frozenset({"torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"})
+"""Functions that are given what to save before where to."""
+_JOINS = frozenset({"pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"})
+_BETWEEN = {"Div": "/", "Add": ""}
+"""What stands between two parts of a path, by the operator that joins them."""
+_FROM_NAMES = {"sorted": "the order", "hash": "the number", "crc32": "the number"}
 _MOST = 200
 _TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
 _LOADS = frozenset(
@@ -85,161 +111,145 @@ _SAVES = frozenset(
         "save_pretrained",
     }
 )
-_GENERATORS = ("rng", "random", "seed")
+_GENERATORS = re.compile("rng|random|seed")
 _LOADERS = ("load_state_dict", "load_param_into_net")
 
 
-@check("RC104")
-def directory_order(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC104")
+def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
-    for order in module.orders:
-        for call in every(order):
-            if (
-                not _lists(call)
-                or sequences.is_sorted_later(order, call.result)
-                or _is_sorted_around(call)
-            ):
-                continue
-            use = _use(order, call)
-            if use is not None and _is_for_data(order, call):
-                listed = call.name if call.name in _LISTS else f"Path.{call.method}"
-                message = f"`{listed}` gives names in no promised order, and {use.how}"
-                severity: Severity | None = (
-                    None if use.strong or streams.uses_framework(order) else "note"
-                )
-                yield hit(
-                    "RC104", call, message, severity=severity, patchable=call.method not in _ENTRIES
-                )
+    for call in filter(_lists, every(order)):
+        if sequences.is_sorted_later(order, call.result) or _is_sorted_around(call):
+            continue
+        use = _use(order, call)
+        if use is not None and _is_for_data(order, call):
+            message = f"`{_listing(call)}` gives names in no promised order, and {use.how}"
+            severity: Severity | None = "note"
+            if use.strong or streams.uses_framework(order):
+                severity = None
+            patchable = call.method not in _ENTRIES
+            yield hit("RC104", call, message, severity=severity, patchable=patchable)
 
 
-@check("RC105")
-def temporary_names(module: Module, project: Project) -> Iterator[Hit]:
+def _listing(call: Call) -> str:
+    """The name by which a listing of files is known."""
+    if call.name in _LISTS:
+        return call.name
+    return f"Path.{call.method}"
+
+
+@check_orders("RC105")
+def temporary_names(order: Order) -> Iterator[Hit]:
     """Random names that are sorted, or hashed."""
-    for order in module.orders:
-        for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
-            name = next((one for value in call.arguments[:1] for one in _random_names(value)), None)
-            if name is not None:
-                what = "the order" if call.method == "sorted" else "the number"
-                yield hit(
-                    "RC105",
-                    call,
-                    f"{what} comes from random names ({name.name}, {at(name, call.module)}), which"
-                    " are new in each run",
-                )
-
-
-@check("RC101")
-def state_left(module: Module, project: Project) -> Iterator[Hit]:
-    """A file that is read if it is there, and that the same program writes."""
-    for order in module.orders:
-        if order.whole:
-            yield from _resumes(order)
-
-
-@check("RC102")
-def resume_not_equal(module: Module, project: Project) -> Iterator[Hit]:
-    """A checkpoint to resume from that holds the optimizer and no generator."""
-    for order in module.orders:
-        told: set[int] = set()
-        for call in order.calls("torch.save", "mindspore.save_checkpoint"):
-            saved = call.argument(0)
-            if saved is None or not any(made.method == "state_dict" for made in saved.calls()):
-                continue
-            keys = _keys(saved)
-            if (
-                not keys
-                or not any("optim" in key for key in keys)
-                or any(word in key for key in keys for word in _GENERATORS)
-            ):
-                continue
-            if order.whole and not _is_loaded(order):
-                continue
-            if id(saved) in told:
-                continue
-            told.add(id(saved))
+    for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
+        name = next(_random_names(call.first), None)
+        if name is not None:
             yield hit(
-                "RC102",
+                "RC105",
                 call,
-                "this checkpoint holds the optimizer and no generator state: a resumed training"
-                " draws other numbers",
+                f"{_FROM_NAMES[call.method]} comes from random names ({name.name},"
+                f" {at(name, call.module)}), which are new in each run",
             )
 
 
+@check_programs("RC101")
+def state_left(order: Order) -> Iterator[Hit]:
+    """A file that is read if it is there, and that the same program writes."""
+    saves = [_Save(call, target) for call in order.methods(*_SAVES) if (target := _path(call))]
+    for load in order.methods(*_LOADS):
+        source = _path(load)
+        if source is None or load.own:
+            continue
+        written = next((one.call for one in saves if _is_same(one.target, source)), None)
+        if written is None or not _is_asked_for(order, load, source):
+            continue
+        if not _is_own(order, load, saves) and _carries_over(order, load, written):
+            yield hit(
+                "RC101",
+                load,
+                f"this reads what an earlier run wrote ({at(written, load.module)}) if it is there:"
+                " the next run starts elsewhere",
+            )
+            return
+
+
+@check_orders("RC102")
+def resume_not_equal(order: Order) -> Iterator[Hit]:
+    """A checkpoint to resume from that holds the optimizer and no generator."""
+    told: set[int] = set()
+    for call in order.calls("torch.save", "mindspore.save_checkpoint"):
+        saved = call.argument(0)
+        if id(saved) in told or not _lacks_generators(saved) or not _is_loaded(order):
+            continue
+        told.add(id(saved))
+        yield hit(
+            "RC102",
+            call,
+            "this checkpoint holds the optimizer and no generator state: a resumed training"
+            " draws other numbers",
+        )
+
+
+def _lacks_generators(saved: Value | None) -> bool:
+    """Whether a checkpoint holds the state of an optimizer, and of no generator."""
+    keys = "\n".join(_keys(saved))
+    if saved is None or "optim" not in keys or _GENERATORS.search(keys):
+        return False
+    return any(made.method == "state_dict" for made in saved.calls())
+
+
 def _is_loaded(order: Order) -> bool:
-    """Whether the program loads a state, also under an option that is off by default."""
-    if next(order.methods(*_LOADERS), None) is not None:
+    """Whether the program loads a state, also under an option that is off by default; callers of a
+    library may.
+    """
+    if not order.whole or any(order.methods(*_LOADERS)):
         return True
-    return any(
-        getattr(node.func, "attr", "") in _LOADERS
-        for module in streams.closure(order)
-        for node in module.index.calls
-    )
+    calls = (module.index.calls for module in streams.closure(order))
+    return any(syntax.method(node) in _LOADERS for node in chain.from_iterable(calls))
 
 
 def _lists(call: Call) -> bool:
+    """Whether a call lists files."""
     if call.name in _LISTS:
         return True
     if call.own or call.name.startswith(("tensorflow.", "fsspec.")):
         return False
-    return call.method in _PATH_LISTS or (call.method == "glob" and "pathlib." in call.name)
+    is_glob_of_path = call.method == "glob" and "pathlib." in call.name
+    return is_glob_of_path or call.method in _PATH_LISTS
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
     """A use of the names by their order; an element that is taken by position counts too."""
-    parent = call.module.parent(call.node)
-    if isinstance(parent, ast.Subscript) and isinstance(
-        parent.slice, ast.Constant | ast.UnaryOp | ast.Slice
-    ):
-        return sequences.Use(call, True, "one is taken by its position")
-    if (
-        isinstance(parent, ast.Call)
-        and parent.func is not call.node
-        and sequences.is_blindly_used(call.node, call)
-    ):
-        return None
-    if isinstance(
-        parent,
-        ast.comprehension
-        | ast.For
-        | ast.Assign
-        | ast.AnnAssign
-        | ast.Call
-        | ast.Return
-        | ast.BinOp
-        | ast.AugAssign
-        | ast.Starred
-        | ast.keyword,
-    ):
+    parent = call.parent
+    match parent:
+        case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
+            return sequences.Use(call, True, "one is taken by its position")
+        case ast.Call() if sequences.is_blindly_used(call.node, call):
+            return None
+    found = None
+    if isinstance(parent, _TAKING):
         found = sequences.decided(order, call.result)
-        if found is not None:
-            return found
-    if isinstance(parent, ast.Return) and not order.whole:
+    if found is None and isinstance(parent, ast.Return) and not order.whole:
         return sequences.Use(call, False, "they are handed on in that order")
-    return _assigned(order, call)
+    return found or _assigned(order, call)
 
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that is kept and not looked at any more."""
-    statement = call.module.statement_of(call.node)
-    if unread.is_only_asked(call):
+    match call.statement:
+        case ast.Assign(value=value) if value is call.node:
+            is_read = any(order.uses(call.result))
+        case _:
+            return None
+    if is_read or unread.is_only_asked(call):
         return None
-    if (
-        isinstance(statement, ast.Assign)
-        and statement.value is call.node
-        and not list(order.uses(call.result))
-    ):
-        return sequences.Use(call, False, "they are kept in that order")
-    return None
+    return sequences.Use(call, False, "they are kept in that order")
 
 
 def _is_sorted_around(call: Call) -> bool:
     """`sorted(...)` around it in the same expression."""
-    node: ast.AST | None = call.node
-    while node is not None and not isinstance(node, ast.stmt):
-        node = call.module.parent(node)
-        if isinstance(node, ast.Call) and sequences.is_sorting(call.module, node):
-            return True
-    return False
+    around = call.module.expressions_around(call.node)
+    return any(sequences.is_sorting(call.module, node) for node in around)
 
 
 def _is_for_data(order: Order, step: Step) -> bool:
@@ -247,25 +257,25 @@ def _is_for_data(order: Order, step: Step) -> bool:
     whose name does not say otherwise. What a generator function is for that says nothing of it, the
     place where it is gone over says.
     """
-    function = step.module.function_of(step.node)
-    at: ast.AST | None = step.node
-    while at is not None:
-        if isinstance(at, ast.ClassDef) and _is_data_class(at, function):
-            return True
-        at = step.module.parent(at)
-    if function is None or _is_data_word(function.name):
+    name = step.function_name
+    around = (step.node, *step.module.around(step.node))
+    if any(isinstance(one, ast.ClassDef) and _is_data_class(one, name) for one in around):
         return True
-    place = None if _CHORES.search(function.name.lower()) else sequences.consumer(order, step)
+    if not name or _is_data_word(name):
+        return True
+    if _CHORES.search(name.lower()):
+        return False
+    place = sequences.consumer(order, step)
     return place is not None and _is_for_data(order, place)
 
 
-def _is_data_class(node: ast.ClassDef, function: ast.AST | None) -> bool:
+def _is_data_class(node: ast.ClassDef, function: str) -> bool:
+    """Whether a class holds samples, seen from a function in it."""
     methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-    if methods & {"__getitem__", "__iter__", "__next__"} or any(
-        "Dataset" in ast.unparse(base) for base in node.bases
-    ):
+    bases = " ".join(map(ast.unparse, node.bases))
+    if "Dataset" in bases or not methods.isdisjoint(_GIVES_SAMPLES):
         return True
-    return getattr(function, "name", "") == "__init__" and _is_data_word(node.name)
+    return function == "__init__" and _is_data_word(node.name)
 
 
 def _is_data_word(name: str) -> bool:
@@ -279,107 +289,72 @@ def _random_names(value: Value) -> Iterator[Call]:
     waiting, seen = [value], 0
     while waiting and seen < _MOST:
         one, seen = waiting.pop(), seen + 1
-        if isinstance(one, Made):
-            if one.call.name in _RANDOM_NAMES:
-                yield one.call
-            elif one.call.name in (
-                "builtins.str",
-                "builtins.list",
-                "os.path.basename",
-            ) or one.call.method in ("values", "keys", "items"):
+        match one:
+            case Made(call=call) if call.name in _RANDOM_NAMES:
+                yield call
+            case Made(call=call) if call.name in _KEEP_NAMES or call.method in _OF_DICTS:
                 waiting.extend(one.sources)
-        elif isinstance(one, Items | Part) or (isinstance(one, Derived) and one.kind == "format"):
-            waiting.extend(one.sources)
+            case Items() | Part() | Derived(kind="format"):
+                waiting.extend(one.sources)
 
 
-def _resumes(order: Order) -> Iterator[Hit]:
-    saved = [
-        (call, target)
-        for call in order.methods(*_SAVES)
-        if (target := _path(call, saving=True)) is not None
-    ]
-    for call in order.methods(*_LOADS):
-        source = _path(call, saving=False)
-        if source is None or call.own:
-            continue
-        guard = next(
-            (
-                test
-                for condition in call.conditions
-                if (test := _asks(order, condition, source)) is not None
-            ),
-            None,
-        )
-        written = next((save for save, target in saved if _same(target, source)), None)
-        if (
-            guard is not None
-            and written is not None
-            and not _is_own(order, call, saved)
-            and _carries_over(order, call, written)
-        ):
-            yield hit(
-                "RC101",
-                call,
-                f"this reads what an earlier run wrote ({at(written, call.module)}) if it is there:"
-                " the next run starts elsewhere",
-            )
-            return
+@dataclass(frozen=True, slots=True)
+class _Save:
+    """A call that writes a file, and where to."""
+
+    call: Call
+    target: Value
 
 
-def _is_own(order: Order, load: Call, saved: list[tuple[Call, Value]]) -> bool:
+def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
     """Whether this very run has written a checkpoint before: then that is what it reads."""
-    return any(
-        order.is_before(save, load) and save.method == load.method.replace("load", "save")
-        for save, _ in saved
-    )
+    writes = load.method.replace("load", "save")
+    same = (one.call for one in saves if one.call.method == writes)
+    return any(order.is_before(save, load) for save in same)
 
 
 def _carries_over(order: Order, load: Call, save: Call) -> bool:
     """Whether the next run differs by it: what was read is written on, is loaded as weights, or its
     making moves a global generator.
     """
-    written = [
-        one for one in (save.argument(0, "obj", "data", "state"), save.receiver) if one is not None
-    ]
-    if any(one is load.result for value in written for one in value.origin()):
+    written = filter(None, (save.argument(0, "obj", "data", "state"), save.receiver))
+    held = chain.from_iterable(value.origin() for value in written)
+    if any(one is load.result for one in held):
         return True
-    if any(isinstance(step, Call) and step.method in _RESTORES for step in order.flow(load.result)):
+    if any(step.method in _RESTORES for step in order.flow(load.result)):
         return True
     first, last = sorted((order.position(load), order.position(save)))
-    return any(
-        first < order.position(one.call) < last
-        for one in streams.drawings(order)
-        if one.draws.when == "call"
-    )
+    draws = (one.call for one in streams.drawings(order) if one.draws.when == "call")
+    return any(first < order.position(draw) < last for draw in draws)
 
 
-def _path(call: Call, *, saving: bool) -> Value | None:
-    if call.receiver is not None and call.method in (
-        "read_text",
-        "read_bytes",
-        "write_text",
-        "write_bytes",
-    ):
+def _path(call: Call) -> Value | None:
+    """The file that a call reads or writes."""
+    if call.receiver is not None and call.method in _METHODS_OF_PATHS:
         return call.receiver
-    if call.name in ("torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"):
+    if call.name in _PATH_SECOND:
         return call.argument(1, "f", "filename", "ckpt_file_name")
     return call.argument(0, "f", "file", "filepath", "path")
 
 
-def _asks(order: Order, condition: Condition, source: Value) -> ast.AST | None:
-    for node in ast.walk(condition.test):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _TESTS
-        ):
-            subject = order.value_of(node.args[0]) if node.args else order.value_of(node.func.value)
-            if _same(subject, source):
-                return node
-    return None
+def _is_asked_for(order: Order, load: Call, source: Value) -> bool:
+    """Whether a file is read only if it is there."""
+    tests = within([condition.test for condition in load.conditions], ast.Call)
+    asked = (_subject(test) for test in tests if syntax.method(test) in _TESTS)
+    return any(_is_same(order.value_of(subject), source) for subject in asked)
 
 
-def _same(one: Value, other: Value) -> bool:
+def _subject(test: ast.Call) -> ast.AST:
+    """The file in `os.path.exists(file)` and `file.exists()`."""
+    match test:
+        case ast.Call(args=[first, *_]):
+            return first
+        case ast.Call(func=ast.Attribute(value=file)):
+            return file
+    return test
+
+
+def _is_same(one: Value, other: Value) -> bool:
     """The same object, or the same path."""
     if one is other:
         return True
@@ -388,25 +363,27 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def _literal(value: Value) -> str | None:
-    if isinstance(value, Constant):
-        return str(value.value) if isinstance(value.value, str) else None
-    if isinstance(value, Made) and value.call.name in (
-        "pathlib.Path",
-        "builtins.str",
-        "os.path.join",
-        "pathlib.PurePath",
-    ):
-        parts = [_literal(argument) for argument in value.call.arguments]
-        return "/".join(part for part in parts if part) if parts and all(parts) else None
-    if isinstance(value, Derived) and value.kind in ("Div", "Add"):
-        parts = [_literal(part) for part in value.parts]
-        between = "/" if value.kind == "Div" else ""
-        return between.join(part for part in parts if part) if all(parts) else None
+    """A path that the source spells out."""
+    match value:
+        case Constant(value=str(text)):
+            return text
+        case Made(call=call) if call.name in _JOINS:
+            return _joined("/", call.arguments)
+        case Derived(kind="Div" | "Add" as kind, parts=parts):
+            return _joined(_BETWEEN[kind], parts)
     return None
 
 
+def _joined(between: str, parts: Sequence[Value]) -> str | None:
+    texts = list(filter(None, map(_literal, parts)))
+    if not texts or len(texts) < len(parts):
+        return None
+    return between.join(texts)
+
+
 def _keys(value: Value | None) -> list[str]:
-    keys = getattr(value, "keys", None)
-    if not isinstance(keys, list):
-        return []
-    return [str(key.value).lower() for key in keys if isinstance(key, Constant)]
+    """The keys of a dict that the source spells out."""
+    match value:
+        case Items(keys=keys):
+            return [str(key.value).lower() for key in keys if isinstance(key, Constant)]
+    return []

@@ -5,24 +5,36 @@ without deterministic mode.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan.checks import devices, streams
 from reprocheck.scan.checks.streams import every, given, short
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Items, Value
+from reprocheck.scan.syntax import owner
+from reprocheck.scan.values import Items, Value, literal
 
 _UPSAMPLES = (
     "torch.nn.functional.interpolate",
     "torch.nn.functional.upsample",
     "torch.nn.Upsample",
     "torch.nn.functional.grid_sample",
+    "torch.nn.UpsamplingBilinear2d",
 )
+_MODE_AT = {
+    "torch.nn.functional.interpolate": 3,
+    "torch.nn.functional.upsample": 3,
+    "torch.nn.functional.grid_sample": 3,
+}
+"""Where the mode stands by position; else it is the third argument."""
+_ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
 _SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
 _FLASH = (
     "flash_attn.flash_attn_func",
@@ -63,7 +75,27 @@ _METHODS = frozenset(
     }
 )
 """Methods of tensors that no other library has."""
-_CONVOLUTIONS = "Conv"
+_WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
+"""Where such a method is one of another library all the same."""
+_LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
+"""Operators with a rule of their own, or for uses that no call shows."""
+_ADDING = re.compile(r"accumulate=True|accumulate=`True`|accumulating")
+_ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1)}
+"""The argument, by keyword and position, without which the operator is deterministic."""
+_NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
+_TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
+_NOISY = {"backward": "RC701"}
+_CPU = frozenset({"cpu"})
+_CPU_AND_CUDA = frozenset({"cpu", "cuda"})
+_WHERE = {True: "on CUDA", False: "by several threads"}
+_DEVICES = {"cuda": "a GPU", "npu": "an NPU"}
+_WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
+_SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
+_JOINS_RANKS = (
+    "torch.distributed.init_process_group",
+    "mindspore.communication.init",
+    "mindspore.communication.management.init",
+)
 _ASCEND = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.", "torch.nn.", "torch.")
 _TENSORS = (
     "torch.zeros",
@@ -77,273 +109,261 @@ _TENSORS = (
 _MOST_NAMED = 3
 
 
-@check("RC602", "RC701")
-def noisy(module: Module, project: Project) -> Iterator[Hit]:
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """A call of an operator whose kernel adds in any order."""
+
+    call: Call
+    operator: Operator
+
+    @property
+    def code(self) -> str:
+        """The rule that is about it, by the pass in which it is noisy."""
+        return _NOISY.get(self.operator.phase, "RC602")
+
+
+@check_programs("RC602", "RC701")
+def noisy(order: Order) -> Iterator[Hit]:
     """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
     it.
     """
-    for order in module.orders:
-        if not order.whole or devices.is_deterministic(order):
-            continue
-        found: dict[str, list[tuple[Call, Operator]]] = {}
-        for call in every(order):
-            for operator in () if _is_evaluation(order, call) else _operators(call):
-                device = (
-                    "cuda"
-                    if "cuda" in operator.devices and "cuda" in devices.accelerators(order)
-                    else "cpu"
-                )
-                if device in operator.devices and _is_triggered(call, operator):
-                    found.setdefault(
-                        "RC701" if operator.phase == "backward" else "RC602", []
-                    ).append((call, operator))
-                    break
-        for code, calls in found.items():
-            if code == "RC602" or streams.trains(order):
-                yield _noisy(code, calls, "cuda" in devices.accelerators(order))
+    if devices.is_deterministic(order):
+        return
+    on_cuda = "cuda" in devices.accelerators(order)
+    used = _CPU_AND_CUDA if on_cuda else _CPU
+    found: dict[str, list[_Noise]] = {}
+    for call in every(order):
+        noise = _noise(order, call, used)
+        if noise is not None:
+            found.setdefault(noise.code, []).append(noise)
+    for code, noises in found.items():
+        if code == "RC602" or streams.trains(order):
+            yield _noisy(code, noises, on_cuda)
+
+
+def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
+    """The first operator of a call that is noisy on a device that the program uses."""
+    listed = _operators(call)
+    if not listed or _is_evaluation(order, call):
+        return None
+    for operator in listed:
+        is_used = not used.isdisjoint(operator.devices)
+        if is_used and _is_triggered(call, operator):
+            return _Noise(call, operator)
+    return None
 
 
 def _is_evaluation(order: Order, call: Call) -> bool:
     """Whether it runs without gradients in a program that trains nothing: what it gives goes into
     no weight.
     """
-    if not any(
-        context.made_by("torch.no_grad", "torch.inference_mode") is not None
-        for context in call.contexts
-    ):
-        return False
-    return not streams.trains(order)
+    without_gradients = any(context.made_by(*_WITHOUT_GRADIENTS) for context in call.contexts)
+    return without_gradients and not streams.trains(order)
 
 
-@check("RC701")
-def indexed_parameter(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC701")
+def indexed_parameter(order: Order) -> Iterator[Hit]:
     """`table[index]`, whose gradient is added up by threads."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or devices.is_deterministic(order)
-            or next(order.methods("backward"), None) is None
-        ):
-            continue
-        for node in _subscripts(module):
-            if _is_trained(order.value_of(node.value)) and _is_index(order.value_of(node.slice)):
-                message = (
-                    "the gradient of indexing with a tensor is added up by threads in the order in"
-                    " which they arrive"
-                )
-                yield Hit(code="RC701", module=module, node=node, message=message)
-                break
+    is_trained = next(order.methods("backward"), None) is not None
+    if devices.is_deterministic(order) or not is_trained:
+        return
+    module = order.root
+    for node in filter(_is_lookup, module.nodes(ast.Subscript)):
+        if _is_trained(order.value_of(node.value)) and _is_index(order.value_of(node.slice)):
+            message = (
+                "the gradient of indexing with a tensor is added up by threads in the order in"
+                " which they arrive"
+            )
+            yield Hit(code="RC701", module=module, node=node, message=message)
+            return
 
 
-@check("RC702", "RC703", "RC704")
-def backward_kernels(module: Module, project: Project) -> Iterator[Hit]:
-    """Upsampling, fused attention and extensions, whose gradients have no deterministic kernel."""
-    for order in module.orders:
-        for call in order.calls(*_FLASH):
-            if (
-                call.argument(None, "deterministic") is None
-                and not call.open
-                and not list(order.environment("FLASH_ATTENTION_DETERMINISTIC"))
-            ):
-                yield hit(
-                    "RC703",
-                    call,
-                    "the backward pass of flash attention adds to the gradient of the queries with"
-                    " atomics",
-                )
-                break
-        if not order.whole:
-            continue
-        yield from _upsamples(order)
-        if not list(order.environment("MAMBA_DETERMINISTIC")):
-            for step in order.imports(*_MAMBA):
-                yield hit(
-                    "RC704",
-                    step,
-                    f"the backward pass of `{step.name}` adds with atomics, and deterministic mode"
-                    " does not know it",
-                )
-                break
+@check_orders("RC703")
+def flash_attention(order: Order) -> Iterator[Hit]:
+    """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
+    if any(order.environment("FLASH_ATTENTION_DETERMINISTIC")):
+        return
+    for call in order.calls(*_FLASH):
+        if call.argument(None, "deterministic") is None:
+            yield hit(
+                "RC703",
+                call,
+                "the backward pass of flash attention adds to the gradient of the queries with"
+                " atomics",
+            )
+            return
 
 
-@check("RC008")
-def refused(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC704")
+def extensions(order: Order) -> Iterator[Hit]:
+    """Extensions, whose gradients have no deterministic kernel."""
+    step = next(order.imports(*_MAMBA), None)
+    if step is None or any(order.environment("MAMBA_DETERMINISTIC")):
+        return
+    yield hit(
+        "RC704",
+        step,
+        f"the backward pass of `{step.name}` adds with atomics, and deterministic mode"
+        " does not know it",
+    )
+
+
+@check_programs("RC008")
+def refused(order: Order) -> Iterator[Hit]:
     """An operator without a deterministic kernel in deterministic mode."""
-    for order in module.orders:
-        if not order.whole or not _is_strict(order):
+    if not _is_strict(order):
+        return
+    for call in every(order):
+        operator = _refused(call)
+        if operator is None or not _is_there(order, operator):
             continue
-        for call in every(order):
-            operator = next(
-                (one for one in _operators(call) if one.deterministic_mode == "raises"), None
+        if _is_triggered(call, operator):
+            yield hit(
+                "RC008",
+                call,
+                f"`{operator.name}` has no deterministic kernel, and deterministic mode raises"
+                " an error for it",
             )
-            if (
-                operator is not None
-                and _is_there(order, operator)
-                and _is_triggered(call, operator)
-            ):
-                yield hit(
-                    "RC008",
-                    call,
-                    f"`{operator.name}` has no deterministic kernel, and deterministic mode raises"
-                    " an error for it",
-                )
-                break
+            return
 
 
-@check("RC603")
-def ascend(module: Module, project: Project) -> Iterator[Hit]:
+def _refused(call: Call) -> Operator | None:
+    """The operator of a call for which deterministic mode raises an error."""
+    refusing = (one for one in _operators(call) if one.deterministic_mode == "raises")
+    return next(refusing, None)
+
+
+@check_programs("RC603")
+def ascend(order: Order) -> Iterator[Hit]:
     """Listed operators of the Ascend backend."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or "npu" not in devices.named(order.root)
-            or devices.is_deterministic(order)
-        ):
-            continue
-        calls = [
-            (call, name)
-            for call in every(order)
-            if call.name.startswith(_ASCEND) and (name := _ascend_names().get(call.method.lower()))
-        ]
-        if calls:
-            names = list(dict.fromkeys(name for _, name in calls))
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
-            noise = (
-                "carries a little noise of its own"
-                if len(names) == 1
-                else "carry a little noise of their own"
-            )
-            message = f"{shown}{more} {noise} on Ascend, and deterministic mode is off"
-            yield hit("RC603", calls[0][0], message)
+    if "npu" not in devices.named(order.root) or devices.is_deterministic(order):
+        return
+    calls = [call for call in every(order) if _ascend_name(call)]
+    if calls:
+        names = list(dict.fromkeys(map(_ascend_name, calls)))
+        message = f"{_of_ascend(names)} on Ascend, and deterministic mode is off"
+        yield hit("RC603", calls[0], message)
 
 
-@check("RC405")
-def device_draws(module: Module, project: Project) -> Iterator[Hit]:
+def _ascend_name(call: Call) -> str:
+    """The name under which an operator is listed for Ascend; "" of another call."""
+    if not call.name.startswith(_ASCEND):
+        return ""
+    return _ascend_names().get(call.method.lower(), "")
+
+
+def _of_ascend(names: list[str]) -> str:
+    """The operators, and that they are noisy, in words."""
+    if len(names) == 1:
+        return f"`{names[0]}` carries a little noise of its own"
+    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+    if len(names) > _MOST_NAMED:
+        shown = f"{shown} and {len(names) - _MOST_NAMED} more"
+    return f"{shown} carry a little noise of their own"
+
+
+@check_programs("RC405")
+def device_draws(order: Order) -> Iterator[Hit]:
     """Numbers drawn on an accelerator."""
-    for order in module.orders:
-        if not order.whole:
+    for drawing in streams.drawings(order):
+        call = drawing.call
+        kind = _device_of(call)
+        if kind is None or drawing.draws.kind not in ("number", "order"):
             continue
-        for drawing in streams.drawings(order):
-            call = drawing.call
-            told = call.keywords.get("device")
-            kind = next(
-                (kind for kind in ("cuda", "npu") if told is not None and devices.on(told, kind)),
-                None,
+        if not given(call, "generator"):
+            yield hit(
+                "RC405",
+                call,
+                f"this is drawn on {_DEVICES[kind]}: another kind of device draws other numbers"
+                " from the same seed",
             )
-            if kind is None and call.receiver is not None and call.method.endswith("_"):
-                kind = next((one for one in ("cuda", "npu") if _is_moved(call.receiver, one)), None)
-            if (
-                kind is not None
-                and drawing.draws.kind in ("number", "order")
-                and not given(call, "generator")
-            ):
-                device = "a GPU" if kind == "cuda" else "an NPU"
-                yield hit(
-                    "RC405",
-                    call,
-                    f"this is drawn on {device}: another kind of device draws other numbers from"
-                    " the same seed",
-                )
-                break
+            return
 
 
-@check("RC005")
-def xla(module: Module, project: Project) -> Iterator[Hit]:
+def _device_of(call: Call) -> str | None:
+    """The accelerator on which a call draws: that which it is told, or that of the tensor that it
+    fills.
+    """
+    told = call.keywords.get("device")
+    for kind in _DEVICES:
+        if told is not None and devices.on(told, kind):
+            return kind
+    filled = call.receiver
+    if filled is None or not call.method.endswith("_"):
+        return None
+    return next((kind for kind in _DEVICES if _is_moved(filled, kind)), None)
+
+
+@check_programs("RC005")
+def xla(order: Order) -> Iterator[Hit]:
     """Scatter in JAX on a GPU."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or "cuda" not in devices.accelerators(order)
-            or not module.uses_package("jax")
-            or list(order.environment("XLA_FLAGS"))
-        ):
-            continue
-        for call in every(order):
-            if call.name in ("jax.ops.segment_sum", "jax.lax.scatter_add") or (
-                call.method == "add" and _is_at(call.node)
-            ):
-                yield hit(
-                    "RC005",
-                    call,
-                    "XLA's scatter on a GPU adds in the order in which threads arrive",
-                )
-                break
+    on_gpu = order.root.uses_package("jax") and "cuda" in devices.accelerators(order)
+    if not on_gpu or any(order.environment("XLA_FLAGS")):
+        return
+    scatter = next(filter(_is_scatter, every(order)), None)
+    if scatter is not None:
+        message = "XLA's scatter on a GPU adds in the order in which threads arrive"
+        yield hit("RC005", scatter, message)
 
 
-@check("RC801")
-def collectives(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC801")
+def collectives(order: Order) -> Iterator[Hit]:
     """Collectives of Ascend without their deterministic mode."""
-    for order in module.orders:
-        if not order.whole or any(
-            store.name.startswith("os.environ[HCCL_DETERMINISTIC") for store in order.stores()
-        ):
-            continue
-        for call in order.calls(
-            "torch.distributed.init_process_group",
-            "mindspore.communication.init",
-            "mindspore.communication.management.init",
-        ):
-            backend = call.argument(0, "backend", "backend_name")
-            if (
-                isinstance(backend, Constant)
-                and backend.value == "hccl"
-                and not devices.is_deterministic(order)
-            ):
-                yield hit(
-                    "RC801",
-                    call,
-                    "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
-                    " before the start",
-                )
-                break
+    if any(order.environment("HCCL_DETERMINISTIC")) or devices.is_deterministic(order):
+        return
+    for call in order.calls(*_JOINS_RANKS):
+        backend = call.argument(0, "backend", "backend_name")
+        if literal(backend) == "hccl":
+            yield hit(
+                "RC801",
+                call,
+                "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
+                " before the start",
+            )
+            return
 
 
-def _is_at(node: ast.AST) -> bool:
-    """`x.at[i].add(...)`."""
-    inner = (
-        node.func.value
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        else None
-    )
-    return (
-        isinstance(inner, ast.Subscript)
-        and isinstance(inner.value, ast.Attribute)
-        and inner.value.attr == "at"
-    )
+def _is_scatter(call: Call) -> bool:
+    """`segment_sum(...)`, `x.at[i].add(...)`."""
+    if call.name in _SCATTERS:
+        return True
+    match owner(call.node):
+        case ast.Subscript(value=ast.Attribute(attr="at")):
+            return call.method == "add"
+    return False
 
 
-def _noisy(code: str, calls: list[tuple[Call, Operator]], cuda: bool) -> Hit:
-    call, operator = calls[0]
-    others = list(dict.fromkeys(_shown(other) for other, _ in calls if other.method != call.method))
-    more = f"; so do {', '.join(others[:_MOST_NAMED])}" if others else ""
-    where = "on CUDA" if cuda else "by several threads"
-    what = "the gradient of " if code == "RC701" else ""
-    return hit(
-        code,
-        call,
-        f"{what}{_shown(call)} adds {where} in the order in which threads arrive{more}",
-        operator=operator.name,
-    )
+def _noisy(code: str, noises: list[_Noise], cuda: bool) -> Hit:
+    first = noises[0]
+    others = [one.call for one in noises if one.call.method != first.call.method]
+    shown = list(dict.fromkeys(map(_shown, others)))
+    message = f"{_shown(first.call)} adds {_WHERE[cuda]} in the order in which threads arrive"
+    if code == "RC701":
+        message = f"the gradient of {message}"
+    if shown:
+        message = f"{message}; so do {', '.join(shown[:_MOST_NAMED])}"
+    return hit(code, first.call, message, operator=first.operator.name)
 
 
 def _shown(call: Call) -> str:
-    name = call.method if "()" in call.name or call.name.startswith("?") else short(call.name)
-    return f"`{name}`"
+    """The call as a message names it: by its method alone where the object is not known."""
+    if "()" in call.name or call.name.startswith("?"):
+        return f"`{call.method}`"
+    return f"`{short(call.name)}`"
 
 
-def _upsamples(order: Order) -> Iterator[Hit]:
-    if "cuda" not in devices.accelerators(order) and "npu" not in devices.accelerators(order):
+@check_programs("RC702")
+def upsampling(order: Order) -> Iterator[Hit]:
+    """Upsampling, whose gradient has no deterministic kernel on an accelerator."""
+    if devices.accelerators(order).isdisjoint(devices.KINDS):
         return
-    for call in order.calls(*_UPSAMPLES, "torch.nn.UpsamplingBilinear2d"):
-        mode = call.argument(3 if "functional" in call.name else 2, "mode")
-        smooth = call.name.endswith(("grid_sample", "UpsamplingBilinear2d")) or (
-            isinstance(mode, Constant) and mode.value in _SMOOTH
-        )
-        if smooth and _is_in_forward(call):
+    for call in order.calls(*_UPSAMPLES):
+        mode = literal(call.argument(_MODE_AT.get(call.name, 2), "mode"))
+        is_smooth = call.name.endswith(_ALWAYS_SMOOTH) or mode in _SMOOTH
+        if is_smooth and _is_in_forward(call):
             shown = f"`{call.method}`"
-            if isinstance(mode, Constant) and "grid" not in call.name:
-                shown += f" with mode={mode.value!r}"
+            if mode is not None and "grid" not in call.name:
+                shown += f" with mode={mode!r}"
             yield hit(
                 "RC702",
                 call,
@@ -357,73 +377,57 @@ def _is_in_forward(call: Call) -> bool:
     """Whether it may be differentiated: in the forward pass of a module, or at the top level; not
     in what prepares images.
     """
-    function = call.module.function_of(call.node)
-    return (
-        function is None
-        or function.name.startswith(("forward", "__init__", "__call__"))
-        or "forward" in function.name
-    )
+    name = call.function_name
+    return "forward" in name or name.startswith(("__init__", "__call__")) or not name
 
 
 @lru_cache(maxsize=4096)
 def _by_name() -> Mapping[str, tuple[Operator, ...]]:
+    """The operators of PyTorch under the ways in which a program may spell them."""
     table: dict[str, tuple[Operator, ...]] = {}
-    for source, operators in operator_lists():
-        if source.frameworks == ("torch",) and "recurrent" not in source.name:
-            for operator in operators:
-                name = operator.name
-                if (
-                    _CONVOLUTIONS in name
-                    or name.endswith("cumsum")
-                    or "interpolate" in name
-                    or "grid_sample" in name
-                    or "__getitem__" in name
-                    or "resize_" in name
-                ):
-                    continue
-                for spelt in {
-                    name,
-                    name.replace("torch.Tensor.", "torch."),
-                    name.replace("torch.Tensor.", "?."),
-                    name.replace("torch.", "?.", 1),
-                }:
-                    table[spelt] = (*table.get(spelt, ()), operator)
+    for operator in _torch_operators():
+        name = operator.name
+        spellings = {
+            name,
+            name.replace("torch.Tensor.", "torch."),
+            name.replace("torch.Tensor.", "?."),
+            name.replace("torch.", "?.", 1),
+        }
+        for spelt in spellings:
+            table[spelt] = (*table.get(spelt, ()), operator)
     return table
 
 
+def _torch_operators() -> Iterator[Operator]:
+    """The operators of PyTorch that a call shows to be noisy."""
+    for source, operators in operator_lists():
+        if source.frameworks == ("torch",) and "recurrent" not in source.name:
+            yield from (one for one in operators if not _LEFT_OUT.search(one.name))
+
+
 def _operators(call: Call) -> tuple[Operator, ...]:
+    """The listed operators that a call may stand for."""
     if call.own:
         return ()
     if call.name.startswith("torch.") and "()" not in call.name:
         return _by_name().get(call.name, ())
-    if call.method in _METHODS and not call.name.startswith(
-        ("numpy.", "mindspore.", "tensorflow.", "jax.")
-    ):
-        return _by_name().get(f"?.{call.method}", ()) or _by_name().get(
-            f"?.{call.method.rstrip('_')}", ()
-        )
-    return ()
+    if call.method not in _METHODS or call.name.startswith(_WITHOUT_TORCH):
+        return ()
+    out_of_place = _by_name().get(f"?.{call.method.rstrip('_')}", ())
+    return _by_name().get(f"?.{call.method}", ()) or out_of_place
 
 
 def _is_triggered(call: Call, operator: Operator) -> bool:
     """The conditions that the lists give in words, as far as a call shows them."""
     adds = given(call, "accumulate=True", 2, sure=True)
-    when = operator.when
-    if "accumulate=True" in when or "accumulate=`True`" in when or "accumulating" in when:
+    if _ADDING.search(operator.when):
         return adds
-    if "accumulate=False" in when:
+    if "accumulate=False" in operator.when:
         return not adds
-    if (
-        operator.name.endswith(("put_", "index_put"))
-        and operator.phase == "forward"
-        and "raises" not in operator.deterministic_mode
-    ):
-        return adds
-    if operator.name.endswith("median"):
-        return given(call, "dim", 1)
-    if operator.name.endswith("bincount"):
-        return given(call, "weights", 1)
-    if "AdaptiveAvgPool" in operator.name and call.arguments and _is_one(call.arguments[0]):
+    name = operator.name.rpartition(".")[2]
+    if name in _ONLY_WITH:
+        return given(call, *_ONLY_WITH[name])
+    if "AdaptiveAvgPool" in name and _is_one(call.first):
         return False
     return not operator.name.endswith(_RARE)
 
@@ -431,32 +435,33 @@ def _is_triggered(call: Call, operator: Operator) -> bool:
 def _is_one(value: Value) -> bool:
     """An output of size 1 is a mean, and deterministic."""
     if isinstance(value, Items):
-        return all(_is_one(item) for item in value.items)
-    return isinstance(value, Constant) and value.value in (1, (1, 1), (1, 1, 1))
+        return all(map(_is_one, value.items))
+    return literal(value) in (1, (1, 1), (1, 1, 1))
 
 
 def _is_there(order: Order, operator: Operator) -> bool:
-    return "cpu" in operator.devices or (
-        "cuda" in operator.devices and devices.first_use(order, "cuda") is not None
-    )
+    """Whether the program uses a device for which the operator is listed."""
+    if "cpu" in operator.devices:
+        return True
+    return "cuda" in operator.devices and devices.first_use(order, "cuda") is not None
 
 
 def _is_strict(order: Order) -> bool:
-    for call in order.calls("torch.use_deterministic_algorithms"):
-        if given(call, "mode=True", 0, sure=True) and not given(call, "warn_only"):
-            return True
-    return False
+    """Whether deterministic mode is on, and raises errors."""
+    return any(
+        given(call, "mode=True", 0, sure=True) and not given(call, "warn_only")
+        for call in order.calls("torch.use_deterministic_algorithms")
+    )
 
 
-def _subscripts(module: Module) -> Iterator[ast.Subscript]:
-    for node in module.nodes(ast.Subscript):
-        if isinstance(node.ctx, ast.Load) and not isinstance(
-            node.slice, ast.Constant | ast.Slice | ast.Tuple
-        ):
-            yield node
+def _is_lookup(node: ast.Subscript) -> bool:
+    """Whether items are read under an index that the text does not spell out."""
+    is_read = isinstance(node.ctx, ast.Load)
+    return is_read and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
 
 
 def _is_trained(value: Value) -> bool:
+    """Whether a value is a parameter, or a tensor that asks for its gradient."""
     if value.made_by("torch.nn.Parameter") is not None:
         return True
     made = value.made_by(*_TENSORS)
@@ -464,30 +469,32 @@ def _is_trained(value: Value) -> bool:
 
 
 def _is_index(value: Value) -> bool:
-    return any(
-        (option.name or "").startswith("torch.") and (option.name or "").endswith(")")
-        for option in value.options()
-    ) or any(True for _ in value.calls("torch.randint", "torch.randperm", "torch.tensor"))
+    """Whether a value is a tensor that torch made."""
+    if any(_TORCH_MADE.search(option.name or "") for option in value.options()):
+        return True
+    return any(value.calls("torch.randint", "torch.randperm", "torch.tensor"))
 
 
 def _is_moved(value: Value, kind: str) -> bool:
-    return any(
-        call.method == kind
-        or (call.keywords.get("device") is not None and devices.on(call.keywords["device"], kind))
-        for call in value.calls()
-    )
+    """Whether a tensor was put on an accelerator on its way."""
+    for call in value.calls():
+        device = call.keywords.get("device")
+        if call.method == kind or (device is not None and devices.on(device, kind)):
+            return True
+    return False
 
 
 @cache
 def _ascend_names() -> Mapping[str, str]:
+    """The operators that are listed for Ascend, by their names in small letters.
+
+    Collectives have a rule of their own, and a call does not show a backward pass.
+    """
+    listed = (ops for source, ops in operator_lists() if "Ascend" in source.name)
     names: dict[str, str] = {}
-    for source, operators in operator_lists():
-        if "Ascend" in source.name:
-            for operator in operators:
-                if "Allreduce" in operator.name:
-                    continue
-                for alias in (*operator.aliases, *operator.name.split(", ")):
-                    key = alias.rpartition(".")[2].lower()
-                    if "backward" not in key and key.isidentifier():
-                        names.setdefault(key, alias.rpartition(".")[2])
+    for operator in chain.from_iterable(listed):
+        aliases = (*operator.aliases, *operator.name.split(", "))
+        for name in map(last_part, aliases):
+            if name.isidentifier() and not _NOT_CALLED.search(name):
+                names.setdefault(name.lower(), name)
     return names

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, pairwise, takewhile
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, entropy, hyper, seed_values
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call, Step, Store
-from reprocheck.scan.values import Constant, Value
+from reprocheck.scan.project import Module
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.values import Value
 
 _SEEDED = {
     "numpy.random.default_rng": "seed",
@@ -35,6 +38,12 @@ _SYSTEM = frozenset(
         "tensorflow.random.Generator.from_non_deterministic_state",
     }
 )
+_KERAS = "keras.random.SeedGenerator"
+_METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator().seed"})
+"""Methods that seed their generator from the operating system."""
+_STATES = (".state", ".bit_generator.state")
+_PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
+_PAUSES = frozenset({"time.sleep", "asyncio.sleep"})
 _RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
 _ORDERS = frozenset(
     {
@@ -79,302 +88,296 @@ WORDS = {
     "RC304": "weights are drawn from it",
     "RC407": "",
 }
+_BY_FUNCTION = {
+    "backward": "RC705",
+    "__iter__": "RC504",
+    **dict.fromkeys(_SAMPLES, "RC504"),
+    **dict.fromkeys(_LAYERS, "RC601"),
+}
+"""What a generator is for that is used in a function of such a name."""
 _SCAN_DEPTH = 400
 _BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
 
 
-@check("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802")
-def unseeded_generators(module: Module, project: Project) -> Iterator[Hit]:
+@dataclass(frozen=True, slots=True)
+class _Generator:
+    """A generator that a call starts from the operating system."""
+
+    order: Order
+    call: Call
+    value: Value
+
+    @property
+    def is_system(self) -> bool:
+        """Whether each of its numbers comes from there."""
+        return "System" in self.call.name
+
+    @property
+    def shown(self) -> str:
+        """`np.random.default_rng()`."""
+        return f"{self.call.name.replace('numpy.', 'np.')}()"
+
+
+@check_orders("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802")
+def unseeded_generators(order: Order) -> Iterator[Hit]:
     """A generator object that starts from the operating system, by what it is used for."""
-    for order in module.orders:
-        for call, value in _unseeded(order):
-            if (
-                (not order.whole and _takes_a_variable(call))
-                or _is_fallback(order, call)
-                or _is_reseeded(order, call, value)
-                or _is_for_others(order, value)
-                or _is_for_seeds(order, value)
-            ):
-                continue
-            code = _purpose(order, call, value)
-            said = WORDS[code]
-            where = (
-                "always draws from the operating system"
-                if "System" in call.name
-                else "starts from the operating system"
-            )
-            yield hit(code, call, f"`{_shown(call)}` {where}{', and ' + said if said else ''}")
+    for made in _unseeded(order):
+        if any(excuses(made) for excuses in _EXCUSES):
+            continue
+        code = _purpose(made)
+        message = f"`{made.shown}` {_STARTS[made.is_system]}"
+        if WORDS[code]:
+            message = f"{message}, and {WORDS[code]}"
+        yield hit(code, made.call, message)
 
 
-@check("RC504")
-def unseeded_libraries(module: Module, project: Project) -> Iterator[Hit]:
+_STARTS = {
+    True: "always draws from the operating system",
+    False: "starts from the operating system",
+}
+
+
+@check_programs("RC504")
+def unseeded_libraries(order: Order) -> Iterator[Hit]:
     """Augmentation pipelines with generators of their own."""
-    for order in module.orders:
-        if order.whole:
-            for call in order.calls(
-                "albumentations.Compose", "albumentations.core.composition.Compose"
-            ):
-                if (
-                    is_none(call.argument(None, "seed"))
-                    and not call.open
-                    and next(order.methods("set_random_seed"), None) is None
-                ):
-                    message = (
-                        "this pipeline has a generator of its own; recent versions of"
-                        " albumentations take no global seed, only `seed=`"
-                    )
-                    said = "Give the pipeline a seed of its own: `Compose(…, seed=0)`."
-                    yield hit(
-                        "RC504",
-                        call,
-                        message,
-                        severity="warning",
-                        seed_keyword="seed",
-                        by_hand=said,
-                    )
+    if any(order.methods("set_random_seed")):
+        return
+    for call in order.calls(*_PIPELINES):
+        if is_none(call.argument(None, "seed")):
+            message = (
+                "this pipeline has a generator of its own; recent versions of albumentations take"
+                " no global seed, only `seed=`"
+            )
+            yield hit(
+                "RC504",
+                call,
+                message,
+                severity="warning",
+                seed_keyword="seed",
+                by_hand="Give the pipeline a seed of its own: `Compose(…, seed=0)`.",
+            )
 
 
-def _unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
+def _unseeded(order: Order) -> Iterator[_Generator]:
     for call in every(order):
-        if call.name in _SYSTEM or (
-            call.name in _SEEDED
-            and not call.open
-            and is_none(call.argument(0, _SEEDED[call.name], "seed"))
-        ):
-            yield call, call.result
-        elif (
-            call.name in ("torch.Generator().seed", "torch.cuda.Generator().seed")
-            and call.receiver is not None
-        ):
-            yield call, call.receiver
-        elif (
-            order.whole
-            and call.name == "keras.random.SeedGenerator"
-            and _starts_from_system(order, call)
-        ):
-            yield call, call.result
+        value = _started(order, call)
+        if value is not None:
+            yield _Generator(order, call, value)
 
 
-def _starts_from_system(order: Order, call: Call) -> bool:
-    """A generator of Keras without a seed takes one from Python's generator."""
-    return (
-        is_none(call.argument(0, "seed"))
-        and seeded_before(order, call, frozenset({"keras"})) is None
-    )
+def _started(order: Order, call: Call) -> Value | None:
+    """The generator that a call starts from the operating system; None where it starts none."""
+    if call.name in _METHODS_OF_SYSTEM:
+        return call.receiver
+    is_keras = call.name == _KERAS and _is_unseeded_keras(order, call)
+    if call.name in _SYSTEM or _is_made_without_seed(call) or is_keras:
+        return call.result
+    return None
 
 
-def _shown(call: Call) -> str:
-    return f"{call.name.replace('numpy.', 'np.')}()"
-
-
-def _takes_a_variable(call: Call) -> bool:
-    """`default_rng(seed)` where `seed` is None by default: in a library that is left to callers."""
-    given = (
-        [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
-        if isinstance(call.node, ast.Call)
-        else []
-    )
-    return any(not isinstance(node, ast.Constant) for node in given)
-
-
-def _is_reseeded(order: Order, call: Call, value: Value) -> bool:
-    """Whether it gets a seed or a state after all."""
-    if "System" in call.name:
+def _is_made_without_seed(call: Call) -> bool:
+    keyword = _SEEDED.get(call.name)
+    if keyword is None or call.open:
         return False
-    if _is_reseeded_in_text(call):
+    return is_none(call.argument(0, keyword, "seed"))
+
+
+def _is_unseeded_keras(order: Order, call: Call) -> bool:
+    """A generator of Keras without a seed takes one from Python's generator."""
+    if not order.whole or not is_none(call.argument(0, "seed")):
+        return False
+    return seeded_before(order, call, frozenset({"keras"})) is None
+
+
+def _is_left_to_callers(made: _Generator) -> bool:
+    """`default_rng(seed)` where `seed` is None by default: in a library that is left to callers."""
+    given = syntax.given(made.call.node)
+    is_fixed = all(isinstance(node, ast.Constant) for node in given)
+    return not is_fixed and not made.order.whole
+
+
+def _is_reseeded(made: _Generator) -> bool:
+    """Whether it gets a seed or a state after all."""
+    if made.is_system:
+        return False
+    if _is_reseeded_in_text(made.call):
         return True
-    later = any(
-        (one.arguments or one.keywords) and order.is_before(call, one) and one is not call
-        for one in order.on(value, *_RESEEDS)
-    )
-    return later or any(
-        isinstance(step, Store) and step.name.endswith((".state", ".bit_generator.state"))
-        for step in islice(order.uses(value), 50)
-    )
+    calls = made.order.on(made.value, *_RESEEDS)
+    later = [one for one in calls if made.order.is_before(made.call, one)]
+    if any((*one.arguments, *one.keywords) for one in later):
+        return True
+    uses = islice(made.order.uses(made.value), 50)
+    return any(step.stored.endswith(_STATES) for step in uses)
 
 
 def _is_reseeded_in_text(call: Call) -> bool:
     """`self._rng.seed(number)` in another method of the same module."""
-    statement = call.module.statement_of(call.node)
-    names = (
-        {target.attr for target in statement.targets if isinstance(target, ast.Attribute)}
-        if isinstance(statement, ast.Assign)
-        else set()
-    )
-    for node in call.module.index.calls if names else ():
-        if (
-            node is not call.node
-            and node.args
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _RESEEDS
+    names = syntax.attributes(syntax.targets(call.statement))
+    if not names:
+        return False
+    others = (node for node in call.module.index.calls if node is not call.node)
+    return any(_reseeds(node, names) for node in others)
+
+
+def _reseeds(node: ast.Call, names: set[str]) -> bool:
+    """Whether a call seeds an attribute of one of these names with a number."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(attr=method, value=ast.Attribute(attr=held)), args=[_, *_]
         ):
-            held = node.func.value
-            if isinstance(held, ast.Attribute) and held.attr in names:
-                return True
+            return held in names and method in _RESEEDS
     return False
 
 
-def _is_for_others(order: Order, value: Value) -> bool:
+def _is_for_others(made: _Generator) -> bool:
     """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
-    draws = list(order.on(value))
-    return bool(draws) and all(
-        _is_pause(draw) or hyper.is_for_others(draw) or beside.is_for_show(draw) for draw in draws
-    )
+    return _are_all(made.order.on(made.value), _changes_no_training)
 
 
-def _is_for_seeds(order: Order, value: Value) -> bool:
+def _changes_no_training(draw: Call) -> bool:
+    return _is_pause(draw) or hyper.is_for_others(draw) or beside.is_for_show(draw)
+
+
+def _is_for_seeds(made: _Generator) -> bool:
     """Whether all that is drawn from it become seeds that are found to come from the operating
     system.
     """
-    draws = list(order.on(value))
-    return bool(draws) and all(
-        entropy.source(draw) is not None and seed_values.feeds_seed(order, draw) for draw in draws
-    )
+
+    def feeds(draw: Call) -> bool:
+        is_entropy = entropy.source(draw) is not None
+        return is_entropy and seed_values.feeds_seed(made.order, draw)
+
+    return _are_all(made.order.on(made.value), feeds)
+
+
+def _are_all(draws: Iterable[Call], holds: Callable[[Call], bool]) -> bool:
+    """Whether there are draws, and all of them are of a kind."""
+    found = list(draws)
+    return bool(found) and all(map(holds, found))
 
 
 def _is_pause(draw: Call) -> bool:
-    parent = draw.module.parent(draw.node)
-    return isinstance(parent, ast.Call) and (draw.module.names.of(parent.func) or "") in (
-        "time.sleep",
-        "asyncio.sleep",
-    )
+    match draw.parent:
+        case ast.Call(func=function):
+            return draw.module.name_of(function) in _PAUSES
+    return False
 
 
-def _is_fallback(order: Order, call: Call) -> bool:
+def _is_fallback(made: _Generator) -> bool:
     """Whether it is taken only where a caller passes none: `rng or default_rng()`, `if rng is
     None`.
     """
-    if not order.whole and (
-        any(_asks_for_none(condition.test) for condition in call.conditions)
-        or _is_in_fallback(call)
-    ):
+    order, call = made.order, made.call
+    is_asked = any(_asks_for_none(condition.test) for condition in call.conditions)
+    if not order.whole and (is_asked or _is_in_fallback(call)):
         return True
-    at: ast.AST | None = call.module.parent(call.node)
-    child: ast.AST = call.node
-    while at is not None and not isinstance(at, ast.stmt):
-        if isinstance(at, ast.BoolOp) and at.values[0] is not child:
-            return not (order.whole and _is_surely_none(order, at.values[0]))
-        if isinstance(at, ast.IfExp) and at.test is not child:
-            return not order.whole or bool(call.conditions)
-        child, at = at, call.module.parent(at)
-    return order.whole and any(_asks_for_none(condition.test) for condition in call.conditions)
+    around = [call.node, *call.module.expressions_around(call.node)]
+    for child, at in pairwise(around):
+        match at:
+            case ast.BoolOp(values=[first, *_]) if first is not child:
+                return not order.whole or not is_none(order.value_of(first))
+            case ast.IfExp(test=test) if test is not child:
+                return not order.whole or bool(call.conditions)
+    return order.whole and is_asked
 
 
 def _is_in_fallback(call: Call) -> bool:
     """Whether it stands in an `if` that asks for None: what callers pass is not known."""
-    at = call.module.parent(call.node)
-    while at is not None and not isinstance(
-        at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
-    ):
-        if isinstance(at, ast.If) and _asks_for_none(at.test):
-            return True
-        at = call.module.parent(at)
-    return False
+    inside = takewhile(_is_no_function, call.module.around(call.node))
+    return any(isinstance(at, ast.If) and _asks_for_none(at.test) for at in inside)
 
 
-def _is_surely_none(order: Order, node: ast.AST) -> bool:
-    value = order.value_of(node)
-    return isinstance(value, Constant) and value.value is None
+def _is_no_function(node: ast.AST) -> bool:
+    return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _asks_for_none(test: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Constant) and part.value is None for part in ast.walk(test)
-    ) or isinstance(test, ast.UnaryOp | ast.Name | ast.Attribute)
+    is_truth = isinstance(test, ast.UnaryOp | ast.Name | ast.Attribute)
+    return is_truth or syntax.holds_none(test)
 
 
-def _purpose(order: Order, call: Call, value: Value) -> str:
+_EXCUSES = (_is_left_to_callers, _is_fallback, _is_reseeded, _is_for_others, _is_for_seeds)
+"""Why a generator that starts from the operating system changes nothing."""
+
+
+def _purpose(made: _Generator) -> str:
     """What it is used for, by the first use that tells."""
-    codes = {code for step in order.uses(value) if (code := _use(step)) is not None}
-    codes |= {code for code in _uses_in_text(call) if code is not None}
-    if not codes:
-        codes = {
-            code
-            for step in islice(order.flow(value), _SCAN_DEPTH)
-            if (code := _late_use(step)) is not None
-        }
+    order, value = made.order, made.value
+    codes = {_use(step) for step in order.uses(value)}
+    codes.update(_uses_in_text(made.call))
+    if codes <= {None}:
+        codes = {_late_use(step) for step in islice(order.flow(value), _SCAN_DEPTH)}
     return next((code for code in _BY_WEIGHT if code in codes), "RC407")
 
 
 def _use(step: Step) -> str | None:
     """The use of the generator itself: what is called on it or with it, and in which function."""
-    if isinstance(step, Call) and step.method in _ORDERS:
+    if step.method in _ORDERS:
         return "RC502"
     return _late_use(step)
 
 
 def _late_use(step: Step) -> str | None:
     """The use of what was drawn from it."""
-    if step.by is not None and step.by.method in _HOOKS:
+    if step.driver in _HOOKS:
         return "RC705"
-    if (isinstance(step, Store) and step.name.endswith(".grad")) or _changes_gradient(step):
+    if step.stored.endswith(".grad") or _changes_gradient(step):
         return "RC802"
-    if step.by is not None and step.by.method in _LOADERS:
+    if step.driver in _LOADERS:
         return "RC504"
-    if (code := _by_function(step.module, step.node)) is not None:
-        return code
-    return "RC304" if isinstance(step, Call) and step.named(*_WEIGHTS) else None
+    code = _by_function(step.module, step.node)
+    if code is None and step.named(*_WEIGHTS):
+        return "RC304"
+    return code
 
 
 def _by_function(module: Module, node: ast.AST) -> str | None:
-    function = module.function_of(node)
-    inside = function.name if function is not None else ""
-    if inside == "backward":
-        return "RC705"
-    if inside in _SAMPLES:
-        return "RC504"
-    if inside == "__iter__":
-        return "RC502" if "Sampler" in _bases(module, node) else "RC504"
-    if inside == "__call__" and not _LAYER_BASES.search(_bases(module, node)):
+    """What a generator is for, by the function and the class in which it is used."""
+    name = getattr(module.function_of(node), "name", "")
+    if name == "__iter__" and "Sampler" in _bases(module, node):
+        return "RC502"
+    if name == "__call__" and not _LAYER_BASES.search(_bases(module, node)):
         return None
-    return "RC601" if inside in _LAYERS else None
+    return _BY_FUNCTION.get(name)
 
 
 def _bases(module: Module, node: ast.AST) -> str:
     """The bases of the class around a node, as text."""
-    at = module.parent(node)
-    while at is not None and not isinstance(at, ast.ClassDef):
-        at = module.parent(at)
-    return " ".join(ast.unparse(base) for base in at.bases) if isinstance(at, ast.ClassDef) else ""
+    bases = getattr(module.class_of(node), "bases", ())
+    return " ".join(map(ast.unparse, bases))
 
 
 def _uses_in_text(call: Call) -> Iterator[str | None]:
     """Uses in functions that a library calls: by the name of the variable or attribute that it is
     assigned to.
     """
-    statement = call.module.statement_of(call.node)
-    targets = (
-        statement.targets
-        if isinstance(statement, ast.Assign) and statement.value is call.node
-        else []
-    )
-    if (
-        call.name.endswith("().seed")
-        and isinstance(call.node, ast.Call)
-        and isinstance(call.node.func, ast.Attribute)
-    ):
-        targets = [call.node.func.value]
-    names = {
-        target.attr if isinstance(target, ast.Attribute) else target.id
-        for target in targets
-        if isinstance(target, ast.Attribute | ast.Name)
-    }
-    for function in call.module.index.functions if names else []:
-        if function.name in _SAMPLES | _LAYERS | {"backward", "__iter__"}:
-            for part in ast.walk(function):
-                if (
-                    isinstance(part, ast.Attribute | ast.Name)
-                    and (part.attr if isinstance(part, ast.Attribute) else part.id) in names
-                ):
-                    yield _by_function(call.module, part)
-                    break
+    names = set(map(last_word, _holders(call))) - {""}
+    if not names:
+        return
+    for function in call.module.index.functions:
+        if function.name in _BY_FUNCTION:
+            uses = (part for part in ast.walk(function) if last_word(part) in names)
+            yield from (_by_function(call.module, part) for part in islice(uses, 1))
+
+
+def _holders(call: Call) -> list[ast.expr]:
+    """The variables and attributes that hold a generator, as the text of the call shows."""
+    generator = syntax.owner(call.node)
+    if generator is not None and call.name.endswith("().seed"):
+        return [generator]
+    match call.statement:
+        case ast.Assign(targets=targets, value=value) if value is call.node:
+            return targets
+    return []
 
 
 def _changes_gradient(step: Step) -> bool:
-    statement = step.module.statement_of(step.node)
-    if isinstance(statement, ast.AugAssign):
-        return _is_gradient(statement.target)
-    return isinstance(statement, ast.Assign) and any(map(_is_gradient, statement.targets))
+    match step.statement:
+        case ast.AugAssign(target=target):
+            return _is_gradient(target)
+        case ast.Assign(targets=targets):
+            return any(map(_is_gradient, targets))
+    return False
 
 
 def _is_gradient(target: ast.expr) -> bool:

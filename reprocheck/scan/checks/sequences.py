@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import tables, unread
 from reprocheck.scan.index import within
-from reprocheck.scan.names import last_word
+from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step
@@ -24,8 +28,16 @@ _SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
 _GROWS = frozenset({"append", "extend", "insert", "appendleft"})
 _ASKS = tables.texts("orders", "asks")
 _GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
+_BECOMES_SEQUENCE = "it becomes a sequence"
 _NUMBERED_IN_ORDER = "its elements are numbered in that order"
-_LOGS = re.compile(r"^(print|debug|info|warn|warning|error|log|write|exception)$")
+_LOGS = frozenset(
+    {"print", "debug", "info", "warn", "warning", "error", "log", "write", "exception"}
+)
+_SAYS = _LOGS - {"write"}
+"""What is written to a file may be read again."""
+_HARMLESS_CALLS = _BLIND | _SEQUENCES
+_HARMLESS_METHODS = _ASKS | _LOGS
+_IGNORING_METHODS = _ASKS | _SORTS
 _FILLS = re.compile(
     r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
 )
@@ -57,7 +69,7 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
     """
     weak: Use | None = None
     for step in order.uses(value):
-        use = _of_step(order, step, value, depth)
+        use = _of_step(order, step, depth)
         if use is not None and use.strong:
             return use
         weak = weak or use
@@ -66,20 +78,13 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
 
 def is_sorted_later(order: Order, value: Value) -> bool:
     """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
-    blind = True
-    uses = 0
-    for step in order.uses(value):
-        method = step.method if isinstance(step, Call) else ""
-        if method in _SORTS:
-            return True
-        if method in _GROWS:
-            continue
-        uses += 1
-        blind = blind and isinstance(step, Call) and step.name in _BLIND
-    return uses > 0 and blind
+    uses = [step for step in order.uses(value) if step.method not in _GROWS]
+    if any(step.method in _SORTS for step in uses):
+        return True
+    return bool(uses) and _BLIND.issuperset(step.called for step in uses)
 
 
-def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
+def _of_step(order: Order, step: Step, depth: int) -> Use | None:
     if depth > _DEEPEST:
         return None
     if isinstance(step, Loop):
@@ -87,58 +92,59 @@ def _of_step(order: Order, step: Step, value: Value, depth: int) -> Use | None:
     if not isinstance(step, Call) or _ignores_order(step.name, step.method):
         return None
     if step.name in _SEQUENCES:
-        if is_blindly_used(step.node, step):
-            return None
-        return _of_sequence(order, step, step.result, depth, step.name in _NUMBERED)
-    if tables.draws().get(step.name) is not None or step.name.startswith(_GENERATORS):
+        return _of_conversion(order, step, depth)
+    if step.name in tables.draws() or step.name.startswith(_GENERATORS):
         return Use(step, True, f"{step.method} picks from it by position")
     return None
 
 
 def _ignores_order(name: str, method: str) -> bool:
     """Whether a call sorts, asks, or gives the same in any order."""
-    return name in _BLIND or method in _ASKS or method in _SORTS
+    return name in _BLIND or method in _IGNORING_METHODS
 
 
-def _of_sequence(order: Order, step: Step, made: Value, depth: int, strong: bool) -> Use | None:
+def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
+    """A call made a sequence."""
+    if is_blindly_used(call.node, call):
+        return None
+    is_numbered = call.name in _NUMBERED and not unread.is_paired_with_constants(call)
+    return _of_sequence(order, call, call.result, depth, strong=is_numbered)
+
+
+def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
     """A sequence was made: it counts unless it is sorted later, or all that is done with it is
     blind to order.
     """
-    if is_sorted_later(order, made) or _is_added_and_sorted(step):
+    if is_sorted_later(order, made) or _is_added_and_sorted(step) or unread.is_unread(step):
         return None
-    if unread.is_only_asked(step) or unread.is_of_one(step):
-        return None
-    if unread.is_thrown_away(step.module, step.node):
-        return None
-    if strong and not (isinstance(step, Call) and unread.is_paired_with_constants(step)):
+    if strong:
         return Use(step, True, "it is numbered in that order")
     uses = [one for one in order.uses(made) if one is not step]
-    inner = decided(order, made, depth + 1) if uses else None
+    if not uses:
+        return Use(step, False, _BECOMES_SEQUENCE)
+    inner = decided(order, made, depth + 1)
     if inner is not None:
         return Use(step, inner.strong, inner.how)
-    if uses and all(_is_blind(one) or _makes_sequence(one) for one in uses):
+    if all(map(_is_blind, uses)):
         return None
-    return Use(step, False, "it becomes a sequence")
-
-
-def _makes_sequence(step: Step) -> bool:
-    return isinstance(step, Call) and step.name in _SEQUENCES
+    return Use(step, False, _BECOMES_SEQUENCE)
 
 
 def _is_added_and_sorted(step: Step) -> bool:
     """`paths += [...]`, and the function sorts `paths`."""
-    statement = step.module.parent(step.node)
-    return isinstance(statement, ast.AugAssign) and _is_sorted_in_text(
-        step, step.node, statement.target
-    )
+    match step.parent:
+        case ast.AugAssign(target=target):
+            return _is_sorted_in_text(step, step.node, target)
+    return False
 
 
 def _is_blind(step: Step) -> bool:
-    if not isinstance(step, Call):
-        return isinstance(step, Loop)
-    if step.name in _BLIND or step.method in _ASKS or _LOGS.match(step.method):
+    """Whether a step does the same with a sequence in any order, or only makes another one."""
+    if isinstance(step, Loop) or step.called in _HARMLESS_CALLS:
         return True
-    return unread.is_each_by_itself(step)
+    if step.method in _HARMLESS_METHODS:
+        return True
+    return isinstance(step, Call) and unread.is_each_by_itself(step)
 
 
 _TESTS = (ast.Compare, ast.FormattedValue, ast.Assert, ast.If, ast.While, ast.Raise)
@@ -155,19 +161,17 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
     if isinstance(parent, ast.Call) and parent.func is not node:
         return _takes_blindly(parent, step)
     if isinstance(parent, ast.For):
-        return all(_is_said(statement) for statement in parent.body)
+        return all(map(_is_said, parent.body))
     return isinstance(parent, _TESTS)
 
 
 def _takes_blindly(call: ast.Call, step: Step) -> bool:
     """Whether a call does the same with its arguments in any order, or shows them."""
-    name = step.module.names.of(call.func) or ""
-    method = name.rpartition(".")[2]
-    if isinstance(call.func, ast.Attribute):
-        method = call.func.attr
-    if _ignores_order(name, method) or _LOGS.match(method):
+    name = step.module.name_of(call.func)
+    method = syntax.method(call) or last_part(name)
+    if _ignores_order(name, method) or method in _LOGS:
         return True
-    return method == "join" and _is_message(step, call)
+    return method == "join" and _is_message(step.module, call)
 
 
 def _is_said(statement: ast.stmt) -> bool:
@@ -176,20 +180,23 @@ def _is_said(statement: ast.stmt) -> bool:
     """
     match statement:
         case ast.Expr(value=ast.Call() as call):
-            return _name(call) != "write" and bool(_LOGS.match(_name(call)))
+            return _name(call) in _SAYS
     return False
 
 
-def _is_message(step: Step, node: ast.AST) -> bool:
+_MESSAGES = (ast.FormattedValue, ast.JoinedStr, ast.Raise, ast.Assert)
+
+
+def _is_message(module: Module, call: ast.Call) -> bool:
     """Whether text is joined to be read."""
-    for at in (node, *step.module.around(node)):
-        if isinstance(at, ast.FormattedValue | ast.JoinedStr | ast.Raise | ast.Assert):
-            return True
-        if isinstance(at, ast.stmt):
-            return False
-        if isinstance(at, ast.Call) and _LOGS.match(_name(at)):
-            return True
-    return False
+    if isinstance(module.statement_of(call), _MESSAGES):
+        return True
+    around = (call, *module.expressions_around(call))
+    return any(isinstance(at, _MESSAGES) or _logs(at) for at in around)
+
+
+def _logs(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and _name(node) in _LOGS
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
@@ -200,20 +207,27 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
         case ast.For() | ast.AsyncFor():
             return _of_body(order, loop, node, depth)
         case ast.ListComp() | ast.GeneratorExp():
-            if is_blindly_used(node, loop):
-                return None
-            made = order.value_of(node)
-            if isinstance(made, Items):
-                return _of_sequence(order, loop, made, depth, strong=False)
-            return Use(loop, False, "it becomes a sequence")
+            return _of_comprehension(order, loop, node, depth)
     return None
+
+
+def _of_comprehension(
+    order: Order, loop: Loop, node: ast.ListComp | ast.GeneratorExp, depth: int
+) -> Use | None:
+    """What becomes of the sequence that a comprehension makes."""
+    if is_blindly_used(node, loop):
+        return None
+    made = order.value_of(node)
+    if isinstance(made, Items):
+        return _of_sequence(order, loop, made, depth, strong=False)
+    return Use(loop, False, _BECOMES_SEQUENCE)
 
 
 def _in_dict(loop: Loop, node: ast.DictComp) -> Use | None:
     """`{name: next(counter) for name in names}`."""
-    for call in within(node.value, ast.Call):
-        if call.args and loop.module.names.of(call.func) == "builtins.next":
-            return Use(loop, True, _NUMBERED_IN_ORDER)
+    names = {loop.module.name_of(call.func) for call in within(node.value, ast.Call)}
+    if "builtins.next" in names:
+        return Use(loop, True, _NUMBERED_IN_ORDER)
     return None
 
 
@@ -237,41 +251,78 @@ def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
     """What a generator function gives is used where the program goes over it; a library that does
     so keeps the order.
     """
-    place = consumer(order, loop) if depth <= _DEEPEST else None
-    if isinstance(place, Loop):
-        return _of_loop(order, place, depth + 1)
-    if isinstance(place, Call):
-        return decided(order, place.result, depth + 1)
+    if depth > _DEEPEST:
+        return Use(loop, False, HANDED_ON)
+    match consumer(order, loop):
+        case Loop() as place:
+            return _of_loop(order, place, depth + 1)
+        case Call(result=result):
+            return decided(order, result, depth + 1)
     return Use(loop, False, HANDED_ON)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The body of a loop that goes over something without an order.
+
+    parts   all nodes in it
+    calls   those that are calls
+    """
+
+    order: Order
+    loop: Loop
+    node: ast.For | ast.AsyncFor
+    depth: int
+    parts: tuple[ast.AST, ...]
+    calls: tuple[ast.Call, ...]
 
 
 def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int) -> Use | None:
     """What a loop does with one element after the other."""
-    parts = [part for statement in node.body for part in ast.walk(statement)]
-    calls = [part for part in parts if isinstance(part, ast.Call)]
-    called = {_name(call) for call in calls}
-    if called & _SORTS:
+    parts = tuple(within(node.body, ast.AST))
+    calls = tuple(within(node.body, ast.Call))
+    if any(map(_sorts, calls)):
         return None
-    if _numbers(parts):
-        return Use(loop, True, _NUMBERED_IN_ORDER)
-    for call in calls:
-        if _is_draw(loop, call):
+    body = _Body(order, loop, node, depth, parts, calls)
+    uses = (finds(body) for finds in _IN_BODY)
+    return next(filter(None, uses), None)
+
+
+def _sorts(call: ast.Call) -> bool:
+    return _name(call) in _SORTS
+
+
+def _numbered(body: _Body) -> Use | None:
+    if _numbers(body.parts):
+        return Use(body.loop, True, _NUMBERED_IN_ORDER)
+    return None
+
+
+def _drawn(body: _Body) -> Use | None:
+    for call in body.calls:
+        if _is_draw(body.loop, call):
             drawn = ast.unparse(call.func)
-            return Use(loop, True, f"each turn draws a random number ({drawn})")
-    if called & _TRAINS:
-        return Use(loop, True, "each turn trains on one")
-    own = _in_own_functions(order, loop, parts)
-    if own is not None:
-        return own
-    for part in parts:
+            return Use(body.loop, True, f"each turn draws a random number ({drawn})")
+    return None
+
+
+def _trained(body: _Body) -> Use | None:
+    if _TRAINS.isdisjoint(map(_name, body.calls)):
+        return None
+    return Use(body.loop, True, "each turn trains on one")
+
+
+def _kept(body: _Body) -> Use | None:
+    """Elements that are handed on, put somewhere, or collected in a list."""
+    for part in body.parts:
         match part:
             case ast.Yield() | ast.YieldFrom():
-                return _handed_on(order, loop, depth)
+                return _handed_on(body.order, body.loop, body.depth)
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
-                return Use(loop, False, "its elements are put somewhere in that order")
+                return Use(body.loop, False, "its elements are put somewhere in that order")
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
-                if _is_collected(order, loop, node, grown):
-                    return Use(loop, False, "its elements are collected in that order")
+                if _is_collected(body.order, body.loop, body.node, grown):
+                    return Use(body.loop, False, "its elements are collected in that order")
     return None
 
 
@@ -282,21 +333,24 @@ def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown:
     return not _is_kept_by_key(grown, node)
 
 
-def _in_own_functions(order: Order, loop: Loop, parts: list[ast.AST]) -> Use | None:
+def _in_own_functions(body: _Body) -> Use | None:
     """What the user's own functions do that the body of a loop calls: number an element, draw for
     it, or keep it in an object.
     """
-    for function in _called(order, parts):
-        inner = [part for statement in function.node.body for part in ast.walk(statement)]
-        calls = [part for part in inner if isinstance(part, ast.Call)]
-        if any(_name(call) in _SORTS for call in calls):
-            continue
+    for function in _called(body):
         name = function.node.name
-        if _numbers(inner):
-            return Use(loop, True, f"`{name}` numbers its elements in that order")
-        if any(_keeps_in_object(order, function, call) for call in calls):
-            return Use(loop, False, f"`{name}` collects its elements in that order")
+        calls = list(within(function.node.body, ast.Call))
+        if any(map(_sorts, calls)):
+            continue
+        if _numbers(tuple(within(function.node.body, ast.AST))):
+            return Use(body.loop, True, f"`{name}` numbers its elements in that order")
+        if any(_keeps_in_object(body.order, function, call) for call in calls):
+            return Use(body.loop, False, f"`{name}` collects its elements in that order")
     return None
+
+
+_IN_BODY = (_numbered, _drawn, _trained, _in_own_functions, _kept)
+"""What a loop may do with the order of its elements, the surest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,21 +361,25 @@ class Own:
     module: Module
 
 
-def _called(order: Order, parts: list[ast.AST]) -> list[Own]:
+def _called(body: _Body) -> list[Own]:
     """The user's functions that are called in a body, and those that they call."""
     found: dict[int, Own] = {}
-    waiting = list(parts)
+    waiting = deque(body.calls)
     while waiting and len(found) < _MOST_FUNCTIONS:
-        part = waiting.pop(0)
-        if not isinstance(part, ast.Call):
-            continue
-        for option in order.value_of(part.func).options():
-            match option:
-                case Function(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
-                    if id(node) not in found:
-                        found[id(node)] = Own(node, option.module)
-                        waiting += within(node.body, ast.Call)
+        call = waiting.popleft()
+        for own in _own_functions(body.order.value_of(call.func)):
+            if id(own.node) not in found:
+                found[id(own.node)] = own
+                waiting.extend(within(own.node.body, ast.Call))
     return list(found.values())
+
+
+def _own_functions(value: Value) -> Iterator[Own]:
+    """The functions, and no lambdas, that a value may be."""
+    for option in value.options():
+        match option:
+            case Function(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node, module=module):
+                yield Own(node, module)
 
 
 def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
@@ -340,10 +398,10 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
     """
     if not isinstance(target, ast.Name):
         return isinstance(target, ast.Subscript)
-    given = list(within(node.target, ast.Name))
-    for assignment in within(node.body, ast.Assign):
-        given += [one for one in assignment.targets if isinstance(one, ast.Name)]
-    return any(name.id == target.id for name in given)
+    assignments = within(node.body, ast.Assign)
+    assigned = chain.from_iterable(assignment.targets for assignment in assignments)
+    named = (one for one in assigned if isinstance(one, ast.Name))
+    return target.id in {name.id for name in (*within(node.target, ast.Name), *named)}
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
@@ -356,18 +414,21 @@ def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
 
 def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
     wanted = ast.unparse(target)
-    for call in within(around, ast.Call):
-        if _name(call) not in _SORTS:
-            continue
-        if call.args and wanted in ast.unparse(call.args[0]):
+    sorting = filter(_sorts, within(around, ast.Call))
+    return any(_sorts_this(call, wanted) for call in sorting)
+
+
+def _sorts_this(call: ast.Call, wanted: str) -> bool:
+    """`sorted(wanted)`, `wanted.sort()`."""
+    match call:
+        case ast.Call(args=[first, *_]) if wanted in ast.unparse(first):
             return True
-        match call.func:
-            case ast.Attribute(attr="sort", value=whole) if ast.unparse(whole) == wanted:
-                return True
+        case ast.Call(func=ast.Attribute(attr="sort", value=whole)):
+            return ast.unparse(whole) == wanted
     return False
 
 
-def _numbers(parts: list[ast.AST]) -> bool:
+def _numbers(parts: tuple[ast.AST, ...]) -> bool:
     """`index[name] = len(index)`, `index[name] = count` with `count += 1`."""
     counters: set[str] = set()
     for part in parts:
@@ -379,20 +440,23 @@ def _numbers(parts: list[ast.AST]) -> bool:
 
 def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
     match part:
-        case ast.Assign(targets=targets, value=ast.Name(id=name)):
-            return name in counters and any(isinstance(one, ast.Subscript) for one in targets)
-        case ast.Assign(targets=targets, value=ast.Call(args=[counted, *_]) as call):
-            if _name(call) != "len":
-                return False
-            filled = [one.value for one in targets if isinstance(one, ast.Subscript)]
-            return ast.unparse(counted) in [ast.unparse(one) for one in filled]
+        case ast.Assign(value=ast.Name(id=name)):
+            return name in counters and bool(_filled(part))
+        case ast.Assign(value=ast.Call(args=[counted, *_]) as call):
+            return _name(call) == "len" and ast.unparse(counted) in _filled(part)
         case ast.Call(args=[*_, ast.Call() as default]):
-            return _name(part) == "setdefault" and _name(default) == "len"
+            return (_name(part), _name(default)) == ("setdefault", "len")
     return False
 
 
+def _filled(assignment: ast.Assign) -> list[str]:
+    """The containers to one of whose items an assignment assigns."""
+    items = (one for one in assignment.targets if isinstance(one, ast.Subscript))
+    return [ast.unparse(one.value) for one in items]
+
+
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
-    name = loop.module.names.of(node.func) or ""
+    name = loop.module.name_of(node.func)
     known = tables.draws().get(name)
     if known is None or known.when != "call" or known.stream not in _STREAMS:
         return False
@@ -406,6 +470,9 @@ def _name(node: ast.Call) -> str:
     return last_word(node.func)
 
 
-def is_sorting(module: Module, node: ast.Call) -> bool:
-    """Whether a call sorts, or is blind to order otherwise."""
-    return _name(node) in _SORTS or (module.names.of(node.func) or "") in _BLIND
+def is_sorting(module: Module, node: ast.AST) -> bool:
+    """Whether a node is a call that sorts, or is blind to order otherwise."""
+    match node:
+        case ast.Call() as call:
+            return _sorts(call) or module.name_of(call.func) in _BLIND
+    return False

@@ -5,6 +5,7 @@ away, orders that are not used.
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
@@ -19,25 +20,24 @@ _POOLS = frozenset({"map", "imap", "imap_unordered", "starmap", "starmap_async",
 _WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
 
 
+def is_unread(step: Step) -> bool:
+    """Whether nobody looks at the order of a sequence that a step makes."""
+    ways = (is_only_asked, is_of_one, is_thrown_away)
+    return any(holds(step) for holds in ways)
+
+
 def is_only_asked(step: Step) -> bool:
     """`names = list(...)`, and all that the function or module does with them is `x in names`."""
     module = step.module
-    name = _assigned_name(module.parent(step.node))
-    if name is None:
-        return False
-    function = module.function_of(step.node)
+    match step.parent:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            function = module.function_of(step.node)
+        case _:
+            return False
     if function is None and _is_imported(module, name):
         return False
     loads = _loads(function or module.tree, name)
     return bool(loads) and all(_is_asked(module.parent(load), load) for load in loads)
-
-
-def _assigned_name(statement: ast.AST | None) -> str | None:
-    """The name to which a statement assigns, if it is the only one."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return name
-    return None
 
 
 def _is_asked(parent: ast.AST | None, name: ast.Name) -> bool:
@@ -50,48 +50,63 @@ def _is_asked(parent: ast.AST | None, name: ast.Name) -> bool:
 
 def is_of_one(step: Step) -> bool:
     """`list(names)[0]` in a function that asks whether `len(names)` is 1."""
-    node = step.node
-    function = step.module.function_of(node)
-    is_indexed = isinstance(step.module.parent(node), ast.Subscript)
-    if function is None or not is_indexed or not isinstance(node, ast.Call) or not node.args:
-        return False
-    length = f"len({ast.unparse(node.args[0])})"
-    return any(_asks_for_one(one, length) for one in within(function, ast.Compare))
+    function = step.module.function_of(step.node)
+    match step.parent, step.node:
+        case ast.Subscript(), ast.Call(args=[first, *_]):
+            length = f"len({ast.unparse(first)})"
+        case _:
+            return False
+    comparisons = () if function is None else within(function, ast.Compare)
+    return any(_asks_for_one(one, length) for one in comparisons)
 
 
 def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
     """`len(names) == 1`, `len(names) < 2`."""
-    match comparison.comparators[0]:
-        case ast.Constant(value=1 | 2):
-            return ast.unparse(comparison.left) == length
+    match comparison:
+        case ast.Compare(left=asked, comparators=[ast.Constant(value=1 | 2), *_]):
+            return ast.unparse(asked) == length
     return False
 
 
-def is_thrown_away(module: Module, node: ast.AST) -> bool:
+def is_thrown_away(step: Step) -> bool:
     """Whether what an expression gives is gone over by a loop that never reads it: `for _ in
     enumerate(pool.imap(...)): bar.update()`. Where it is counted, the number may be read.
     """
-    counted = False
-    loop = module.parent(node)
-    while isinstance(loop, ast.Call) and node in loop.args and last_word(loop.func) in _WRAPPERS:
-        counted = counted or last_word(loop.func) == "enumerate"
-        node, loop = loop, module.parent(loop)
-    if not isinstance(loop, ast.For) or loop.iter is not node:
-        return False
-    target: ast.expr = loop.target
-    if counted and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-        target = target.elts[1]
-    given = {name.id for name in within(target, ast.Name)}
+    module, node = step.module, step.node
+    wrappers = list(takewhile(_is_wrapper, module.around(node)))
+    outermost = [node, *wrappers][-1]
+    match module.parent(outermost):
+        case ast.For(iter=gone_over) as loop if gone_over is outermost:
+            elements = _elements(loop.target, counted=any(map(_counts, wrappers)))
+        case _:
+            return False
+    given = {name.id for name in within(elements, ast.Name)}
     read = {name.id for name in within([*loop.body, *loop.orelse], ast.Name)}
     return bool(given) and given.isdisjoint(read)
+
+
+def _is_wrapper(node: ast.AST) -> bool:
+    """`enumerate(...)`, `tqdm(...)`."""
+    return _word_of_call(node) in _WRAPPERS
+
+
+def _counts(node: ast.AST) -> bool:
+    return _word_of_call(node) == "enumerate"
+
+
+def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
+    """What a loop calls the elements that it goes over, without their numbers."""
+    match target:
+        case ast.Tuple(elts=[_, element]) if counted:
+            return element
+    return target
 
 
 def is_each_by_itself(call: Call) -> bool:
     """Whether a pool is given the elements one by one, and what comes back is thrown away."""
     if call.own or call.method not in _POOLS or call.name.startswith("builtins."):
         return False
-    stands_alone = isinstance(call.module.parent(call.node), ast.Expr)
-    return stands_alone or is_thrown_away(call.module, call.node)
+    return isinstance(call.parent, ast.Expr) or is_thrown_away(call)
 
 
 def is_paired_with_constants(call: Call) -> bool:
@@ -104,8 +119,9 @@ def is_paired_with_constants(call: Call) -> bool:
 
 def _is_repeated(value: Value) -> bool:
     """`[x] * count`, `repeat(x)`."""
-    if isinstance(value, Derived) and value.kind == "Mult":
-        return any(_is_list_of_one(part) for part in value.parts)
+    match value:
+        case Derived(kind="Mult", parts=parts):
+            return any(map(_is_list_of_one, parts))
     return value.made_by("itertools.repeat") is not None
 
 
@@ -119,16 +135,16 @@ def _is_list_of_one(value: Value) -> bool:
 def is_order_unused(shuffle: Call) -> bool:
     """`shuffle(places)` of a list of the function's own that is not read any more."""
     module, node = shuffle.module, shuffle.node
-    if shuffle.method != "shuffle" or not isinstance(module.parent(node), ast.Expr):
+    function = module.function_of(node)
+    stands_alone = isinstance(shuffle.parent, ast.Expr)
+    if shuffle.method != "shuffle" or not stands_alone or function is None:
         return False
     match node:
         case ast.Call(args=[ast.Name() as shuffled]):
-            function = module.function_of(node)
+            named = _named(function, shuffled.id)
         case _:
             return False
-    if function is None:
-        return False
-    others = [name for name in _named(function, shuffled.id) if name is not shuffled]
+    others = [name for name in named if name is not shuffled]
     return bool(others) and all(_is_made(module, name) for name in others)
 
 
@@ -138,12 +154,19 @@ def _is_made(module: Module, name: ast.Name) -> bool:
 
 def _is_fresh(statement: ast.AST | None) -> bool:
     """Whether an assignment makes a list that nobody else holds."""
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
-        return False
-    value = statement.value
-    if isinstance(value, ast.Call):
-        return last_word(value.func) in _FRESH
-    return isinstance(value, ast.List | ast.ListComp)
+    match statement:
+        case ast.Assign(value=made) | ast.AnnAssign(value=made):
+            is_list = isinstance(made, ast.List | ast.ListComp)
+            return is_list or _word_of_call(made) in _FRESH
+    return False
+
+
+def _word_of_call(node: ast.AST | None) -> str:
+    """`list` of `list(...)`; empty for what is no call."""
+    match node:
+        case ast.Call(func=function):
+            return last_word(function)
+    return ""
 
 
 def _is_imported(module: Module, name: str) -> bool:

@@ -1,0 +1,53 @@
+"""What calls and assignments look like in the text: what several checks ask of a node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def owner(node: ast.AST | None) -> ast.expr | None:
+    """What a method is called on: `rows` of `rows.sort()`; None where no method is called."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=whole)):
+            return whole
+    return None
+
+
+def method(node: ast.AST | None) -> str:
+    """`sort` of `rows.sort()`; "" where no method is called."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def given(node: ast.AST | None) -> list[ast.expr]:
+    """The arguments of a call, by position and then by keyword."""
+    match node:
+        case ast.Call(args=arguments, keywords=keywords):
+            return [*arguments, *(keyword.value for keyword in keywords)]
+    return []
+
+
+def targets(statement: ast.AST | None) -> list[ast.expr]:
+    """What an assignment with `=` assigns to; nothing of another statement."""
+    match statement:
+        case ast.Assign(targets=assigned):
+            return assigned
+    return []
+
+
+def attributes(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names of those nodes that are attributes: `weight` of `self.weight`."""
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+def is_method_call(node: ast.AST | None) -> bool:
+    """Whether a node is the call of a method."""
+    return owner(node) is not None
+
+
+def holds_none(test: ast.AST) -> bool:
+    """Whether `None` stands in an expression."""
+    return any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(test))
