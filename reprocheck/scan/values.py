@@ -180,6 +180,13 @@ class Items(Value):
         """Items, keys, and what a comprehension went over."""
         return (*self.items, *self.keys, *self.over)
 
+    @property
+    def elements(self) -> list[Value]:
+        """What a loop goes over: the keys of a dict, the items of another container."""
+        if self.kind == "dict":
+            return self.keys
+        return self.items
+
     def get(self, key: object) -> Value | None:
         """The item at a constant index or key."""
         if self.kind == "dict":

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams
 from reprocheck.scan.checks.streams import at, every, given, is_none, short
+from reprocheck.scan.index import holds, within
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.project import Module
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Items, Made, Value
+from reprocheck.scan.values import Constant, Items, Made, Value, literal
 
 _ARRIVES = frozenset(
     {
@@ -45,70 +50,100 @@ _THREADS = (
 _LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
-@check("RC508")
-def arrival(module: Module, project: Project) -> Iterator[Hit]:
+_PARALLEL = frozenset({"map", "interleave", "batch"})
+_OF_THREADS = ("map", "interleave")
+_UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
+_SET_WORKERS = "mindspore.dataset.config.set_num_parallel_workers"
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
+_WAITS = frozenset({"join", "result"})
+_STARTED_THREADS = ("threading.Thread", "concurrent.futures.ThreadPoolExecutor().submit")
+_TARGET_AT = {"submit": 0}
+"""Where the function that a thread runs stands by position; else it is a keyword alone."""
+
+
+@check_orders("RC508")
+def arrival(order: Order) -> Iterator[Hit]:
     """What is ready first comes first."""
-    for order in module.orders:
-        for call in every(order):
-            if call.name in _ARRIVES or (call.method in _ARRIVES_BY_METHOD and not call.own):
-                use = sequences.decided(order, call.result)
-                if use is not None and not sequences.is_blindly_used(call.node, call):
-                    message = f"`{call.method}` gives results as they arrive, and {use.how}"
-                    yield hit("RC508", call, message, patchable=_has_order(call))
-            elif call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
-                yield hit(
-                    "RC508",
-                    call,
-                    "several threads or processes put into queues here: what is ready first comes"
-                    " first",
-                )
-                break
-            elif call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
-                yield hit(
-                    "RC508", call, "`in_order=False` hands out batches as workers finish them"
-                )
-            elif (
-                call.method in ("map", "interleave", "batch")
-                and given(call, "deterministic=False", sure=True)
-                and "num_parallel_calls" in call.keywords
-            ):
-                yield hit(
-                    "RC508", call, "`deterministic=False` hands out elements as they are ready"
-                )
-        for store in order.stores():
-            off = isinstance(store.value, Constant) and store.value.value is False
-            if (
-                off
-                and store.name.startswith("tensorflow.")
-                and store.name.endswith(("deterministic", "experimental_deterministic"))
-            ):
-                yield hit(
-                    "RC508",
-                    store,
-                    "with this option the data pipeline hands out elements as they are ready",
-                )
+    for call in every(order):
+        found = _arrival(order, call)
+        if found is None:
+            continue
+        yield found
+        if call.name in _QUEUES:
+            return
+
+
+def _arrival(order: Order, call: Call) -> Hit | None:
+    if call.name in _ARRIVES or (call.method in _ARRIVES_BY_METHOD and not call.own):
+        return _of_results(order, call)
+    if call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
+        return hit(
+            "RC508",
+            call,
+            "several threads or processes put into queues here: what is ready first comes first",
+        )
+    if call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
+        return hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
+    is_parallel = call.method in _PARALLEL and "num_parallel_calls" in call.keywords
+    if is_parallel and given(call, "deterministic=False", sure=True):
+        return hit("RC508", call, "`deterministic=False` hands out elements as they are ready")
+    return None
+
+
+def _of_results(order: Order, call: Call) -> Hit | None:
+    """Results that a program takes as they arrive."""
+    use = sequences.decided(order, call.result)
+    if use is None or sequences.is_blindly_used(call.node, call):
+        return None
+    message = f"`{call.method}` gives results as they arrive, and {use.how}"
+    return hit("RC508", call, message, patchable=_has_order(call))
+
+
+@check_orders("RC508")
+def unordered_options(order: Order) -> Iterator[Hit]:
+    """An option of a data pipeline of TensorFlow."""
+    for store in order.stores():
+        if literal(store.value) is False and _UNORDERED_OPTION.search(store.name):
+            yield hit(
+                "RC508",
+                store,
+                "with this option the data pipeline hands out elements as they are ready",
+            )
 
 
 def _has_several_producers(order: Order) -> bool:
     """Whether what puts into one queue is started more than once."""
-    makers: dict[int, dict[int, Call]] = {}
+    makers: dict[int, set[int]] = defaultdict(set)
     for put in order.methods("put", "put_nowait"):
-        if put.by is None or not put.by.named(*_THREADS):
+        by = put.by
+        if by is None or not by.named(*_THREADS):
             continue
-        if _is_repeated(put.by, since=_loops_of(put.receiver)):
+        queues = _queues(put)
+        if _is_repeated(by, since=_loops_of(queues)):
             return True
-        for queue in put.receiver.options() if put.receiver is not None else ():
-            makers.setdefault(id(queue) if isinstance(queue, Made) else 0, {})[id(put.by)] = put.by
+        for queue in queues:
+            makers[_identity(queue)].add(id(by))
     return any(len(one) > 1 for one in makers.values())
 
 
-def _loops_of(queue: Value | None) -> int:
+def _queues(put: Call) -> tuple[Value, ...]:
+    """The queues into which a call may put something."""
+    if put.receiver is None:
+        return ()
+    return put.receiver.options()
+
+
+def _identity(queue: Value) -> int:
+    """The same for all queues of which it is not known where they were made."""
+    if isinstance(queue, Made):
+        return id(queue)
+    return 0
+
+
+def _loops_of(queues: tuple[Value, ...]) -> int:
     """How many loops stand around the making of a queue: in each turn it is a new one."""
-    return (
-        min((one.call.loops for one in queue.options() if isinstance(one, Made)), default=0)
-        if queue is not None
-        else 0
-    )
+    made = (one for one in queues if isinstance(one, Made))
+    return min((one.call.loops for one in made), default=0)
 
 
 def _has_order(call: Call) -> bool:
@@ -116,73 +151,70 @@ def _has_order(call: Call) -> bool:
     can be gone over as they are.
     """
     if call.method == "imap_unordered":
-        return isinstance(call.node, ast.Call) and isinstance(call.node.func, ast.Attribute)
-    parent = call.module.parent(call.node)
-    if (
-        call.name != "concurrent.futures.as_completed"
-        or not isinstance(parent, ast.For | ast.comprehension)
-        or len(call.arguments) != 1
-    ):
+        return syntax.is_method_call(call.node)
+    if not isinstance(call.parent, ast.For | ast.comprehension) or call.keywords:
         return False
-    futures = call.argument(0)
-    return (
-        isinstance(futures, Items)
-        and futures.kind in ("list", "tuple", "dict")
-        and not call.keywords
-    )
-
-
-@check("RC509")
-def parallel_map(module: Module, project: Project) -> Iterator[Hit]:
-    """Stateful draws inside of a parallel `map` of tf.data."""
-    for order in module.orders:
-        yield from _in_threads(order)
-        if (
-            next(order.calls("tensorflow.config.experimental.enable_op_determinism"), None)
-            is not None
+    match call:
+        case Call(
+            name="concurrent.futures.as_completed",
+            arguments=(Items(kind="list" | "tuple" | "dict"),),
         ):
+            return True
+    return False
+
+
+@check_orders("RC509")
+def parallel_map(order: Order) -> Iterator[Hit]:
+    """Stateful draws inside of a parallel `map` of tf.data."""
+    if any(order.calls("tensorflow.config.experimental.enable_op_determinism")):
+        return
+    for drawing in streams.drawings(order):
+        call = _driver(drawing, {"tensorflow", "numpy", "python"})
+        if call is None or call.method not in _OF_THREADS:
             continue
-        for drawing in streams.drawings(order):
-            call = drawing.call.by
-            if (
-                call is None
-                or call.method not in ("map", "interleave")
-                or not drawing.streams & {"tensorflow", "numpy", "python"}
-            ):
-                continue
-            parallel = call.keywords.get("num_parallel_calls")
-            if is_none(parallel) or (isinstance(parallel, Constant) and parallel.value == 1):
-                continue
-            drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
-            message = (
-                f"{drawn} draws inside of a parallel map: threads decide which call gets which"
-                " number"
-            )
-            yield hit("RC509", call, message, node=_argument(call.node))
+        parallel = call.keywords.get("num_parallel_calls")
+        if is_none(parallel) or literal(parallel) == 1:
+            continue
+        message = (
+            f"{_drawn(drawing, call)} draws inside of a parallel map: threads decide which call"
+            " gets which number"
+        )
+        yield hit("RC509", call, message, node=_argument(call.node))
 
 
-def _in_threads(order: Order) -> Iterator[Hit]:
+def _driver(drawing: streams.Drawing, wanted: set[str]) -> Call | None:
+    """The call of a library that makes a draw from one of these streams."""
+    if drawing.streams.isdisjoint(wanted):
+        return None
+    return drawing.call.by
+
+
+def _drawn(drawing: streams.Drawing, call: Call) -> str:
+    """A draw, and where it stands seen from a call."""
+    return f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
+
+
+@check_orders("RC509")
+def in_threads(order: Order) -> Iterator[Hit]:
     """Python functions in a `map` of MindSpore: its workers are threads of one process, with one
     generator.
     """
     told: set[int] = set()
     for drawing in streams.drawings(order):
-        call = drawing.call.by
-        if call is None or id(call) in told or not drawing.streams & {"numpy", "python"}:
+        call = _driver(drawing, {"numpy", "python"})
+        if call is None or id(call) in told or not _is_map_of_mindspore(call):
             continue
-        if (
-            call.method != "map"
-            or not call.name.startswith("mindspore.dataset.")
-            or not _has_threads(order, call)
-        ):
-            continue
-        told.add(id(call))
-        drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
-        message = (
-            f"{drawn} draws in the threads of this `map`: which sample gets which number is left to"
-            " them, with a seed as well"
-        )
-        yield hit("RC509", call, message)
+        if _has_threads(order, call):
+            told.add(id(call))
+            message = (
+                f"{_drawn(drawing, call)} draws in the threads of this `map`: which sample gets"
+                " which number is left to them, with a seed as well"
+            )
+            yield hit("RC509", call, message)
+
+
+def _is_map_of_mindspore(call: Call) -> bool:
+    return call.method == "map" and call.name.startswith("mindspore.dataset.")
 
 
 def _has_threads(order: Order, call: Call) -> bool:
@@ -191,79 +223,61 @@ def _has_threads(order: Order, call: Call) -> bool:
         return False
     workers = call.argument(None, "num_parallel_workers")
     if workers is None:
-        default = next(
-            (
-                one.argument(0, "num")
-                for one in order.calls("mindspore.dataset.config.set_num_parallel_workers")
-            ),
-            None,
-        )
-        return default is None or (isinstance(default, Constant) and default.value != 1)
+        defaults = (one.argument(0, "num") for one in order.calls(_SET_WORKERS))
+        workers = next(defaults, None)
+    if workers is None:
+        return True
     return isinstance(workers, Constant) and workers.value != 1
 
 
-@check("RC514")
-def parallel_workers(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC514")
+def parallel_workers(order: Order) -> Iterator[Hit]:
     """More than one data worker in MindSpore."""
-    for order in module.orders:
-        if not order.whole:
-            continue
-        for call in every(order):
-            workers = call.keywords.get("num_parallel_workers")
-            if call.name == "mindspore.dataset.config.set_num_parallel_workers":
-                workers = call.argument(0, "num")
-            if (
-                isinstance(workers, Constant)
-                and isinstance(workers.value, int)
-                and workers.value > 1
-            ):
-                yield hit(
-                    "RC514",
-                    call,
-                    f"with {workers.value} data workers random operators draw other numbers than"
-                    " with one",
-                )
-                break
-
-
-@check("RC902")
-def shared_weights(module: Module, project: Project) -> Iterator[Hit]:
-    """Threads or processes that write the same tensors."""
-    for order in module.orders:
-        call = next((call for call in order.methods(*_WRITES) if _is_unlocked(order, call)), None)
-        if call is not None and call.by is not None:
-            message = (
-                f"the thread or process writes weights (`{call.method}`,"
-                f" {at(call, call.by.module)}) without waiting for others"
+    for call in every(order):
+        workers = call.keywords.get("num_parallel_workers")
+        if call.name == _SET_WORKERS:
+            workers = call.argument(0, "num")
+        number = literal(workers)
+        if isinstance(number, int) and number > 1:
+            yield hit(
+                "RC514",
+                call,
+                f"with {number} data workers random operators draw other numbers than with one",
             )
-            yield hit("RC902", call.by, message)
-            continue
-        for by in order.calls("threading.Thread", "concurrent.futures.ThreadPoolExecutor().submit"):
-            if (
-                _are_several(order, by)
-                and _uses_tensors(by.module)
-                and _writes_in_place(by) is not None
-            ):
-                yield hit(
-                    "RC902", by, "the thread changes tensors in place without waiting for others"
-                )
-                break
+            return
 
 
-def _is_unlocked(order: Order, call: Call) -> bool:
-    by = call.by
-    if (
-        by is None
-        or not by.named(*_THREADS)
-        or not _uses_tensors(call.module)
-        or not _are_several(order, by)
-    ):
+@check_orders("RC902")
+def shared_weights(order: Order) -> Iterator[Hit]:
+    """Threads or processes that write the same tensors."""
+    for call in order.methods(*_WRITES):
+        by = call.by
+        if by is not None and _is_unlocked(order, call, by):
+            message = (
+                f"the thread or process writes weights (`{call.method}`, {at(call, by.module)})"
+                " without waiting for others"
+            )
+            yield hit("RC902", by, message)
+            return
+    for by in order.calls(*_STARTED_THREADS):
+        if _are_several(order, by) and _uses_tensors(by.module) and _writes_in_place(by):
+            message = "the thread changes tensors in place without waiting for others"
+            yield hit("RC902", by, message)
+            return
+
+
+def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
+    """Whether one of several threads or processes makes a call, and waits for no other."""
+    is_concurrent = by.named(*_THREADS) and _are_several(order, by)
+    if not is_concurrent or not _uses_tensors(call.module):
         return False
-    if any(
-        (context.name or "").rpartition(".")[2].rstrip("()") in _LOCKS for context in call.contexts
-    ):
+    if any(map(_is_lock, call.contexts)):
         return False
-    return by.method != "Process" or next(order.methods("share_memory"), None) is not None
+    return by.method != "Process" or any(order.methods("share_memory"))
+
+
+def _is_lock(context: Value) -> bool:
+    return last_part(context.name or "").rstrip("()") in _LOCKS
 
 
 def _are_several(order: Order, by: Call) -> bool:
@@ -275,36 +289,28 @@ def _is_repeated(by: Call, *, since: int = 0) -> bool:
     """Whether several of it are made before one is waited for: in a comprehension, or in a loop
     that `since` loops stand around.
     """
-    node: ast.AST | None = by.module.parent(by.node)
-    while node is not None and not isinstance(node, ast.stmt):
-        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
-            return True
-        node = by.module.parent(node)
+    around = by.module.expressions_around(by.node)
+    if any(isinstance(node, _COMPREHENSIONS) for node in around):
+        return True
     return by.loops > since and not _is_waited_for(by)
 
 
 def _is_waited_for(by: Call) -> bool:
     """Whether the loop around it ends each turn with a `join`, or what is made is a list of one."""
-    at = by.module.parent(by.node)
-    while at is not None and not isinstance(at, ast.For | ast.While):
-        at = by.module.parent(at)
-    return at is not None and any(
-        isinstance(part, ast.Attribute) and part.attr in ("join", "result") for part in ast.walk(at)
-    )
+    around = by.module.around(by.node)
+    loop = next((at for at in around if isinstance(at, ast.For | ast.While)), None)
+    if loop is None:
+        return False
+    return not _WAITS.isdisjoint(syntax.attributes(ast.walk(loop)))
 
 
-def _writes_in_place(by: Call) -> ast.AugAssign | None:
+def _writes_in_place(by: Call) -> bool:
     """`weight += ...` in the function that a thread runs; a counter does no harm."""
-    target = by.argument(None if by.method == "Thread" else 0, "target")
+    target = by.argument(_TARGET_AT.get(by.method), "target")
     node = getattr(target, "node", None)
-    for part in ast.walk(node) if isinstance(node, ast.AST) else ():
-        if (
-            isinstance(part, ast.AugAssign)
-            and not isinstance(part.value, ast.Constant)
-            and any(isinstance(one, ast.Call) for one in ast.walk(part.value))
-        ):
-            return part
-    return None
+    if node is None:
+        return False
+    return any(holds(part.value, ast.Call) for part in within(node, ast.AugAssign))
 
 
 def _uses_tensors(module: Module) -> bool:
@@ -313,7 +319,8 @@ def _uses_tensors(module: Module) -> bool:
 
 def _argument(node: ast.AST) -> ast.AST:
     """The argument that makes it parallel."""
-    keywords = node.keywords if isinstance(node, ast.Call) else []
-    return next(
-        (keyword.value for keyword in keywords if keyword.arg == "num_parallel_calls"), node
-    )
+    match node:
+        case ast.Call(keywords=keywords):
+            named = {keyword.arg: keyword.value for keyword in keywords}
+            return named.get("num_parallel_calls", node)
+    return node

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, seed_values, sequences
-from reprocheck.scan.checks.streams import every
 from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
-from reprocheck.scan.values import Constant, Derived, Instance, Items, Made, Part, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Derived, Instance, Items, Made, Part, Value
 
 _NUMBER_OPERATORS = frozenset({"Mod", "FloorDiv", "Sub", "Pow"})
 _TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
@@ -57,47 +55,50 @@ _LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
 _MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
+_HELD_BY_NAME = {
+    **dict.fromkeys(_NUMBERS, "number"),
+    **dict.fromkeys(_TEXT_CALLS, "text"),
+}
+_HELD_BY_METHOD = {
+    **dict.fromkeys(_TEXT_METHODS, "text"),
+    **dict.fromkeys(_MODULES, "object"),
+}
+"""What a call gives that gives several, by its name or the last part of that."""
+_KIND_OF_RESULT = {
+    **dict.fromkeys(_NUMBERS, "number"),
+    "builtins.object": "object",
+}
+"""What a call gives that gives one."""
 
 
-@check("RC505", "RC507")
-def set_order(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC505", "RC507")
+def set_order(order: Order) -> Iterator[Hit]:
     """A set that becomes a sequence, and is numbered, drawn from or collected in its order."""
-    for order in module.orders:
-        seen: set[int] = set()
-        for step in order.steps:
-            if not isinstance(step, Call | Loop):
-                continue
-            for value in step.inputs:
-                if id(value) not in seen and is_set(value):
-                    seen.add(id(value))
-                    yield from _of_set(order, value)
+    steps = (step for step in order.steps if isinstance(step, Call | Loop))
+    values = {id(value): value for step in steps for value in step.inputs}
+    for value in filter(is_set, values.values()):
+        yield from _of_set(order, value)
 
 
-@check("RC505")
-def hash_numbers(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC505")
+def hash_numbers(order: Order) -> Iterator[Hit]:
     """`hash(name) % n` of a string."""
-    for order in module.orders:
-        for call in order.calls("builtins.hash"):
-            of_text = bool(call.arguments) and entropy.is_text(call.arguments[0])
-            if not of_text or not _is_reckoned_with(call):
-                continue
-            if not seed_values.feeds_seed(order, call):
-                yield hit(
-                    "RC505",
-                    call,
-                    "`hash()` of a string is another number in each process",
-                    by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
-                )
+    for call in order.calls("builtins.hash"):
+        decides = entropy.is_text(call.first) and _is_reckoned_with(call)
+        if decides and not seed_values.feeds_seed(order, call):
+            yield hit(
+                "RC505",
+                call,
+                "`hash()` of a string is another number in each process",
+                by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
+            )
 
 
-@check("RC507")
-def address_order(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC507")
+def address_order(order: Order) -> Iterator[Hit]:
     """Sorting by `id`."""
-    for order in module.orders:
-        for call in every(order):
-            key = call.keywords.get("key")
-            if key is None or call.method not in _COMPARING or not _is_address(key):
-                continue
+    for call in order.methods(*_COMPARING):
+        if _is_address(call.keywords.get("key", UNKNOWN)):
             yield hit(
                 "RC507",
                 call,
@@ -155,10 +156,9 @@ def _content(value: Value, depth: int) -> str:
 
 
 def _of_items(value: Items, depth: int) -> str:
-    elements = value.keys if value.kind == "dict" else value.items
-    if not elements:
+    if not value.elements:
         return _of_several(value.over, depth)
-    return _most_telling({_element(element) for element in elements})
+    return _most_telling(set(map(_element, value.elements)))
 
 
 def _most_telling(kinds: set[str]) -> str:
@@ -171,7 +171,7 @@ def _most_telling(kinds: set[str]) -> str:
 def _element(element: Value) -> str:
     if entropy.is_text(element):
         return "text"
-    return _most_telling({_kind(option) for option in element.options()} or {"number"})
+    return _most_telling(set(map(_kind, element.options())))
 
 
 def _kind(option: Value) -> str:
@@ -181,16 +181,16 @@ def _kind(option: Value) -> str:
             return "number"
         case Derived(kind=kind) if kind in _NUMBER_OPERATORS:
             return "number"
-        case Instance():
-            return "object" if _hashes_by_address(option) else "unknown"
+        case Instance() if _hashes_by_address(option):
+            return "object"
+        case Made(call=Call(name=name)) if _LAYER.match(name):
+            return "object"
         case Made(call=Call(name=name)):
-            if name == "builtins.object" or _LAYER.match(name):
-                return "object"
-            return "number" if name in _NUMBERS else "unknown"
-        case Part(key=None, whole=Made(call=call)):
-            if call.name in _NUMBERS:
-                return "number"
-            return "object" if call.method in _MODULES else "unknown"
+            return _KIND_OF_RESULT.get(name, "unknown")
+        case Part(key=None, whole=Made(call=Call(method=method))) if method in _MODULES:
+            return "object"
+        case Part(key=None, whole=Made(call=Call(name=name))):
+            return _KIND_OF_RESULT.get(name, "unknown")
     return "unknown"
 
 
@@ -203,25 +203,28 @@ def _hashes_by_address(instance: Instance) -> bool:
 
 
 def _of_made(value: Made, depth: int) -> str:
+    """What holds the result of a call."""
     call = value.call
-    if call.name in _NUMBERS:
-        return "number"
-    if call.name == "builtins.map" and call.arguments:
-        return _CONVERTED.get(call.arguments[0].name or "", "unknown")
-    if call.name in _KEEPS and call.arguments:
-        first = call.arguments[0]
-        return "text" if entropy.is_text(first) else content(first, depth + 1)
-    if call.method in _TEXT_METHODS or call.name in _TEXT_CALLS:
-        return "text"
-    if call.method in _MODULES:
-        return "object"
-    if call.receiver is None:
-        return "unknown"
-    if call.method in _SET_METHODS:
-        return _of_several((call.receiver, *call.arguments), depth)
-    if call.method == "keys":
-        return content(call.receiver, depth + 1)
+    known = _HELD_BY_NAME.get(call.name) or _HELD_BY_METHOD.get(call.method)
+    if known is not None:
+        return known
+    match call:
+        case Call(name="builtins.map", arguments=(function, *_)):
+            return _CONVERTED.get(function.name or "", "unknown")
+        case Call(name=name, arguments=(first, *_)) if name in _KEEPS:
+            return _of_kept(first, depth)
+        case Call(receiver=Value() as receiver, method=method) if method in _SET_METHODS:
+            return _of_several((receiver, *call.arguments), depth)
+        case Call(receiver=Value() as receiver, method="keys"):
+            return content(receiver, depth + 1)
     return "unknown"
+
+
+def _of_kept(value: Value, depth: int) -> str:
+    """What a container holds that is made of the elements of a value."""
+    if entropy.is_text(value):
+        return "text"
+    return content(value, depth + 1)
 
 
 def _of_several(values: Iterable[Value], depth: int) -> str:
@@ -242,35 +245,45 @@ def _holds_sets(value: Value, depth: int) -> bool:
 
 
 def _of_set(order: Order, value: Value) -> Iterator[Hit]:
+    """A set whose order decides something."""
     kind = content(value)
     if kind == "number":
         return
     use = sequences.decided(order, value)
-    if use is None:
-        return
-    sure = use.strong and order.whole
-    elsewhere = not use.strong and not order.whole
-    if (kind == "unknown" and not sure) or (elsewhere and kind != "text"):
+    if use is None or not _is_reported(kind, order, use):
         return
     if kind == "object":
         yield hit("RC507", use.step, f"a set of objects goes by memory address here, and {use.how}")
         return
-    of_text = kind == "text"
-    severity: Severity | None = "warning"
-    if elsewhere:
-        severity = "note"
-    elif of_text and use.strong:
-        severity = None
-    of = "strings" if of_text else "what may be strings"
     yield hit(
         "RC505",
         use.step,
-        f"the order of a set of {of} differs in each process, and {use.how}",
+        f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}",
         node=_node(use.step),
-        severity=severity,
-        patchable=of_text,
-        more={} if of_text else UNSURE,
+        severity=_severity(kind, order, use),
+        patchable=kind == "text",
+        more=_EVIDENCE[kind],
     )
+
+
+_ELEMENTS = {"text": "strings", "unknown": "what may be strings"}
+_EVIDENCE = {"text": {}, "unknown": UNSURE}
+
+
+def _is_reported(kind: str, order: Order, use: sequences.Use) -> bool:
+    """Whether it is sure enough that a set of this kind decides something by its order."""
+    if kind == "unknown":
+        return use.strong and order.whole
+    return use.strong or order.whole or kind == "text"
+
+
+def _severity(kind: str, order: Order, use: sequences.Use) -> Severity | None:
+    """Less than that of the rule where strings are not seen, or nothing is drawn or numbered."""
+    if not use.strong and not order.whole:
+        return "note"
+    if kind == "text" and use.strong:
+        return None
+    return "warning"
 
 
 def _node(step: Step) -> ast.AST:
@@ -294,7 +307,10 @@ def _is_reckoned_with(call: Call) -> bool:
     parent = module.parent(call.node)
     if isinstance(parent, ast.Call) and module.names.of(parent.func) in _WHOLE_NUMBERS:
         parent = module.parent(parent)
-    return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mod | ast.BitAnd)
+    match parent:
+        case ast.BinOp(op=ast.Mod() | ast.BitAnd()):
+            return True
+    return False
 
 
 _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
@@ -303,16 +319,22 @@ _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
 def _is_compared(call: Call) -> bool:
     """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
     function = call.module.function_of(call.node)
-    if function is None or not isinstance(call.node, ast.Call) or not call.node.args:
-        return False
-    hashed = ast.unparse(call.node.args[0])
-    for comparison in within(function, ast.Compare):
-        match comparison:
-            case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
-                continue
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-                if hashed in (ast.unparse(left), ast.unparse(right)):
-                    return True
+    match call.node:
+        case ast.Call(args=[first, *_]) if function is not None:
+            comparisons = within(function, ast.Compare)
+        case _:
+            return False
+    hashed = ast.unparse(first)
+    return any(_asks_for(comparison, hashed) for comparison in comparisons)
+
+
+def _asks_for(comparison: ast.Compare, hashed: str) -> bool:
+    """Whether something that is no literal is compared with what was hashed."""
+    match comparison:
+        case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
+            return False
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            return hashed in (ast.unparse(left), ast.unparse(right))
     return False
 
 
