@@ -12,24 +12,23 @@ the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, whe
 
     from collections.abc import Iterator
 
-    from reprocheck.scan.project import Module, Project
-    from reprocheck.scan.registry import Hit, check, hit
+    from reprocheck.scan.order import Order
+    from reprocheck.scan.registry import Hit, check_programs, hit
 
     SEEDS = ("torch.manual_seed", "lightning.pytorch.seed_everything", "transformers.set_seed")
 
-    @check("RC302")
-    def seed_after_model(module: Module, project: Project) -> Iterator[Hit]:
+    @check_programs("RC302")
+    def seed_after_model(order: Order) -> Iterator[Hit]:
         """A seed that comes after weights were drawn, and none before them."""
-        for order in module.orders:
-            if not order.whole:
-                continue
-            for layer in order.calls("torch.nn.Linear", "torch.nn.Conv2d"):
-                seed = next(order.after(layer, *SEEDS), None)
-                if seed is not None and next(order.before(layer, *SEEDS), None) is None:
-                    yield hit("RC302", seed, f"the weights were drawn before, in line {layer.line}")
-                    return
+        for layer in order.calls("torch.nn.Linear", "torch.nn.Conv2d"):
+            seed = next(order.after(layer, *SEEDS), None)
+            if seed is not None and next(order.before(layer, *SEEDS), None) is None:
+                yield hit("RC302", seed, f"the weights were drawn before, in line {layer.line}")
+                return
 
-`check` runs once for each module. It sees
+`check_programs` registers what is run for each whole program, `check_orders` what is run for each
+order. `check` registers a function of `(module: Module, project: Project)`, which is run once for
+each module and may look at its text. It sees
 
 - `module.orders`: what is executed. For an entry module one `Order` with `whole=True`, in which the
   user's own functions and modules stand inlined where they are called; then one order

@@ -13,8 +13,10 @@ Values have an identity: the same object is the same thing.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,14 +47,7 @@ class Value:
 
     def origin(self) -> Iterator[Value]:
         """Itself and everything that it was made of, nearest first, each once."""
-        seen: set[int] = set()
-        waiting: list[Value] = [self]
-        while waiting and len(seen) < 2_000:
-            value = waiting.pop(0)
-            if id(value) not in seen:
-                seen.add(id(value))
-                yield value
-                waiting.extend(value.sources)
+        return reached(self, attrgetter("sources"), 2_000)
 
     def made_by(self, *names: str) -> Call | None:
         """The call by which it, or one of its options, was made, if that call has one of these
@@ -78,6 +73,21 @@ class Constant(Value):
     """A literal, or arithmetic with literals."""
 
     value: object
+
+
+def reached(value: Value, inner: Callable[[Value], Iterable[Value]], most: int) -> Iterator[Value]:
+    """A value and what is reached from it, nearest first, each once, and about `most` at most.
+
+    inner    the values that are reached from one directly
+    """
+    seen: set[int] = set()
+    waiting = deque([value])
+    while waiting and len(seen) < most:
+        one = waiting.popleft()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting.extend(inner(one))
 
 
 def literal(value: Value | None) -> object:

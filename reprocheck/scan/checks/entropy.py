@@ -4,11 +4,21 @@ hashes of strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reprocheck.scan.checks import tables
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Derived, Either, Items, Made, Parameter, Part, Value
+from reprocheck.scan.values import (
+    Constant,
+    Derived,
+    Either,
+    Items,
+    Made,
+    Parameter,
+    Part,
+    Value,
+    reached,
+)
 
 KINDS = ("clock", "process", "system", "load")
 WORDS = {
@@ -19,6 +29,8 @@ WORDS = {
     "hash": "the hash of a string, which differs in each process",
     "address": "a memory address",
 }
+_HASHED = {True: "hash", False: None}
+"""The hash of a number is the same in each run."""
 _MOST = 400
 _DEEPEST = 6
 _TABLES = ("csv.reader", "csv.DictReader")
@@ -42,8 +54,10 @@ def kind(name: str) -> str | None:
 def source(call: Call) -> str | None:
     """The same of a call, hashes of strings and memory addresses included."""
     if call.name == "builtins.hash":
-        return "hash" if call.arguments and is_text(call.arguments[0]) else None
-    return "address" if call.name == "builtins.id" else kind(call.name)
+        return _HASHED[is_text(call.first)]
+    if call.name == "builtins.id":
+        return "address"
+    return kind(call.name)
 
 
 def described(call: Call) -> str:
@@ -60,77 +74,71 @@ def mixed(value: Value) -> Iterator[Call]:
     """The calls whose results went into a number: through arithmetic and conversions, not through
     the arguments of other calls.
     """
-    seen: set[int] = set()
-    waiting = [value]
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop(0)
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
+    for one in reached(value, _mixed_of, _MOST):
         if isinstance(one, Made):
             yield one.call
-            if _passes(one.call):
-                waiting.extend(one.call.inputs)
-        elif isinstance(one, Derived | Either | Items):
-            waiting.extend(one.sources)
-        elif isinstance(one, Part) and (
-            one.key is None or one.key in tables.texts("entropy", "methods")
-        ):
-            waiting.append(one.whole)
+
+
+def _mixed_of(value: Value) -> Iterable[Value]:
+    """What went into a value directly."""
+    match value:
+        case Made(call=call) if _passes(call):
+            return call.inputs
+        case Derived() | Either() | Items():
+            return value.sources
+        case Part(key=key, whole=whole) if key is None or key in _PASSING_METHODS:
+            return (whole,)
+    return ()
 
 
 def is_one_of_several(value: Value) -> bool:
     """Whether a number may also be another one: a branch chooses, or an argument that the source
     does not show.
     """
-    seen: set[int] = set()
-    waiting = [value]
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop(0)
-        if len(one.options()) > 1:
-            return True
-        if id(one) not in seen:
-            seen.add(id(one))
-            if isinstance(one, Derived) or (isinstance(one, Made) and _passes(one.call)):
-                waiting.extend(one.sources)
-    return False
+    return any(len(one.options()) > 1 for one in reached(value, _computed_of, _MOST))
+
+
+def _computed_of(value: Value) -> Iterable[Value]:
+    """What a value was computed from directly."""
+    match value:
+        case Derived():
+            return value.sources
+        case Made(call=call) if _passes(call):
+            return value.sources
+    return ()
 
 
 def is_text(value: Value, depth: int = 0) -> bool:
     """Whether a value is, or may be for all that is known, a string: only what shows it counts."""
-    for option in value.options() if depth <= _DEEPEST else ():
-        if isinstance(option, Parameter):
-            if option.text:
-                return True
-        elif isinstance(option, Constant):
-            if isinstance(option.value, str | bytes):
-                return True
-        elif isinstance(option, Derived):
-            if option.kind == "format" or (
-                option.kind in ("Add", "Mod", "Mult")
-                and any(is_text(part, depth + 1) for part in option.parts)
-            ):
-                return True
-        elif isinstance(option, Made):
-            if (
-                option.call.name
-                in (
-                    "builtins.str",
-                    "builtins.repr",
-                    "builtins.chr",
-                    "os.path.join",
-                    "os.path.basename",
-                )
-                or option.call.method in _TEXTS
-            ):
-                return True
-        elif (
-            isinstance(option, Part) and option.key is None and _holds_text(option.whole, depth + 1)
-        ):
+    if depth > _DEEPEST:
+        return False
+    return any(_is_text(option, depth) for option in value.options())
+
+
+def _is_text(option: Value, depth: int) -> bool:
+    match option:
+        case Parameter(text=text):
+            return text
+        case Constant(value=str() | bytes()) | Derived(kind="format"):
             return True
+        case Derived(kind="Add" | "Mod" | "Mult", parts=parts):
+            return any(is_text(part, depth + 1) for part in parts)
+        case Made(call=call):
+            return call.name in _TEXT_CALLS or call.method in _TEXTS
+        case Part(key=None, whole=whole):
+            return _holds_text(whole, depth + 1)
     return False
 
 
+_TEXT_CALLS = frozenset(
+    {
+        "builtins.str",
+        "builtins.repr",
+        "builtins.chr",
+        "os.path.join",
+        "os.path.basename",
+    }
+)
 _TEXTS = frozenset(
     {
         "split",
@@ -149,51 +157,57 @@ _TEXTS = frozenset(
         "title",
     }
 )
+_GIVE_TEXTS = frozenset(
+    {
+        "split",
+        "splitlines",
+        "listdir",
+        "glob",
+        "keys",
+        "readlines",
+    }
+)
 
 
 def _holds_text(value: Value, depth: int) -> bool:
-    """Whether what is taken from a value is text."""
+    """Whether what is taken from a value is text: the first of its options that tells says so."""
     for option in value.options():
         if _is_read_from_table(option):
             return True
-        if isinstance(option, Items) and option.items:
-            return any(
-                is_text(one, depth)
-                for one in (option.items if option.kind != "dict" else option.keys)
-            )
-        if isinstance(option, Made) and option.call.method in (
-            "split",
-            "splitlines",
-            "listdir",
-            "glob",
-            "keys",
-            "readlines",
-        ):
-            return True
-        if isinstance(option, Constant) and isinstance(
-            option.value, str | tuple | frozenset | list
-        ):
-            return isinstance(option.value, str) or any(
-                isinstance(item, str) for item in option.value
-            )
+        match option:
+            case Items(items=[_, *_], elements=elements):
+                return any(is_text(one, depth) for one in elements)
+            case Made(call=Call(method=method)) if method in _GIVE_TEXTS:
+                return True
+            case Constant(value=str()):
+                return True
+            case Constant(value=tuple() | frozenset() | list() as items):
+                return any(isinstance(item, str) for item in items)
     return False
 
 
 def _is_read_from_table(value: Value) -> bool:
     """A row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`."""
     for _ in range(_DEEPEST):
-        if isinstance(value, Part) and value.key is None:
-            value = value.whole
-        elif isinstance(value, Made) and value.call.name in _LISTS and value.call.arguments:
-            value = value.call.arguments[0]
-        elif isinstance(value, Items) and value.kind != "dict" and len(value.items) == 1:
-            value = value.items[0]
-        else:
-            break
+        value = _list_of(value)
     return isinstance(value, Made) and value.call.name in _TABLES
 
 
+def _list_of(value: Value) -> Value:
+    """The list from which a value is an item, or of which it is made; else the value itself."""
+    match value:
+        case Part(key=None, whole=whole):
+            return whole
+        case Made(call=Call(name=name, arguments=(first, *_))) if name in _LISTS:
+            return first
+        case Items(kind=kind, items=[only]) if kind != "dict":
+            return only
+    return value
+
+
+_PASSING_METHODS = tables.texts("entropy", "methods")
+
+
 def _passes(call: Call) -> bool:
-    return call.name in tables.words("entropy", "through") or call.method in tables.texts(
-        "entropy", "methods"
-    )
+    """Whether what a call gives is made of what it is given."""
+    return call.method in _PASSING_METHODS or call.name in tables.words("entropy", "through")

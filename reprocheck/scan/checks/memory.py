@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
-from reprocheck.scan.checks.streams import every, given, seeded_before
+from reprocheck.rules.catalogue import Severity
+from reprocheck.scan import syntax
+from reprocheck.scan.checks.streams import given, seeded_before
+from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Either, Instance, Items, Made, Part, Value
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.values import (
+    Either,
+    Instance,
+    Items,
+    Made,
+    Part,
+    Value,
+    literal,
+    reached,
+)
 
 _EMPTY = (
     "torch.empty",
@@ -116,241 +127,234 @@ _VIEWS = frozenset(
         "to",
     }
 )
+_SHAPES = ("size", "shape", "input", "prototype")
+_BUFFERS = frozenset({"register_buffer", "Buffer"})
+_WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
+_MINDSPORE_LOADS = (
+    "mindspore.load_param_into_net",
+    "mindspore.train.serialization.load_param_into_net",
+)
+_ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
+_LOGS = ("info", "warning", "print", "log", "debug", "warn")
+_OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")
 
 
-@check("RC303")
-def unfilled(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC303")
+def unfilled(order: Order) -> Iterator[Hit]:
     """A parameter or buffer of empty memory."""
-    for order in module.orders:
-        for call in every(order):
-            if (
-                call.name not in _EMPTY
-                or not _is_allocation(call)
-                or given(call, "device=meta", sure=True)
-            ):
-                continue
-            kept = _kept(order, call)
-            if (
-                kept is not None
-                and _is_read(call)
-                and not _is_filled(order, call, kept)
-                and not _is_named_in_initialiser(call, whole=order.whole)
-            ):
-                what = "buffer" if kept.method in ("register_buffer", "Buffer") else "parameter"
-                yield hit(
-                    "RC303",
-                    call,
-                    f"this {what} is `{call.name}`, memory as it was, and nothing fills it",
-                )
+    for call in order.calls(*_EMPTY):
+        if not _is_allocation(call) or given(call, "device=meta", sure=True):
+            continue
+        kept = _kept(order, call)
+        if kept is None or not _is_read(call) or _may_be_filled(order, call, kept):
+            continue
+        what = "parameter"
+        if kept.method in _BUFFERS:
+            what = "buffer"
+        yield hit(
+            "RC303",
+            call,
+            f"this {what} is `{call.name}`, memory as it was, and nothing fills it",
+        )
 
 
-@check("RC305")
-def partial(module: Module, project: Project) -> Iterator[Hit]:
+def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
+    return _is_filled(order, call, kept) or _is_named_in_initialiser(call, whole=order.whole)
+
+
+@check_programs("RC305")
+def partial(order: Order) -> Iterator[Hit]:
     """A checkpoint that is loaded with `strict=False`, and nobody looks at what was missing."""
-    for order in module.orders:
-        for call in order.methods("load_state_dict"):
-            if (
-                call.own
-                or not (given(call, "strict=False", 1, sure=True))
-                or not _is_dropped(call)
-                or _is_optimizer(call)
-            ):
-                continue
-            if _is_reported(order, call):
-                continue
-            if order.whole:
-                message = (
-                    "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
-                    " and nobody looks at which these are"
-                )
-                seeded = seeded_before(order, call, frozenset({"torch"})) is not None
-                yield hit("RC305", call, message, severity="note" if seeded else None)
-        for call in order.calls(
-            "mindspore.load_param_into_net", "mindspore.train.serialization.load_param_into_net"
-        ):
-            if (
-                order.whole
-                and _is_dropped(call)
-                and not given(call, "strict_load=True", 2, sure=True)
-            ):
-                yield hit(
-                    "RC305",
-                    call,
-                    "weights that the checkpoint lacks stay as they were drawn, and nobody looks at"
-                    " which these are",
-                    severity="note",
-                )
+    for call in order.methods("load_state_dict"):
+        if not _is_partial_load(call) or _is_reported(order, call):
+            continue
+        severity: Severity | None = None
+        if seeded_before(order, call, frozenset({"torch"})) is not None:
+            severity = "note"
+        yield hit(
+            "RC305",
+            call,
+            "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
+            " and nobody looks at which these are",
+            severity=severity,
+        )
+
+
+@check_programs("RC305")
+def partial_in_mindspore(order: Order) -> Iterator[Hit]:
+    """The same in MindSpore, which is not strict unless told."""
+    for call in order.calls(*_MINDSPORE_LOADS):
+        if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
+            yield hit(
+                "RC305",
+                call,
+                "weights that the checkpoint lacks stay as they were drawn, and nobody looks at"
+                " which these are",
+                severity="note",
+            )
+
+
+def _is_partial_load(call: Call) -> bool:
+    """Whether weights may be missing from what is loaded, and the answer which is thrown away."""
+    if call.own or _OPTIMIZER.search(call.name.lower()):
+        return False
+    return _is_dropped(call) and given(call, "strict=False", 1, sure=True)
 
 
 def _is_allocation(call: Call) -> bool:
     """`torch.Tensor(3, 4)` allocates; `torch.Tensor([1.0])` and `torch.empty(0)` hold nothing
     unknown.
     """
-    first = call.argument(0, "size", "shape", "input", "prototype")
-    if first is None or (isinstance(first, Constant) and first.value in (0, (0,))):
-        return False
-    if isinstance(first, Made) and not first.call.arguments and first.call.method == "list":
+    first = call.argument(0, *_SHAPES)
+    if first is None or literal(first) in (0, (0,)) or _is_empty_list(first):
         return False
     if call.name.endswith("Tensor"):
-        return (
-            all(
-                isinstance(argument, Constant) and isinstance(argument.value, int)
-                for argument in call.arguments
-            )
-            or len(call.arguments) > 1
-        )
-    parts = getattr(first, "items", None)
-    return not (
-        isinstance(parts, list)
-        and any(isinstance(part, Constant) and part.value == 0 for part in parts)
-    )
+        sizes = map(literal, call.arguments)
+        return len(call.arguments) > 1 or all(isinstance(size, int) for size in sizes)
+    match first:
+        case Items(items=items):
+            return 0 not in map(literal, items)
+    return True
+
+
+def _is_empty_list(value: Value) -> bool:
+    """`list()`."""
+    match value:
+        case Made(call=Call(method="list", arguments=())):
+            return True
+    return False
 
 
 def _is_read(call: Call) -> bool:
     """Whether an attribute that it is assigned to is read anywhere in the module; variables and
     names of buffers count as read.
     """
-    statement = call.module.statement_of(call.node)
-    names = (
-        {target.attr for target in statement.targets if isinstance(target, ast.Attribute)}
-        if isinstance(statement, ast.Assign)
-        else set()
-    )
-    return not names or any(
-        node.attr in names and isinstance(node.ctx, ast.Load)
-        for node in call.module.nodes(ast.Attribute)
-    )
+    names = syntax.attributes(syntax.targets(call.statement))
+    if not names:
+        return True
+    attributes = call.module.nodes(ast.Attribute)
+    return any(node.attr in names and isinstance(node.ctx, ast.Load) for node in attributes)
 
 
 def _kept(order: Order, call: Call) -> Call | None:
     """The call that makes a parameter or buffer of it."""
     for step in islice(order.uses(call.result), 20):
-        if isinstance(step, Call) and (step.named(*_KEEPS) or step.method == "register_buffer"):
+        is_kept = step.named(*_KEEPS) or step.method == "register_buffer"
+        if isinstance(step, Call) and is_kept:
             return step
     return None
 
 
 def _is_filled(order: Order, call: Call, kept: Call) -> bool:
+    """Whether something writes all of it, or of what holds it."""
     values = {id(call.result), id(kept.result)}
-    for value in (call.result, kept.result):
-        for step in order.flow(value):
-            filling = (
-                isinstance(step, Call)
-                and step is not kept
-                and (_fills(step.method) or "out" in step.keywords)
-            )
-            if filling and any(_is_part(one, values) for one in step.inputs):
-                return True
-    if any(
-        store.name.endswith(".data") and store.target is not None and _is_part(store.target, values)
-        for store in order.stores()
-    ):
+    steps = chain(order.flow(call.result), order.flow(kept.result))
+    filling = (step for step in steps if step is not kept and _is_filling(step))
+    if any(_is_part(one, values) for step in filling for one in step.inputs):
         return True
-    return _is_whole_object_filled(order, kept)
+    targets = (store.target for store in order.stores() if store.name.endswith(".data"))
+    if any(_is_part(target, values) for target in filter(None, targets)):
+        return True
+    return _is_whole_object_filled(order)
+
+
+def _is_filling(step: Step) -> bool:
+    """Whether a call may fill what it is given."""
+    return isinstance(step, Call) and (_fills(step.method) or "out" in step.keywords)
 
 
 def _fills(method: str) -> bool:
-    return method in _FILL_METHODS or (
-        _FILLS.match(method) is not None and not method.endswith("__")
-    )
+    if method in _FILL_METHODS:
+        return True
+    return _FILLS.match(method) is not None and not method.endswith("__")
 
 
 def _is_part(value: Value, wanted: set[int]) -> bool:
     """Whether a value is one of these, a view of it, or a module or list that holds it; not what
     was computed with it.
     """
-    seen: set[int] = set()
-    waiting = [value]
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop()
-        if id(one) in wanted:
-            return True
-        if id(one) not in seen:
-            seen.add(id(one))
-            if isinstance(one, Part | Either | Items | Instance) or (
-                isinstance(one, Made) and one.call.method in _VIEWS
-            ):
-                waiting.extend(one.sources)
-    return False
+    return any(id(one) in wanted for one in reached(value, _viewed, _MOST))
 
 
-def _is_whole_object_filled(order: Order, kept: Call) -> bool:
+def _viewed(value: Value) -> Iterable[Value]:
+    """What a value shows or holds directly."""
+    match value:
+        case Part() | Either() | Items() | Instance():
+            return value.sources
+        case Made(call=Call(method=method)) if method in _VIEWS:
+            return value.sources
+    return ()
+
+
+def _is_whole_object_filled(order: Order) -> bool:
     """A checkpoint is loaded into the model, whole: then its parameters hold what that had."""
-    return any(
-        not given(call, "strict=False", 1) and not call.conditions
-        for call in order.methods("load_state_dict", "load_param_into_net")
-    )
+    loads = (call for call in order.methods(*_WHOLE_LOADS) if not call.conditions)
+    return any(not given(call, "strict=False", 1) for call in loads)
 
 
 def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
     """Whether the module has code elsewhere that may fill what has this name: an `_init_weights`
     that mentions it, a loader, a loop.
     """
-    statement = call.module.statement_of(call.node)
-    names = {
-        last_word(target)
-        for target in (statement.targets if isinstance(statement, ast.Assign) else [])
-    }
-    names |= (
-        {
-            part.value
-            for part in ast.walk(statement)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        }
-        if statement
-        else set()
-    )
-    names.discard("")
     own = call.module.function_of(call.node)
-    for function in call.module.index.functions:
-        if function is own:
-            continue
-        if _mentions(function, names) and (
-            _INITIALISERS.search(function.name) or _fills_name(function, names)
-        ):
-            return True
-        if not whole and _INITIALISERS.search(function.name) and _loops_over_parameters(function):
-            return True
-    return own is not None and _fills_name(own, names)
+    names = _names(call)
+    if own is not None and _fills_name(own, names):
+        return True
+    others = (function for function in call.module.index.functions if function is not own)
+    return any(_initialises(function, names, whole=whole) for function in others)
+
+
+def _names(call: Call) -> set[str]:
+    """The names and texts in the statement around a call, under which its result may be known."""
+    statement = call.statement
+    names = set(map(last_word, syntax.targets(statement)))
+    constants = within(statement or [], ast.Constant)
+    names.update(part.value for part in constants if isinstance(part.value, str))
+    return names - {""}
+
+
+def _initialises(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str], *, whole: bool
+) -> bool:
+    """Whether a function may fill what has one of these names."""
+    is_initialiser = _INITIALISERS.search(function.name) is not None
+    if is_initialiser and not whole and _loops_over_parameters(function):
+        return True
+    return _mentions(function, names) and (is_initialiser or _fills_name(function, names))
 
 
 def _mentions(function: ast.AST, names: set[str]) -> bool:
     """Whether a function reads an attribute of such a name, or holds it as text."""
-    return any(
-        (isinstance(part, ast.Attribute) and part.attr in names)
-        or (isinstance(part, ast.Constant) and part.value in names)
-        for part in ast.walk(function)
-    )
+    for part in ast.walk(function):
+        match part:
+            case ast.Attribute(attr=word) | ast.Constant(value=word) if word in names:
+                return True
+    return False
 
 
 def _fills_name(function: ast.AST, names: set[str]) -> bool:
     """`self.scale.data.fill_(1)`, `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data
     = ...`.
     """
-    for part in ast.walk(function):
-        if isinstance(part, ast.Call):
-            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-            if _fills(method) and any(last_word(one) in names for one in ast.walk(part)):
-                return True
-        elif isinstance(part, ast.Assign):
-            held = [
-                target.value
-                for target in part.targets
-                if isinstance(target, ast.Subscript | ast.Attribute)
-            ]
-            if any(last_word(inner) in names for inner in held):
-                return True
-    return False
+    filled = map(_filled, ast.walk(function))
+    return any(last_word(one) in names for one in chain.from_iterable(filled))
+
+
+def _filled(node: ast.AST) -> Iterable[ast.AST]:
+    """The expressions that a call or an assignment may fill."""
+    match node:
+        case ast.Assign(targets=targets):
+            parts = (one for one in targets if isinstance(one, ast.Subscript | ast.Attribute))
+            return [part.value for part in parts]
+        case ast.Call() if _fills(syntax.method(node)):
+            return ast.walk(node)
+    return ()
 
 
 def _loops_over_parameters(function: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Attribute)
-        and part.attr in ("parameters", "named_parameters", "parameters_and_names")
-        for part in ast.walk(function)
-    )
+    return not _ALL_PARAMETERS.isdisjoint(syntax.attributes(ast.walk(function)))
 
 
 def _is_reported(order: Order, load: Call) -> bool:
@@ -361,22 +365,11 @@ def _is_reported(order: Order, load: Call) -> bool:
     if state is None:
         return False
     counted = {id(step.result) for step in order.calls("builtins.len") if step.argument(0) is state}
-    said = (
-        step
-        for step in order.methods("info", "warning", "print", "log", "debug", "warn")
-        if counted
-    )
-    return any(
-        id(one) in counted
-        for step in said
-        for value in step.inputs
-        for one in islice(value.origin(), 30)
-    )
+    if not counted:
+        return False
+    said = chain.from_iterable(step.inputs for step in order.methods(*_LOGS))
+    return any(id(one) in counted for value in said for one in islice(value.origin(), 30))
 
 
 def _is_dropped(call: Call) -> bool:
-    return isinstance(call.module.parent(call.node), ast.Expr)
-
-
-def _is_optimizer(call: Call) -> bool:
-    return "optim" in call.name.lower() or "schedul" in call.name.lower()
+    return isinstance(call.parent, ast.Expr)
