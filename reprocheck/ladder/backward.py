@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate, takewhile
 from typing import Literal
 
-from reprocheck.ladder import compare, sentences, words
+from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
-from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.ladder.sentences import Said
+from reprocheck.ladder.pair import Difference, Pair, module_around
+from reprocheck.ladder.sentences import backward as in_words
+from reprocheck.ladder.sentences.said import Said
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     Evidence,
@@ -22,6 +24,8 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.trace.deep import Seen
 
+_UP_TO_LOSS = frozenset({"forward", "loss", "batch"})
+
 
 def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first gradient, in backward order, that differs."""
@@ -31,79 +35,57 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if difference.seen.kind == "reduced":
         return _changed_afterwards(pair, difference)
     if difference.seen.kind == "outgrad":
-        return _of_output(pair, _innermost(pair, difference, differences))
+        return _of_output(pair, _innermost(difference, differences))
     return _of_parameter(pair, difference)
 
 
-def _innermost(pair: Pair, difference: Difference, differences: Sequence[Difference]) -> Difference:
+def _innermost(difference: Difference, differences: Sequence[Difference]) -> Difference:
     """Of the modules that returned the same tensor, the innermost: its gradient is that of all of
     them.
     """
     best = difference
     for other in differences[1:]:
-        below = other.seen.place.startswith(best.seen.place + ".") or not best.seen.place
-        if (
-            other.seen.kind != "outgrad"
-            or not below
-            or other.structural
-            or not _same_gradient(best, other)
-        ):
+        below = not best.seen.place or other.seen.place.startswith(f"{best.seen.place}.")
+        if not below or not _same_gradient(best, other):
             break
         best = other
     return best
 
 
 def _same_gradient(a: Difference, b: Difference) -> bool:
-    if not (a.step.first and b.step.first) or a.step.first.iteration != b.step.first.iteration:
+    """Whether two outputs have one gradient, in one iteration of run 1."""
+    if b.seen.kind != "outgrad" or a.structural or b.structural:
         return False
-    return compare.hashes(a.step.first.outputs) == compare.hashes(b.step.first.outputs)
+    if a.seen.iteration != b.seen.iteration:
+        return False
+    return compare.hashes(a.seen.outputs) == compare.hashes(b.seen.outputs)
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
     """The gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
-    calls = _leaf_calls(pair, seen.iteration)
-    own = next((n for n, call in enumerate(calls) if call.place == seen.place), None)
-    last = max(
-        (
-            n
-            for n, call in enumerate(calls)
-            if call.place.startswith(seen.place + ".") or call.place == seen.place
-        ),
-        default=own,
-    )
-    later = calls[last + 1 :] if last is not None else []
+    later = _calls_behind(pair, seen)
     agreeing = _agreeing_outputs(pair, difference)
-    users = _users(pair, seen, later)
-    between = users or _up_to(later, agreeing)
+    between = _users(pair, seen, later) or _up_to(later, agreeing)
     nodes = [] if between else _nodes(pair, difference)
-    anchor = next((call for call in later if call.place in agreeing and call not in between), None)
-    name = words.module(seen.place)
-    top = words.module(anchor.place) if anchor is not None else "the loss"
-    stretch = f"between {top} (agrees) and {name}"
-    if between:
-        of = words.listed([words.module(call.place, call.class_) for call in between])
-        culprit = f"the backward of {words.listed([words.code(call.place) for call in between])}"
-    else:
-        of = f"what lies between {name} and {top}" + (f" ({words.listed(nodes)})" if nodes else "")
-        culprit = f"the backward of {of}"
-    holds = _common([*(call.place for call in between), seen.place])
-    return _finding(
+    anchors = (call for call in later if call.place in agreeing and call not in between)
+    inside = module_around([*(call.place for call in between), seen.place])
+    if len(between) == 1:
+        inside = between[0].place
+    said = in_words.output_gradient(
+        seen,
+        between,
+        nodes,
+        anchor=next(anchors, None),
+        loss_agrees=_loss_agrees(pair, difference),
+    )
+    return _said(
         pair,
         difference,
-        culprit=culprit,
-        detail=(
-            f"The gradient of the output of {name} is the first that differs; {stretch}: the"
-            f" backward of {of}."
-        ),
-        head=(
-            f"{_forward(pair, difference)} the first gradient that differs is that of the output of"
-            f" {name}, {stretch}"
-        ),
-        clause=f": look at the backward of {of}",
-        evidence=GradientDiffers(),
+        said,
+        GradientDiffers(),
         operations=[*nodes, *(call.class_ for call in between)],
-        inside=between[0].place if len(between) == 1 else holds,
+        inside=inside,
     )
 
 
@@ -112,39 +94,23 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
     gradient that came in agrees.
     """
     seen = difference.seen
-    module = _module_of(pair, seen)
-    incoming = _outgrad(pair, difference, module) if module is not None else None
-    name = words.code(seen.place)
     nodes = _nodes(pair, difference)
-    operations = nodes
-    if module is not None and incoming is not None and not pair.differs(incoming):
-        owner = words.module(module.place, module.class_)
-        culprit = f"the backward of {owner} or a hook on {name}"
-        detail = (
-            f"The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
-            f" {culprit}."
-        )
+    module = _module_of(pair, seen)
+    loss_agrees = _loss_agrees(pair, difference)
+    if module is not None and _incoming_agrees(pair, difference, module):
+        said = in_words.own_gradient(seen, module, loss_agrees=loss_agrees)
         operations = [*nodes, module.class_]
     else:
-        after = f" ({words.listed(nodes)})" if nodes else ""
-        culprit = f"the backward of what lies between {name} and the loss{after}"
-        agrees = [
-            step.seen
-            for step in pair.before(difference.step.number, "outgrad", "gradient")
-            if step.seen.iteration == seen.iteration
-        ]
-        place = agrees[0].place if agrees else "loss"
-        shown = words.module(place) if agrees and agrees[0].kind == "outgrad" else words.code(place)
-        before = f"that of {shown}" if agrees else "the loss"
-        detail = f"The gradient of {name} is the first that differs; {before} agrees: {culprit}."
-    return _finding(
+        agrees = next(pair.before_in_iteration(difference.step, "outgrad", "gradient"), None)
+        said = in_words.gradient(
+            seen, nodes, agrees.seen if agrees else None, loss_agrees=loss_agrees
+        )
+        operations = nodes
+    return _said(
         pair,
         difference,
-        culprit=culprit,
-        detail=detail,
-        head=f"{_forward(pair, difference)} the first gradient that differs is that of {name}",
-        clause=f": look at {culprit}",
-        evidence=GradientDiffers(),
+        said,
+        GradientDiffers(),
         operations=operations,
         inside=module.place if module is not None else "",
     )
@@ -158,7 +124,7 @@ def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
         agreed_before=any(step.seen.place == seen.place for step in in_backward),
         loss_agrees=_loss_agrees(pair, difference),
     )
-    said = sentences.changed_afterwards(evidence, seen.place, seen.iteration)
+    said = in_words.changed_afterwards(evidence, seen.place, seen.iteration)
     return _said(pair, difference, said, evidence)
 
 
@@ -168,19 +134,18 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if difference.structural:
         return structure(pair, difference)
     seen, number = difference.seen, difference.step.number
-    local_differs = any(
-        one.rung == "gradient" and one.step.number < number for one in pair.differences
-    )
-    recorded = any(
-        step.both and (step.seen.place, step.seen.iteration) == (seen.place, seen.iteration)
-        for step in pair.before(number, "gradient")
-    )
-    equal = True if recorded else None
+    before = [one for one in pair.differences if one.step.number < number]
+    in_backward = pair.before_in_iteration(difference.step, "gradient")
+    equal = None
+    if any(step.both and step.seen.place == seen.place for step in in_backward):
+        equal = True
+    if any(one.rung == "gradient" for one in before):
+        equal = False
     evidence = ReducedDiffers(
-        local_equal=False if local_differs else equal,
+        local_equal=equal,
         loss_agrees=_loss_agrees(pair, difference),
     )
-    said = sentences.reduced(evidence, seen.place, seen.iteration)
+    said = in_words.reduced(evidence, seen.place, seen.iteration)
     return _said(pair, difference, said, evidence)
 
 
@@ -190,18 +155,19 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
 
     Where weights are sharded, every rank holds another part, and nothing is said.
     """
-    if not isinstance(first.evidence, ReducedDiffers) or not first.evidence.local_equal:
+    if not isinstance(first.evidence, ReducedDiffers) or first.iteration is None:
         return first
-    if first.culprit is None or first.iteration is None or len(pairs) < 2:
+    if not first.evidence.local_equal or first.culprit is None or len(pairs) < 2:
         return first
     weights = _on_each(pairs, "weights", first.place, None)
     reduced = _on_each(pairs, "reduced", first.place, first.iteration)
-    replicas = all(len(set(run)) == 1 and "" not in run for run in weights)
-    if not replicas or any("" in run for run in reduced):
+    replicas = all(len(set(run)) == 1 for run in weights)
+    recorded = not any("" in run for run in (*weights, *reduced))
+    if not replicas or not recorded:
         return first
     one, other = (len(set(run)) == 1 for run in reduced)
     evidence = replace(first.evidence, one_sum=(one, other))
-    said = sentences.reduced(evidence, first.place, first.iteration)
+    said = in_words.reduced(evidence, first.place, first.iteration)
     return replace(
         first,
         culprit=said.culprit,
@@ -218,15 +184,22 @@ def _on_each(
     """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run
     2; empty where a rank has none.
     """
-    found: tuple[list[str], list[str]] = ([], [])
-    for pair in pairs:
-        steps = (step for step in pair.steps if step.seen.kind == kind and step.seen.place == place)
-        step = next((step for step in steps if iteration in (None, step.seen.iteration)), None)
-        for side, seen in zip(
-            found, (step.first, step.second) if step is not None else (None, None), strict=True
-        ):
-            side.append(seen.outputs[0][1].hash if seen is not None and seen.outputs else "")
-    return found
+    steps = [_first_of(pair, kind, place, iteration) for pair in pairs]
+    first = [_hash_of(step.first) if step is not None else "" for step in steps]
+    second = [_hash_of(step.second) if step is not None else "" for step in steps]
+    return first, second
+
+
+def _first_of(pair: Pair, kind: str, place: str, iteration: int | None) -> Step | None:
+    facts = (step for step in pair.steps if (step.seen.kind, step.seen.place) == (kind, place))
+    return next((step for step in facts if iteration in (None, step.seen.iteration)), None)
+
+
+def _hash_of(seen: Seen | None) -> str:
+    """The hash of the first tensor of a fact; "" where there is none."""
+    if seen is None or not seen.outputs:
+        return ""
+    return seen.outputs[0][1].hash
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -237,17 +210,15 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if difference.structural:
         return structure(pair, difference)
     seen = difference.seen
-    earlier = any(
-        one.step.number < difference.step.number and one.rung != "RNG state"
-        for one in pair.differences
-    )
+    number = difference.step.number
+    earlier = any(one.step.number < number for one in pair.differences)
     optimizers = (
         step.seen.place
-        for step in pair.before(difference.step.number, "hyper")
+        for step in pair.before(number, "hyper")
         if seen.optimizer in (None, step.seen.optimizer)
     )
     evidence = UpdateDiffers(inputs_agree=not earlier, optimizer=next(optimizers, ""))
-    said = sentences.update(evidence, seen.place, seen.iteration)
+    said = in_words.update(evidence, seen.place, seen.iteration)
     return _said(pair, difference, said, evidence)
 
 
@@ -262,7 +233,7 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     evidence = WeightWritten(
         after_update=_after_update(pair, next(own, None)), only_in_one_run=difference.structural
     )
-    said = sentences.written(evidence, seen.place, iteration)
+    said = in_words.written(evidence, seen.place, iteration)
     return replace(_said(pair, difference, said, evidence), iteration=iteration)
 
 
@@ -275,117 +246,71 @@ def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs
 # -------------------------------------------------------------------------------- around a gradient
 
 
-def _said(pair: Pair, difference: Difference, said: Said, evidence: Evidence) -> Finding:
-    return found(
-        pair,
-        difference.step,
-        difference.rung,
-        measure(pair, difference),
-        place=_place(pair, difference),
-        culprit=said.culprit,
-        detail=said.detail,
-        sentence=said.sentence,
-        head=said.head,
-        evidence=evidence,
-    )
-
-
-def _place(pair: Pair, difference: Difference) -> str:
-    """A gradient has no class, its module has."""
-    seen = difference.seen
-    return words.place(seen.place, seen.class_ or _class_of(pair, seen.place))
-
-
-def _finding(
+def _said(
     pair: Pair,
     difference: Difference,
-    *,
-    culprit: str | None,
-    detail: str,
-    head: str,
+    said: Said,
     evidence: Evidence,
-    clause: str = "",
     operations: Sequence[str] = (),
     inside: str = "",
 ) -> Finding:
-    """A finding whose sentence is its head and what follows from it."""
-    measured = measure(pair, difference)
-    whole = head + clause
+    seen = difference.seen
     return found(
         pair,
         difference.step,
         difference.rung,
-        measured,
-        place=_place(pair, difference),
-        culprit=culprit,
-        detail=detail,
-        sentence=whole,
-        head=head,
+        said,
+        measure(pair, difference),
+        # a gradient has no class, its module has
+        place=words.place(seen.place, seen.class_ or _class_of(pair, seen.place)),
         evidence=evidence,
         operations=operations,
         inside=inside,
     )
 
 
-def _forward(pair: Pair, difference: Difference) -> str:
-    """How a sentence on a gradient begins."""
-    agrees = _loss_agrees(pair, difference)
-    return sentences.up_to_loss(difference.seen.iteration, agrees=agrees)
-
-
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
     """Whether everything agrees up to the loss, as far as it was recorded."""
-    return not any(
-        one.step.number < difference.step.number and one.rung in ("forward", "loss", "batch")
-        for one in pair.differences
-    )
+    number = difference.step.number
+    before = takewhile(lambda one: one.step.number < number, pair.differences)
+    return _UP_TO_LOSS.isdisjoint(one.rung for one in before)
+
+
+def _calls_behind(pair: Pair, seen: Seen) -> list[Seen]:
+    """The calls of an iteration behind the last of a module, or inside it; none where it was not
+    called.
+    """
+    calls = _leaf_calls(pair, seen.iteration)
+    own = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
+    return calls[own[-1] + 1 :] if own else []
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
     """The calls of modules that called no other, each once, in the order of the forward pass."""
-    calls = list(
-        dict.fromkeys(
-            step.seen.place
-            for step in pair.steps
-            if step.seen.kind == "call" and step.seen.iteration == iteration
-        )
-    )
-    parents = {place.rpartition(".")[0] for place in calls if place} | (
-        {""} if len(calls) > 1 else set()
-    )
-    parents |= {prefix for place in parents for prefix in _prefixes(place)}
-    by_place = {
-        step.seen.place: step.seen
-        for step in reversed(pair.steps)
-        if step.seen.kind == "call" and step.seen.iteration == iteration
-    }
-    return [by_place[place] for place in calls if place not in parents]
+    calls: dict[str, Seen] = {}
+    for call in pair.calls(iteration):
+        calls.setdefault(call.place, call)
+    parents = {parent for place in calls for parent in _parents(place)}
+    if len(calls) > 1:
+        parents.add("")
+    return [call for place, call in calls.items() if place not in parents]
 
 
-def _prefixes(place: str) -> list[str]:
-    parts = place.split(".")
-    return [".".join(parts[:n]) for n in range(1, len(parts))]
+def _parents(place: str) -> Iterator[str]:
+    """The paths of the modules around a module: `a` and `a.b` of `a.b.c`."""
+    return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
 def _agreeing_outputs(pair: Pair, difference: Difference) -> set[str]:
     """Modules whose gradient of the output came before in this iteration and agrees."""
-    return {
-        step.seen.place
-        for step in pair.before(difference.step.number, "outgrad")
-        if step.seen.iteration == difference.seen.iteration and step.both and not pair.differs(step)
-    }
+    before = pair.before_in_iteration(difference.step, "outgrad")
+    return {step.seen.place for step in before if step.both and not pair.differs(step)}
 
 
 def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
     """The calls that took what a module returned, known by the hash."""
-    returned = {
-        value
-        for step in pair.steps
-        if step.seen.kind == "call"
-        and step.seen.iteration == seen.iteration
-        and step.seen.place == seen.place
-        for value in compare.hashes(step.seen.outputs)
-    }
+    own = [call for call in pair.calls(seen.iteration) if call.place == seen.place]
+    returned = compare.all_hashes(call.outputs for call in own)
     return [call for call in later if returned & compare.hashes(call.inputs)]
 
 
@@ -393,65 +318,30 @@ def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
     """The calls behind a module up to the first whose gradient of the output agrees, that one
     included.
     """
-    end = next((n for n, call in enumerate(later) if call.place in agreeing), None)
-    return list(later[: end + 1]) if end is not None else []
-
-
-def _common(places: Sequence[str]) -> str:
-    """The module that holds all these places."""
-    parts = [place.split(".")[:-1] for place in places]
-    common = parts[0] if parts else []
-    for other in parts[1:]:
-        common = common[
-            : next(
-                (n for n, (x, y) in enumerate(zip(common, other, strict=False)) if x != y),
-                min(len(common), len(other)),
-            )
-        ]
-    return ".".join(common)
+    agree = [n for n, call in enumerate(later) if call.place in agreeing]
+    return list(later[: agree[0] + 1]) if agree else []
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """The operations recorded between the last module and the loss, that of the loss first."""
-    seen = difference.seen
-    nodes = [
-        step.seen.place
-        for step in pair.before(difference.step.number, "between")
-        if step.seen.iteration == seen.iteration
-    ]
-    return list(dict.fromkeys(nodes))
+    between = pair.before_in_iteration(difference.step, "between")
+    return list(dict.fromkeys(step.seen.place for step in between))
 
 
 def _module_of(pair: Pair, seen: Seen) -> Seen | None:
     """The last call of the module that a parameter belongs to, in the iteration of its gradient."""
     path = seen.place.rpartition(".")[0]
-    calls = (
-        step.seen
-        for step in reversed(pair.steps)
-        if step.seen.kind == "call" and step.seen.iteration == seen.iteration
-    )
+    calls = reversed(pair.calls(seen.iteration))
     return next((call for call in calls if call.place == path), None)
 
 
-def _outgrad(pair: Pair, difference: Difference, module: Seen) -> Step | None:
-    """The gradient of the output of a module that came last before a gradient."""
-    steps = pair.before(difference.step.number, "outgrad")
-    return next(
-        (
-            step
-            for step in steps
-            if step.seen.place == module.place and step.seen.iteration == difference.seen.iteration
-        ),
-        None,
-    )
+def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
+    """Whether the gradient of the output of a module that came last before a gradient agrees."""
+    before = pair.before_in_iteration(difference.step, "outgrad")
+    incoming = next((step for step in before if step.seen.place == module.place), None)
+    return incoming is not None and not pair.differs(incoming)
 
 
 def _class_of(pair: Pair, place: str) -> str:
-    return next(
-        (
-            step.seen.class_
-            for step in pair.steps
-            if step.seen.kind == "call" and step.seen.place == place
-        ),
-        "",
-    )
+    calls = (step.seen for step in pair.steps if step.seen.kind == "call")
+    return next((call.class_ for call in calls if call.place == place), "")

@@ -3,325 +3,210 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from reprocheck.ladder import words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
-from reprocheck.ladder.generators import Seeding, drawn_before_seed, is_key, seedings, worker_seeds
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.model.evidence import BatchDiffers, Samples
+from reprocheck.ladder.seeds import drawn_before_seed, is_key, seedings, worker_seeds
+from reprocheck.ladder.sentences import batches as in_words
+from reprocheck.ladder.sentences.batches import INPUTS_OF
+from reprocheck.model.evidence import BatchDiffers
 from reprocheck.trace.deep import Seen
-
-PLAIN = "inputs of "
-"""How the place of a batch begins that no loader made."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Change:
-    """What is not the same about the batches of a loader.
+class _Loader:
+    """What is known of a loader where its batches differ."""
 
-    built: it is so in the data set itself, or in the subset that is taken from it, before anything
-    is drawn from it.
-    """
-
-    samples: Samples
-    epoch: bool
-    words: str
-    built: bool = False
+    difference: Difference
+    """The first difference: of a batch, or of an order of samples."""
+    content: Difference
+    """The first batch of its that differs; the first difference itself where none does."""
+    epoch: tuple[Seen, Seen] | None
+    """The order of samples that was said last before the difference, in both runs."""
+    batches: Sequence[tuple[Seen, Seen]]
+    """All its batches that both runs have."""
 
 
 def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first batch, or order of samples, that differs."""
-    difference = differences[0]
-    seen = difference.seen
-    steps = [
-        step
-        for step in pair.steps
-        if step.seen.kind in ("batch", "epoch") and step.seen.place == seen.place
-    ]
-    content = next(
-        (one for one in differences if one.seen.kind == "batch" and one.seen.place == seen.place),
-        difference,
-    )
-    change = _change(pair, difference, content, steps)
-    measured = measure(pair, content)
-    worker = f", made by worker {content.seen.worker}" if content.seen.worker is not None else ""
-    plain = seen.place.startswith(PLAIN)
-    who = (
-        f"{words.code(seen.place.removeprefix(PLAIN))} is given"
-        if plain
-        else f"{words.code(seen.place)} hands out"
-    )
-    leaves = list(content.outputs)
-    total = len(content.seen.outputs)
-    which = (
-        f" Of the {total} parts of a batch, {words.listed([words.code(path) for path in leaves])}"
-        f" differ{'s' * (len(leaves) == 1)}."
-    )
-    epoch = _epoch(steps, difference)
-    own = worker_seeds(pair, content.seen.worker)
-    evidence = BatchDiffers(
-        samples=change.samples,
+    loader = _loader(pair, differences)
+    difference, content = loader.difference, loader.content
+    number, worker = difference.step.number, content.seen.worker
+    own_seeds = worker_seeds(pair, worker)
+    change = _change(loader)
+    early = drawn_before_seed(pair, number) if change.built else None
+    evidence = replace(
+        change,
         only_in_one_run=difference.structural,
-        by_loader=not plain,
-        whole_epoch=change.epoch,
+        by_loader=not difference.seen.place.startswith(INPUTS_OF),
         by_indices=content.seen.indices is not None,
-        built=change.built,
-        subset=change.built and _other(epoch, "subset"),
-        worker=content.seen.worker,
-        worker_seeds={name: (one.first, one.second) for name, one in own.items()},
-        seed_line=next((one.line for one in own.values()), ""),
-        private_generators=_private(epoch),
-        seeded=tuple(sorted(seedings(pair, difference.step.number))),
-        drawn_before_seed=(
-            drawn_before_seed(pair, difference.step.number) if change.built else None
-        ),
+        subset=change.built and _unequal_subsets(loader.epoch),
+        worker=worker,
+        worker_seeds={name: (one.first, one.second) for name, one in own_seeds.items()},
+        seed_line=next((one.line for one in own_seeds.values()), ""),
+        private_generators=_private(loader.epoch),
+        seeded=tuple(sorted(seedings(pair, number))),
+        drawn_before_seed=early,
     )
-    detail = (
-        f"{words.sentence(who)[:-1]}"
-        f" {change.words}{worker}.{which if 0 < len(leaves) < total else ''}"
-    )
-    sentence = (
-        f"{words.within(seen.iteration)} {who}"
-        f" {change.words}{worker}{_meaning(pair, difference, change, own)}"
+    known = in_words.OfBatch(
+        content=content,
+        batches=len(loader.batches),
+        moved=_moved(difference.step),
+        own_seeds=list(own_seeds.values()),
     )
     return found(
         pair,
         difference.step,
         "batch",
-        measured,
-        detail=detail,
-        sentence=sentence,
+        in_words.batch(evidence, difference.step, known),
+        measure(pair, content),
         evidence=evidence,
     )
 
 
-def _change(
-    pair: Pair, difference: Difference, content: Difference, steps: Sequence[Step]
-) -> _Change:
-    if difference.structural:
-        here, there = (1, 2) if difference.step.first else (2, 1)
-        what = (
-            f"batch {difference.seen.call + 1} of the iteration"
-            if difference.seen.kind == "batch"
-            else "an order of samples"
-        )
-        return _Change(
-            samples="unknown",
-            epoch=False,
-            words=f"{what} in run {here} that it does not in run {there}",
-        )
-    epoch = _epoch(steps, difference)
-    if epoch is not None and epoch.first and epoch.second:
-        if (held := _by_held(epoch.first, epoch.second)) is not None:
-            return held
-        a, b = epoch.first.indices, epoch.second.indices
-        if a != b and not (epoch.first.cut or epoch.second.cut):
-            return _by_epoch(a, b, built=_other(epoch, "subset"))
-    return _by_content(content, steps)
-
-
-def _epoch(steps: Sequence[Step], difference: Difference) -> Step | None:
-    """The order of samples that was said last before a difference."""
-    said = (
-        step
-        for step in reversed(steps)
-        if step.seen.kind == "epoch" and step.number <= difference.step.number and step.both
+def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
+    difference = differences[0]
+    place = difference.seen.place
+    contents = [one for one in differences if one.seen.kind == "batch" and one.seen.place == place]
+    before = pair.up_to(difference.step.number, "epoch")
+    epochs = [step.facts for step in before if step.seen.place == place and step.both]
+    batches = [step.facts for step in pair.up_to(pair.last, "batch") if step.seen.place == place]
+    return _Loader(
+        difference=difference,
+        content=next(iter(contents), difference),
+        epoch=next(reversed(epochs), None),
+        batches=[facts for facts in batches if facts is not None],
     )
-    return next(said, None)
 
 
-def _private(epoch: Step | None) -> tuple[str, ...]:
-    """The generators of the loader's own whose states were not the same when the epoch began, by
-    where they hang.
-    """
-    if epoch is None or epoch.first is None or epoch.second is None:
-        return ()
-    a, b = epoch.first.private, epoch.second.private
-    if isinstance(a, str) or isinstance(b, str):
-        return ()
-    return tuple(sorted(name for name in a if b.get(name, a[name]) != a[name]))
+def _change(loader: _Loader) -> BatchDiffers:
+    """What is not the same about the samples, by the first that shows it."""
+    if loader.difference.structural:
+        return BatchDiffers()
+    if loader.epoch is not None:
+        a, b = loader.epoch
+        held = "" not in (a.held, b.held)
+        if held and a.held != b.held:
+            return _by_held(a, b)
+        is_whole = not (a.cut or b.cut)
+        if is_whole and a.indices != b.indices:
+            return _by_epoch(a, b, of_subset=_unequal_subsets(loader.epoch))
+    return _by_content(loader)
 
 
-def _other(epoch: Step | None, name: str) -> bool:
-    """Whether both runs say `subset` or `held` of a data set, and not the same."""
-    if epoch is None or epoch.first is None or epoch.second is None:
+def _unequal_subsets(epoch: tuple[Seen, Seen] | None) -> bool:
+    """Whether both runs say which samples a subset takes, and not the same."""
+    if epoch is None:
         return False
-    a, b = getattr(epoch.first, name), getattr(epoch.second, name)
-    return bool(a and b and a != b)
+    subsets = {seen.subset for seen in epoch}
+    return "" not in subsets and len(subsets) > 1
 
 
-def _by_held(a: Seen, b: Seen) -> _Change | None:
+def _by_held(a: Seen, b: Seen) -> BatchDiffers:
     """What the data set itself holds, where it is in memory and not the same in both runs."""
-    if not (a.held and b.held) or a.held == b.held:
-        return None
+    shown = BatchDiffers(shown_by="data set", built=True)
     if a.bag == b.bag:
-        words = (
-            "the same samples in another order (same samples, other order, over the epoch: the data"
-            " set itself holds them so)"
-        )
-        return _Change(samples="other order", epoch=True, built=True, words=words)
-    same = a.indices == b.indices
-    words = (
-        f"other samples or other content{' for the same indices' if same else ''}: the data set"
-        " itself does not hold the same"
-    )
-    return _Change(
-        samples="other content" if same else "other samples", epoch=False, built=True, words=words
-    )
+        return replace(shown, samples="other order", whole_epoch=True)
+    if a.indices == b.indices:
+        return replace(shown, samples="other content")
+    return replace(shown, samples="other samples")
 
 
-def _by_epoch(a: Sequence[object] | None, b: Sequence[object] | None, *, built: bool) -> _Change:
-    """Two orders of an epoch; `built`: of subsets that do not take the same."""
-    if _count(a) == _count(b):
-        of = ": the subset lists them so" if built else ""
-        words = f"the same samples in another order (same samples, other order, over the epoch{of})"
-        return _Change(samples="other order", epoch=True, words=words, built=built)
-    words = (
-        "other samples: the subset takes others from the data set"
-        if built
-        else "other samples (over the whole epoch)"
-    )
-    return _Change(samples="other samples", epoch=True, words=words, built=built)
+def _by_epoch(a: Seen, b: Seen, *, of_subset: bool) -> BatchDiffers:
+    """Two orders of an epoch; `of_subset`: the subset itself does not take the same."""
+    shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
+    if of_subset:
+        shown = replace(shown, shown_by="subset", built=True)
+    if _count(a.indices or ()) == _count(b.indices or ()):
+        return replace(shown, samples="other order")
+    return shown
 
 
-def _by_content(content: Difference, steps: Sequence[Step]) -> _Change:
+def _by_content(loader: _Loader) -> BatchDiffers:
     """Without an order of the epoch that differs: by the samples of the batches seen."""
-    a, b = content.step.first, content.step.second
-    if a is None or b is None:
-        return _Change(samples="unknown", epoch=False, words="another batch")
+    content = loader.content
+    if content.step.facts is None:
+        return BatchDiffers()
+    a, b = content.step.facts
     if a.indices is not None and a.indices == b.indices:
-        return _Change(
-            samples="other content", epoch=False, words="the same samples with other content"
-        )
-    batches = [step for step in steps if step.seen.kind == "batch" and step.both]
-    seen = words.plural(len(batches), "batch", "batches")
-    if (change := _by_all_seen(batches, seen)) is not None:
+        return BatchDiffers(samples="other content", shown_by="indices")
+    change = _by_all_batches(loader.batches)
+    if change is not None:
         return change
     one, other = a.samples or (), b.samples or ()
     hashed = bool(one and other)
     if hashed and len(one) != len(other):
-        number = f"another number of samples ({len(one)} and {len(other)})"
-        return _Change(samples="other samples", epoch=False, words=number)
+        return BatchDiffers(samples="other samples", shown_by="number of samples")
     if set(content.outputs) < {path for path, _ in a.outputs}:
-        part = "other content (the rest of the batch agrees)"
-        return _Change(samples="other content", epoch=False, words=part)
-    if hashed and (change := _by_hashes(one, other, seen)) is not None:
-        return change
-    either = f"other samples or other content (in the {seen} seen)"
-    return _Change(samples="other samples", epoch=False, words=either)
+        return BatchDiffers(samples="other content", shown_by="rest of the batch")
+    if hashed:
+        return _by_hashes(one, other)
+    return BatchDiffers(samples="other samples", shown_by="batch")
 
 
-def _by_all_seen(batches: Sequence[Step], seen: str) -> _Change | None:
+def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None:
     """By the samples of all batches seen: whether they are the same ones."""
-    reordered = f"the same samples in another order (over the {seen} seen)"
-    ones, others = _gathered(batches, "indices")
-    if ones and _count(ones) == _count(others):
-        return _Change(samples="other order", epoch=False, words=reordered)
-    if ones:
-        said = f"other samples (in the {seen} seen)"
-        return _Change(samples="other samples", epoch=False, words=said)
-    ones, others = _gathered(batches, "samples")
-    if ones and _count(ones) == _count(others):
-        return _Change(samples="other order", epoch=False, words=reordered)
-    return None
+    shown = BatchDiffers(samples="other order", shown_by="all batches")
+    by_index = [(a.indices, b.indices) for a, b in batches]
+    by_hash = [(a.samples, b.samples) for a, b in batches]
+    same = _same_together(by_index)
+    if same is False:
+        return replace(shown, samples="other samples")
+    # other hashes may be other content
+    return shown if same or _same_together(by_hash) else None
 
 
-def _by_hashes(one: Sequence[str], other: Sequence[str], seen: str) -> _Change | None:
+def _same_together(samples: Sequence[tuple[Sequence[object] | None, ...]]) -> bool | None:
+    """Whether all batches together hold the same samples in both runs; None where those of one are
+    not known.
+    """
+    if any(None in both for both in samples):
+        return None
+    ones, others = (chain(*(both[run] or () for both in samples)) for run in (0, 1))
+    counts, other_counts = _count(ones), _count(others)
+    return counts == other_counts if counts else None
+
+
+def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
     """By the hashes of the samples of one batch, as many in both runs: whether few of them are not
     the same, or all.
     """
-    changed = sum(x != y for x, y in zip(one, other, strict=True))
+    changed = in_words.unequal_samples(one, other)
     if 2 * changed < len(one):
-        few = f"other content in {changed} of {len(one)} samples, the others agree"
-        return _Change(samples="other content", epoch=False, words=few)
+        return BatchDiffers(samples="other content", shown_by="few samples")
     if set(one).isdisjoint(other):
-        none = f"other content: none of the {seen} seen holds the same samples"
-        return _Change(samples="unknown", epoch=False, words=none)
-    return None
+        return BatchDiffers(samples="unknown", shown_by="no sample")
+    return BatchDiffers(samples="other samples", shown_by="batch")
 
 
-def _gathered(batches: Iterable[Step], column: str) -> tuple[list[object], list[object]]:
-    """The indices or the hashes of the samples of all batches, of both runs; empty where one is not
-    known.
+def _count(values: Iterable[object]) -> Counter[Hashable]:
+    """How often each sample comes; indices may be lists."""
+    return Counter(value if isinstance(value, Hashable) else repr(value) for value in values)
+
+
+def _private(epoch: tuple[Seen, Seen] | None) -> tuple[str, ...]:
+    """The generators of the loader's own whose states were not the same when the epoch began, by
+    where they hang.
     """
-    ones: list[object] = []
-    others: list[object] = []
-    for step in batches:
-        a, b = getattr(step.first, column), getattr(step.second, column)
-        if a is None or b is None:
-            return [], []
-        ones += a
-        others += b
-    return ones, others
+    if epoch is None:
+        return ()
+    a, b = (seen.private for seen in epoch)
+    # a text where they could not be read
+    if isinstance(a, str) or isinstance(b, str):
+        return ()
+    return tuple(sorted(compare.unequal_states(a, b)))
 
 
-def _count(values: Sequence[object] | None) -> Counter[Hashable]:
-    return Counter(value if isinstance(value, Hashable) else repr(value) for value in values or ())
-
-
-def _meaning(
-    pair: Pair, difference: Difference, change: _Change, by_worker: Mapping[str, Seeding]
-) -> str:
-    """What the states and seeds of the generators say; `by_worker`: the seeds that the worker set
-    by itself.
-    """
-    if difference.structural:
-        return ""
-    if by_worker:
-        return f", because the worker seeds {_seeds(by_worker)}"
-    step = difference.step
-    moved = _drawn_from(step)
-    agree = (
-        f"although {words.generators(moved)} that it draws from agrees"
-        if moved
-        else "and no process-wide generator explains it"
-    )
-    if not moved and difference.seen.worker is not None:
-        agree = "and no process-wide generator of the main process explains it"
-    if change.built:
-        return (
-            ": it was built differently before the training,"
-            f" {_seeded_late(pair, step) or 'and nothing recorded explains that'}"
-        )
-    return f", {agree}"
-
-
-def _seeds(by_worker: Mapping[str, Seeding]) -> str:
-    """`numpy from the operating system in line 9 of train.py`."""
-    first = next(iter(by_worker.values()))
-    number = (
-        "from the operating system"
-        if first.by_system or first.first is None
-        else "with another number in each run"
-    )
-    where = f" in {words.line(first.line)}" if first.line else ""
-    return f"{words.listed(list(by_worker))} {number}{where}"
-
-
-def _drawn_from(step: Step) -> list[str]:
+def _moved(step: Step) -> list[str]:
     """The generators that moved for a batch.
 
     Keys do not move: those that stand with a batch were made by then, and maybe never used.
     """
-    names = {*(step.first.after if step.first else {}), *(step.second.after if step.second else {})}
+    facts = [seen for seen in (step.first, step.second) if seen is not None]
+    names = {name for seen in facts for name in seen.after}
     return sorted(name for name in names if not is_key(name))
-
-
-def _seeded_late(pair: Pair, step: Step) -> str:
-    """Generators that were drawn from before the script seeded them, as a clause."""
-    early = drawn_before_seed(pair, step.number)
-    if not early:
-        return ""
-    verb, them = ("was", "it") if len(early) == 1 else ("were", "them")
-    return (
-        f"and {words.listed(sorted(early))} {verb} drawn from before {_seed_place(early)} seeds"
-        f" {them}"
-    )
-
-
-def _seed_place(early: Mapping[str, str]) -> str:
-    line = next(iter(early.values()))
-    return words.line(line) if line else "the script"

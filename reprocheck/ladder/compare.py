@@ -5,7 +5,7 @@ Hashes of different algorithms are not comparable; they never count as a differe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import inf, nan
@@ -131,3 +131,8 @@ def numbers(value: object) -> list[float] | None:
 def hashes(leaves: Leaves) -> frozenset[str]:
     """Hashes of the tensors among leaves."""
     return frozenset(leaf.hash for _, leaf in leaves if leaf.hash)
+
+
+def all_hashes(many: Iterable[Leaves]) -> frozenset[str]:
+    """Hashes of the tensors among the leaves of several facts."""
+    return frozenset(chain.from_iterable(map(hashes, many)))

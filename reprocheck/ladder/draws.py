@@ -4,30 +4,28 @@ gets something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found
-from reprocheck.ladder.generators import (
-    DRAWERS,
-    LOOKS,
-    drawn_from,
-    finding_of,
-    seedings,
-    unequal_line,
-    unequal_states,
-    why_unequal,
-)
+from reprocheck.ladder.generators import DRAWERS, LOOKS, finding_of, unequal_states
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
+from reprocheck.ladder.sentences import generators as in_words
 from reprocheck.model import RungName
 from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
+from reprocheck.trace.deep import Seen
 
+_OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
+"""Rungs whose first difference can be made of what was drawn around it."""
 _LATE = ("reduced", "update", "written")
 """Facts of an iteration's end, behind all modules and loaders."""
 _WITHOUT_PRODUCER = ("between", "root", "loss")
 """Facts of what no module and no loader makes."""
+_WITH_STATES = (*LOOKS, "seed", *DRAWERS)
+"""Facts that hold states of generators."""
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
@@ -35,20 +33,16 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
     no producer that was recorded.
     """
     first = min(findings.values(), key=lambda finding: finding.order, default=None)
-    if (
-        first is None
-        or first.number != end
-        or first.rung not in ("batch", "forward", "loss", "gradient", "update")
-    ):
+    if first is None or first.number != end or first.rung not in _OF_RUNGS:
         return None
     difference = next(one for one in pair.differences if one.step.number == end)
-    if difference.seen.kind in _LATE:
+    kind = difference.seen.kind
+    if kind in _LATE:
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    if difference.seen.kind in _WITHOUT_PRODUCER or _has_no_producer(first.evidence):
-        return _drawn_within(pair, difference) or _drawn_outside(
-            pair, difference, _moved_outside(pair, end)
-        )
-    return None
+    if kind not in _WITHOUT_PRODUCER and not _has_no_producer(first.evidence):
+        return None
+    within = _drawn_within(pair, difference)
+    return within or _drawn_outside(pair, difference, _moved_outside(pair, end))
 
 
 def _has_no_producer(evidence: Evidence) -> bool:
@@ -61,11 +55,9 @@ def _has_no_producer(evidence: Evidence) -> bool:
         return True
     if not isinstance(evidence, BatchDiffers):
         return False
-    if not evidence.by_loader:
-        return True
-    if evidence.only_in_one_run or evidence.drawn_before_seed:
-        return False
-    return evidence.built or evidence.samples != "other order"
+    reordered = evidence.samples == "other order" and not evidence.built
+    explained = evidence.only_in_one_run or evidence.drawn_before_seed or reordered
+    return not explained or not evidence.by_loader
 
 
 def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
@@ -74,19 +66,15 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
 
     It returns, and its draw is known, behind that call.
     """
-    seen = difference.seen
-    for step in pair.after(difference.step.number, "call") if seen.kind == "call" else ():
+    seen, number = difference.seen, difference.step.number
+    if seen.kind != "call":
+        return None
+    for step in pair.after(number, "call"):
         if step.seen.iteration != seen.iteration:
             return None
-        if (
-            step.first
-            and _encloses(step.seen.place, seen.place)
-            and (names := compare.states(step))
-        ):
-            inner = _first_states_inside(pair, step)
-            own = tuple(name for name in names if inner.get(name) != step.first.before.get(name))
-            if own:
-                return replace(finding_of(pair, step, own), number=difference.step.number)
+        names = _own_draws(pair, step)
+        if names and _encloses(step.seen.place, seen.place):
+            return replace(finding_of(pair, step, names), number=number)
     return None
 
 
@@ -94,20 +82,24 @@ def _encloses(place: str, other: str) -> bool:
     return place != other and (not place or other.startswith(f"{place}."))
 
 
-def _first_states_inside(pair: Pair, around: Step) -> dict[str, str]:
-    """Generator -> its state, in run 1, before the first module inside `around` drew from it."""
-    states: dict[str, str] = {}
+def _own_draws(pair: Pair, around: Step) -> list[str]:
+    """The generators whose states differ that a module draws from itself: before the first module
+    inside it that draws from them, their states are no longer those at its beginning.
+    """
+    names = compare.states(around)
+    if not names:
+        return []
+    inside: dict[str, str] = {}
     # the nearest first: the earliest is written last
-    for step in pair.before(around.number, "call"):
-        if step.seen.iteration != around.seen.iteration:
-            break
+    for step in pair.before_in_iteration(around, "call"):
         if step.first and _encloses(around.seen.place, step.seen.place):
-            states |= {
-                name: step.first.before[name]
-                for name in step.first.after
-                if name in step.first.before
-            }
-    return states
+            inside |= _states_before_draws(step.first)
+    return [name for name in names if inside.get(name) != around.seen.before.get(name)]
+
+
+def _states_before_draws(seen: Seen) -> dict[str, str]:
+    """Generator -> its state before a module drew from it."""
+    return {name: seen.before[name] for name in seen.after if name in seen.before}
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
@@ -122,22 +114,11 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
         return None
     seen = difference.seen
     seeded = seedings(pair, difference.step.number)
-    generators = words.generators(names)
-    where = words.code(seen.place) if seen.kind != "call" else words.module(seen.place, seen.class_)
     return found(
         pair,
         difference.step,
         "RNG state",
-        culprit=f"the state of {generators}",
-        detail=(
-            f"The script draws from {words.generators(names, 'differing')} outside of modules and"
-            f" loaders; {where} is the first to get something else."
-        ),
-        sentence=(
-            f"{words.within(seen.iteration)} {where} is the first to get something else, and the"
-            f" script draws from {generators}, whose state is not the same in both runs,"
-            f" {why_unequal(seeded, names)}"
-        ),
+        in_words.drawn_outside(names, seen, seeded),
         line=unequal_line(seeded, names),
         evidence=StateDiffers(generators=drawn_from(seeded, names), got=seen.kind, outside=True),
     )
@@ -147,21 +128,19 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
     """Generators that had moved, in run 1, when they were looked at next after a step, although
     nothing recorded drew from them.
     """
+    looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
+    end = next(looks, pair.last)
     states: dict[str, set[str]] = {}
     moved: set[str] = set()
-    for step in pair.steps:
-        if (seen := step.first) is None:
-            continue
+    for seen in _with_states(pair.up_to(end, *_WITH_STATES)):
         if seen.kind == "seed":
             states.pop(seen.place, None)
-        elif seen.kind in LOOKS or seen.kind in DRAWERS:
-            for name, state in seen.before.items():
-                known = states.setdefault(name, {state})
-                if state not in known:
-                    moved.add(name)
-                known |= {state, seen.after.get(name, state)}
-        if seen.kind == "rng" and step.number > number:
-            break
+            continue
+        for name, state in seen.before.items():
+            known = states.setdefault(name, {state})
+            if state not in known:
+                moved.add(name)
+            known |= {state, seen.after.get(name, state)}
     return moved
 
 
@@ -169,19 +148,22 @@ def _moved_around(pair: Pair, number: int) -> set[str]:
     """Generators that stand elsewhere, in run 1, where they are seen next after a step than where
     they were seen last before it.
     """
+    position = pair.position(number)
     before: dict[str, str] = {}
-    after: dict[str, str] = {}
-    for step in pair.steps:
-        if (seen := step.first) is None or seen.kind not in (*LOOKS, "seed", *DRAWERS):
-            continue
-        if step.number < number:
-            before |= {**seen.before, **seen.after}
-        else:
-            after = {**seen.before, **after}
+    for seen in _with_states(pair.steps[:position]):
+        before |= {**seen.before, **seen.after}
         if seen.kind == "seed":
-            (before if step.number < number else after)[seen.place] = ""
-    return {
-        name
-        for name, state in after.items()
-        if state and before.get(name) and state != before[name]
-    }
+            before.pop(seen.place, None)
+    after: dict[str, str] = {}
+    behind = _with_states(pair.steps[position:])
+    for seen in reversed(behind):
+        after |= seen.before
+    # where a generator that is seeded behind the step stood before, is not looked at
+    seeded = {seen.place for seen in behind if seen.kind == "seed"}
+    return set(compare.unequal_states(after, before)) - seeded
+
+
+def _with_states(steps: Iterable[Step]) -> list[Seen]:
+    """The facts of run 1 that hold states of generators."""
+    facts = [step.first for step in steps if step.first is not None]
+    return [seen for seen in facts if seen.kind in _WITH_STATES]

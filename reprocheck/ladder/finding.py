@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 
 from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.sentences.said import Said
 from reprocheck.ladder.size import relative_difference, size_of
 from reprocheck.model import RUNGS, RungName, Size, SourceLine, TracePosition
 from reprocheck.model.evidence import Evidence, Measured, OperatorDiffers
-from reprocheck.trace.deep import Leaf, Sketched, sketched
+from reprocheck.trace.deep import Leaf, Seen, Sketched, sketched
 
 _HUGE, _TINY = 1e18, 1e-30
 """Norms beyond them are those of memory that nobody filled, rather than of a weight."""
+_KNOWN_AS = {"": "float64", "unknown": "float64"}
+"""How numbers of Python, and what has no type that is known, are rounded."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,14 +70,11 @@ def found(
     pair: Pair,
     step: Step,
     rung: RungName,
+    said: Said,
     measured: Measure | None = None,
     *,
     evidence: Evidence,
-    detail: str,
-    sentence: str,
-    head: str = "",
     place: str = "",
-    culprit: str | None = None,
     line: str = "",
     operations: Sequence[str] = (),
     inside: str = "",
@@ -82,23 +83,24 @@ def found(
     the fact, `line` as `file:line`.
     """
     seen, measured = step.seen, measured or Measure()
-    named = (*operations, seen.class_) if seen.class_ else tuple(operations)
+    # a module that has no class is known by its place alone
+    named = [name for name in (*operations, seen.class_) if name]
     return Finding(
         rung=rung,
         number=step.number,
         iteration=seen.iteration or None,
         rank=pair.rank,
         place=place or words.place(seen.place, seen.class_),
-        culprit=culprit,
-        detail=detail,
-        sentence=sentence,
-        head=head,
+        culprit=said.culprit,
+        detail=said.detail,
+        sentence=said.sentence,
+        head=said.head,
         size=measured.size,
         relative_difference=measured.relative,
         source=source(line),
         evidence=evidence,
         measured=measured.of,
-        operations=named,
+        operations=tuple(named),
         inside=inside,
     )
 
@@ -106,37 +108,45 @@ def found(
 def source(line: str) -> SourceLine | None:
     """`file:line` as the model has it."""
     file, _, number = line.rpartition(":")
-    return SourceLine(file=file, line=int(number)) if file and number.isdigit() else None
+    if not file or not number.isdigit():
+        return None
+    return SourceLine(file=file, line=int(number))
+
+
+_INPUTS, _OUTPUTS = 0, 1
+"""The sides of a fact: what went in, what came out."""
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
     """Size and kind of the first leaf that differs, among what came out or what went in."""
-    paths = difference.inputs if inputs else difference.outputs
-    first, second = difference.step.first, difference.step.second
-    if not paths or first is None or second is None:
+    side = _INPUTS if inputs else _OUTPUTS
+    paths = (difference.inputs, difference.outputs)[side]
+    facts = difference.step.facts
+    if not paths or facts is None:
         return Measure()
     path = paths[0]
-    sides = (first.inputs, second.inputs) if inputs else (first.outputs, second.outputs)
-    a, b = compare.leaf(sides[0], path), compare.leaf(sides[1], path)
+    a, b = (compare.leaf((seen.inputs, seen.outputs)[side], path) for seen in facts)
+    measured = _measured(a, b)
     if a is None or b is None:
-        return Measure(of=_measured(a, b))
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return Measure(size="gross", of=_measured(a, b))
-    relative = _apart(pair, difference, path, inputs, a, b)
-    return Measure(
-        size=_size(relative, a),
-        relative=relative if relative is not None and isfinite(relative) else None,
-        of=_measured(a, b),
-    )
+        return Measure(of=measured)
+    if (a.shape, a.dtype) != (b.shape, b.dtype):
+        return Measure(size="gross", of=measured)
+    relative = _between_numbers(a, b)
+    if relative is None:
+        relative = _between_sketches(pair, *facts, side, path)
+    if relative is None:
+        return Measure(of=measured)
+    size = size_of(relative, _KNOWN_AS.get(a.dtype, a.dtype))
+    # what is not finite has a size, and no number
+    return Measure(size=size, relative=relative if isfinite(relative) else None, of=measured)
 
 
 def _measured(a: Leaf | None, b: Leaf | None) -> Measured:
-    one = a or b
-    assert one is not None
-    norms = [norm for leaf in (a, b) if leaf is not None for norm in _norms(leaf)]
+    leaves = [leaf for leaf in (a, b) if leaf is not None]
+    norms = chain.from_iterable(map(_norms, leaves))
     return Measured(
-        device=one.device,
-        dtype=one.dtype,
+        device=leaves[0].device,
+        dtype=leaves[0].dtype,
         shapes=_shapes(a, b),
         values=compare.values(a, b),
         like_left_over_memory=any(map(_is_left_over, norms)),
@@ -145,55 +155,51 @@ def _measured(a: Leaf | None, b: Leaf | None) -> Measured:
 
 def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Both shapes, where the leaves are tensors that are not of one shape."""
-    if a is None or b is None or not a.dtype or a.shape == b.shape:
+    if a is None or b is None:
+        return None
+    is_tensor = bool(a.dtype)
+    if not is_tensor or a.shape == b.shape:
         return None
     return tuple(a.shape or ()), tuple(b.shape or ())
 
 
 def _is_left_over(norm: float) -> bool:
     """Whether a norm is none of a weight that was filled."""
-    return not isfinite(norm) or norm > _HUGE or 0 < norm < _TINY
+    ordinary = norm == 0 or _TINY <= norm <= _HUGE
+    return not ordinary
 
 
 def _norms(leaf: Leaf) -> list[float]:
     """The norm of a leaf, and the sizes of its elements where they are known."""
-    values = compare.numbers(leaf.value) or [] if leaf.dtype.startswith(("float", "bfloat")) else []
+    values: list[float] = []
+    if leaf.dtype.startswith(("float", "bfloat")):
+        values = compare.numbers(leaf.value) or []
     norm = compare.numbers(leaf.norm) or []
-    return [*norm, *(abs(value) for value in values)]
+    return [*norm, *map(abs, values)]
 
 
-def _apart(
-    pair: Pair, difference: Difference, path: str, inputs: bool, a: Leaf, b: Leaf
-) -> float | None:
-    """Relative difference of two leaves: exact for numbers, else from what the trace holds of them,
-    sketches included.
-    """
-    first, second = difference.step.first, difference.step.second
+def _between_numbers(a: Leaf, b: Leaf) -> float | None:
+    """Relative difference of two plain numbers; None where one is something else."""
     x, y = _number(a), _number(b)
-    if x is not None and y is not None:
-        one, other = Sketched(value=[x], dtype=a.dtype), Sketched(value=[y], dtype=b.dtype)
-        return relative_difference(one, other)
-    if first is None or second is None:
+    if x is None or y is None:
         return None
-    side = 0 if inputs else 1
-    whole, other_whole = (
-        sketched(pair.first, first)[side].get(path),
-        sketched(pair.second, second)[side].get(path),
-    )
-    return (
-        relative_difference(whole, other_whole)
-        if whole is not None and other_whole is not None
-        else None
-    )
+    one, other = Sketched(value=[x], dtype=a.dtype), Sketched(value=[y], dtype=b.dtype)
+    return relative_difference(one, other)
+
+
+def _between_sketches(pair: Pair, first: Seen, second: Seen, side: int, path: str) -> float | None:
+    """Relative difference of two leaves, from what the trace files hold of them, sketches
+    included.
+    """
+    one = sketched(pair.first, first)[side].get(path)
+    other = sketched(pair.second, second)[side].get(path)
+    if one is None or other is None:
+        return None
+    return relative_difference(one, other)
 
 
 def _number(leaf: Leaf) -> float | None:
     """The number that a leaf is; None where it is something else."""
-    numbers = None if isinstance(leaf.value, list) else compare.numbers(leaf.value)
-    return numbers[0] if numbers else None
-
-
-def _size(relative: float | None, a: Leaf) -> Size | None:
-    if relative is None:
+    if isinstance(leaf.value, list):
         return None
-    return size_of(relative, a.dtype if a.dtype not in ("", "unknown") else "float64")
+    return next(iter(compare.numbers(leaf.value) or ()), None)

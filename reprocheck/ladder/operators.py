@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import source
-from reprocheck.ladder.generators import drawn_from, seedings
 from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.seeds import drawn_from, seedings
+from reprocheck.ladder.sentences import operators as in_words
+from reprocheck.ladder.sentences.operators import UnequalInput
 from reprocheck.model import SourceLine
 from reprocheck.model.evidence import Generators, OperatorDiffers
 
 _ALLOCATES = ("empty", "new_empty", "resize", "_resize_output", "all_gather_copy_in")
 """How operators begin that return memory of which a part is filled later, by others."""
+_COLLECTIVES = "c10d."
+"""How collectives begin: what they return is filled while they are under way."""
 _FILLS = {
     "fill_",
     "zero_",
@@ -55,12 +58,11 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
     """
     unfilled: set[str] = set()
     for step in pair.operators:
-        seen = step.seen
         differs = _differs(pair, step, unfilled)
-        if backward is not None and seen.backward is not backward:
+        if backward not in (None, step.seen.backward):
             continue
         if not step.both:
-            return _alone(pair, step)
+            return _alone(step)
         if differs:
             return _operator(pair, step, unfilled)
     return None
@@ -70,36 +72,37 @@ def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
     """Whether an output differs; what an allocation returns is nothing yet, nor what a collective
     under way does, and is remembered.
     """
-    if not step.first or not step.second or not compare.outputs(step, pair.algorithms):
+    if step.facts is None or not compare.outputs(step, pair.algorithms):
         return False
     name = step.seen.place
-    if not _base(name).startswith(_ALLOCATES) and not name.startswith("c10d."):
-        return True
-    unfilled |= compare.hashes(step.first.outputs) | compare.hashes(step.second.outputs)
-    return False
+    filled_later = name.startswith(_COLLECTIVES) or _base(name).startswith(_ALLOCATES)
+    if filled_later:
+        unfilled |= compare.all_hashes(seen.outputs for seen in step.facts)
+    return not filled_later
 
 
 def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     seen = step.seen
-    inputs, dirty = _unequal_inputs(pair, step, unfilled)
-    states = compare.states(step)
+    paths, dirty = _unequal_inputs(pair, step, unfilled)
     evidence = OperatorDiffers(
         name=seen.place,
-        inputs_differ=bool(inputs),
-        reads_unfilled=dirty and not inputs,
-        given_generator=_given_generator(seen.place) and not inputs and not dirty,
+        inputs_differ=bool(paths),
+        reads_unfilled=dirty and not paths,
+        given_generator=_given_generator(seen.place) and not paths and not dirty,
     )
-    draws = not (inputs or evidence.reads_unfilled or evidence.given_generator)
-    named = f"{words.code(seen.place)}{_where(step)}"
-    why = _why(step, evidence, inputs, states)
+    explained = paths or evidence.reads_unfilled or evidence.given_generator
+    states = () if explained else compare.states(step)
+    drawn = drawn_from(seedings(pair, step.number), states)
+    unequal = UnequalInput(path=paths[0], values=_plain(step, paths[0])) if paths else None
+    said = in_words.operator(evidence, seen, drawn, unequal)
     return Operator(
-        detail=f"The first operator that differs is {named}: {why}.",
-        culprit=None if inputs else named,
-        tells=not inputs or _plain(step, inputs[0]) is not None,
+        detail=said.detail,
+        culprit=said.culprit,
+        tells=unequal is None or unequal.values is not None,
         source=source(seen.line),
         evidence=evidence,
         node=seen.node,
-        generators=drawn_from(seedings(pair, step.number), states if draws else ()),
+        generators=drawn,
     )
 
 
@@ -108,95 +111,34 @@ def _unequal_inputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[list[st
 
     What was in `self` does not matter to an operator that fills it.
     """
-    assert step.first is not None
+    leaves = dict(step.seen.inputs)
     fills = _base(step.seen.place) in _FILLS
-    inputs, dirty = [], False
-    for path in compare.inputs(step, pair.algorithms):
-        leaf = compare.leaf(step.first.inputs, path)
-        if leaf is not None and leaf.hash in unfilled:
-            dirty = True
-        elif not (fills and path == "self"):
-            inputs.append(path)
-    return inputs, dirty and not fills
-
-
-def _why(
-    step: Step, evidence: OperatorDiffers, inputs: Sequence[str], states: Sequence[str]
-) -> str:
-    """What that means, as a clause."""
-    if inputs:
-        return (
-            f"its {_given(step, inputs[0])}, and no recorded operator has made that: it comes from"
-            " something not recorded"
-        )
-    if evidence.reads_unfilled:
-        return "it reads memory that nothing has filled"
-    if evidence.given_generator:
-        return "it draws from a private generator that it is given"
-    if states:
-        return f"it draws from {words.generators(states)}, whose state differs"
-    if step.seen.after:
-        return (
-            f"its inputs agree, and so does {words.generators(list(step.seen.after))} that it draws"
-            " from: it is noisy itself"
-        )
-    return (
-        "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a"
-        " private generator"
-    )
-
-
-def _given(step: Step, path: str) -> str:
-    """An input that differs, with its values where they are plain."""
-    values = _plain(step, path)
-    return (
-        f"input {words.code(path)} differs already"
-        if values is None
-        else f"input {words.code(path)} is {words.both(*values)}"
-    )
+    unequal = compare.inputs(step, pair.algorithms)
+    dirty = [path for path in unequal if path in leaves and leaves[path].hash in unfilled]
+    ignored = {*dirty, "self"} if fills else set(dirty)
+    return [path for path in unequal if path not in ignored], bool(dirty) and not fills
 
 
 def _plain(step: Step, path: str) -> tuple[object, object] | None:
     """The values of an input in both runs, where it is no tensor."""
-    assert step.first is not None
-    assert step.second is not None
-    values = compare.values(
-        compare.leaf(step.first.inputs, path), compare.leaf(step.second.inputs, path)
-    )
-    return (
-        None
-        if values is None or any(isinstance(value, (list, dict)) for value in values)
-        else values
-    )
+    if step.facts is None:
+        return None
+    first, second = step.facts
+    values = compare.values(compare.leaf(first.inputs, path), compare.leaf(second.inputs, path))
+    if values is None or any(isinstance(value, (list, dict)) for value in values):
+        return None
+    return values
 
 
-def _alone(pair: Pair, step: Step) -> Operator:
-    seen = step.seen
-    here, there = (1, 2) if step.first else (2, 1)
+def _alone(step: Step) -> Operator:
+    """An operator that only one run calls."""
+    said = in_words.alone(step)
     return Operator(
-        detail=(
-            f"Run {here} calls {words.code(seen.place)}{_where(step)}, which run {there} does not:"
-            " the control flow differs."
-        ),
-        culprit="the control flow",
-        source=source(seen.line),
-        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
+        detail=said.detail,
+        culprit=said.culprit,
+        source=source(step.seen.line),
+        evidence=OperatorDiffers(name=step.seen.place, only_in_one_run=True),
     )
-
-
-def _where(step: Step) -> str:
-    """Node, module and line of an operator, in words."""
-    seen = step.seen
-    parts: Iterator[str] = (
-        text
-        for text in (
-            f" ({seen.node})" if seen.node else "",
-            f" in {words.module(seen.module)}" if seen.module else "",
-            f" at {words.line(seen.line)}" if seen.line else "",
-        )
-        if text
-    )
-    return "".join(parts)
 
 
 def _given_generator(name: str) -> bool:
@@ -207,4 +149,4 @@ def _given_generator(name: str) -> bool:
 def _base(name: str) -> str:
     """`empty_like` of `aten.empty_like.default`."""
     parts = name.replace("::", ".").split(".")
-    return parts[1] if len(parts) > 1 else parts[0]
+    return parts[:2][-1]

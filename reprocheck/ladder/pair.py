@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from operator import attrgetter
 
 import msgspec
@@ -122,6 +123,11 @@ class Pair:
             if step.number > number and step.seen.kind in kinds
         )
 
+    def up_to(self, number: int, *kinds: str) -> Iterator[Step]:
+        """The facts of these kinds up to a step, itself included, in order."""
+        steps = self.steps[: self.position(number + 1)]
+        return (step for step in steps if step.seen.kind in kinds)
+
     def before_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds before a step in its own iteration, the nearest first."""
         iteration = step.seen.iteration
@@ -136,6 +142,11 @@ class Pair:
     def position(self, number: int) -> int:
         """Index of the first step that is not before step `number`."""
         return bisect_left(self.steps, number, key=attrgetter("number"))
+
+    @property
+    def last(self) -> int:
+        """The number of the last step; -1 where there is none."""
+        return max((step.number for step in self.steps), default=-1)
 
     def differs(self, step: Step) -> bool:
         """Whether anything of a fact differs."""
@@ -203,3 +214,10 @@ def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:
         msgspec.structs.replace(one, before={}, after={}, subset="", held="", bag="")
         for one in seen
     )
+
+
+def module_around(places: Sequence[str]) -> str:
+    """The innermost module that holds all these places."""
+    parents = [place.split(".")[:-1] for place in places]
+    levels = takewhile(lambda names: len(set(names)) == 1, zip(*parents, strict=False))
+    return ".".join(names[0] for names in levels)

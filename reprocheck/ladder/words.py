@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from reprocheck.ladder.align import Step
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
@@ -65,6 +66,13 @@ def weight(seen: Seen) -> str:
     """the parameter `head.weight`, the buffer `norm.mean`."""
     kind = {True: "buffer", False: "parameter"}[seen.buffer]
     return f"the {kind} {code(seen.place)}"
+
+
+def runs(step: Step) -> tuple[int, int]:
+    """The run that has a fact, and the run that does not."""
+    if step.first is None:
+        return 2, 1
+    return 1, 2
 
 
 def within(iteration: int | None) -> str:
@@ -131,6 +139,13 @@ def at(text: str, before: str = " at ") -> str:
     if not text:
         return ""
     return f"{before}{line(text)}"
+
+
+def seeder(package: str, where: str) -> str:
+    """Who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
+    if package:
+        return f"`{package}`{at(where)}"
+    return line(where) or "the script"
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:

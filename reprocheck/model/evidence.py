@@ -12,6 +12,19 @@ from typing import Literal
 
 SeededAs = Literal["never", "equally", "unequally", "by the system"]
 Samples = Literal["unknown", "other order", "other content", "other samples"]
+ShownBy = Literal[
+    "nothing",
+    "data set",
+    "subset",
+    "epoch",
+    "indices",
+    "all batches",
+    "number of samples",
+    "rest of the batch",
+    "few samples",
+    "no sample",
+    "batch",
+]
 FromOutside = Literal["argument", "variable", "input"]
 
 
@@ -182,6 +195,11 @@ class BatchDiffers:
 
     samples: Samples = "unknown"
     """What is not the same about the samples."""
+    shown_by: ShownBy = "nothing"
+    """What shows that: the data set in memory, what a subset takes of it, the order of the epoch,
+    the indices of the batch, those or the hashes of all batches seen, or how many samples of the
+    batch agree; batch: only that its content differs.
+    """
     only_in_one_run: bool = False
     """The other run has no such batch."""
     by_loader: bool = True

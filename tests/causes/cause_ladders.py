@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.ladder.generators import is_key
+from reprocheck.ladder.seeds import is_key
 from reprocheck.model import (
     RUNGS,
     Bitwise,

@@ -12,8 +12,8 @@ from reprocheck.causes.suspects.given import of_given
 from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
-from reprocheck.ladder.start import checkpoint, other_sizes
-from reprocheck.ladder.words import code
+from reprocheck.ladder.sentences.start import other_sizes
+from reprocheck.ladder.words import checkpoint, code
 from reprocheck.model.evidence import (
     GivenOtherwise,
     HyperParameterDiffers,
@@ -85,7 +85,7 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
 def weights(look: Look) -> Iterator[Suspect]:
     """By the states of the generators when the weight was made."""
     shown = look.shown(WeightsDiffer)
-    if sizes := other_sizes(look.rung.measured):
+    if sizes := other_sizes(look.rung.measured.shapes):
         yield from _another_model(look, sizes)
         return
     if shown.missing_from is not None:

@@ -1,13 +1,11 @@
-"""The sentences of a difference, made of its typed evidence: the one place that words these kinds.
-
-Nothing reads them back.
-"""
+"""The backward pass and the update in words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from reprocheck.ladder import words
+from reprocheck.ladder.sentences.said import Said
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     ReducedDiffers,
@@ -15,18 +13,85 @@ from reprocheck.model.evidence import (
     WeightWritten,
 )
 from reprocheck.model.letters import capital, small
+from reprocheck.trace.deep import Seen
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
-    """A difference in words: `detail` for its row of the ladder, `sentence` for the whole, `head`
-    the sentence without what it says of the culprit.
+def output_gradient(
+    seen: Seen,
+    between: Sequence[Seen],
+    nodes: Sequence[str],
+    *,
+    anchor: Seen | None,
+    loss_agrees: bool,
+) -> Said:
+    """The gradient of the output of a module that differs; `between`: the calls that it came
+    through, `nodes`: the operations in their place where there are none, `anchor`: the last call
+    whose gradient agrees.
     """
+    name = words.module(seen.place)
+    top = "the loss"
+    if anchor is not None:
+        top = words.module(anchor.place)
+    stretch = f"between {top} (agrees) and {name}"
+    of = culprit = f"what lies between {name} and {top}{_in_brackets(nodes)}"
+    if between:
+        of = words.listed([words.module(call.place, call.class_) for call in between])
+        culprit = words.named([call.place for call in between])
+    head = (
+        f"{up_to_loss(seen.iteration, agrees=loss_agrees)} the first gradient that differs is that"
+        f" of the output of {name}, {stretch}"
+    )
+    return Said(
+        culprit=f"the backward of {culprit}",
+        detail=(
+            f"The gradient of the output of {name} is the first that differs; {stretch}: the"
+            f" backward of {of}."
+        ),
+        head=head,
+        sentence=f"{head}: look at the backward of {of}",
+    )
 
-    detail: str
-    head: str
-    sentence: str
-    culprit: str | None = None
+
+def own_gradient(seen: Seen, module: Seen, *, loss_agrees: bool) -> Said:
+    """The gradient of a parameter that differs, where that of its module's output agrees."""
+    name, owner = words.code(seen.place), words.module(module.place, module.class_)
+    culprit = f"the backward of {owner} or a hook on {name}"
+    detail = (
+        f"The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
+        f" {culprit}."
+    )
+    return _of_parameter(seen, culprit, detail, loss_agrees=loss_agrees)
+
+
+def gradient(seen: Seen, nodes: Sequence[str], agrees: Seen | None, *, loss_agrees: bool) -> Said:
+    """The gradient of a parameter that differs; `agrees`: the last gradient before it, `nodes`: the
+    operations between.
+    """
+    name = words.code(seen.place)
+    culprit = f"the backward of what lies between {name} and the loss{_in_brackets(nodes)}"
+    before = _gradient_before(agrees)
+    detail = f"The gradient of {name} is the first that differs; {before} agrees: {culprit}."
+    return _of_parameter(seen, culprit, detail, loss_agrees=loss_agrees)
+
+
+def _of_parameter(seen: Seen, culprit: str, detail: str, *, loss_agrees: bool) -> Said:
+    head = (
+        f"{up_to_loss(seen.iteration, agrees=loss_agrees)} the first gradient that differs is that"
+        f" of {words.code(seen.place)}"
+    )
+    return Said(culprit=culprit, detail=detail, head=head, sentence=f"{head}: look at {culprit}")
+
+
+def _gradient_before(agrees: Seen | None) -> str:
+    if agrees is None:
+        return "the loss"
+    if agrees.kind == "outgrad":
+        return f"that of {words.module(agrees.place)}"
+    return f"that of {words.code(agrees.place)}"
+
+
+def _in_brackets(nodes: Sequence[str]) -> str:
+    return f" ({words.listed(nodes)})" if nodes else ""
 
 
 def update(evidence: UpdateDiffers, place: str, iteration: int) -> Said:
@@ -100,6 +165,10 @@ def reduced(evidence: ReducedDiffers, place: str, iteration: int) -> Said:
     return Said(culprit=culprit, detail=detail, head=head, sentence=head)
 
 
+_NOT_ONE_SUM = {(False, True): "run 1", (True, False): "run 2", (False, False): "both runs"}
+"""Whether all ranks hold one sum in run 1, and in run 2 -> where they do not."""
+
+
 def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
     """What made the difference, and the detail."""
     if evidence.local_equal is False:
@@ -126,12 +195,13 @@ def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
     culprit = (
         "what changes gradients on a rank by itself, in a communication hook or after the reduction"
     )
-    runs = [f"run {run}" for run, one in enumerate(evidence.one_sum, start=1) if not one]
-    which = runs[0] if len(runs) == 1 else "both runs"
-    return culprit, f"{differs}; in {which} the ranks do not hold the same sum: {culprit}."
+    run = _NOT_ONE_SUM[evidence.one_sum]
+    return culprit, f"{differs}; in {run} the ranks do not hold the same sum: {culprit}."
 
 
 def up_to_loss(iteration: int, *, agrees: bool) -> str:
     """How a sentence on a gradient begins."""
     within = words.within(iteration)
-    return f"{within} everything up to the loss agrees;" if agrees else within
+    if not agrees:
+        return within
+    return f"{within} everything up to the loss agrees;"

@@ -1,0 +1,223 @@
+"""How generators were seeded: by the script, by its libraries, by the workers of its loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from reprocheck.ladder import compare, words
+from reprocheck.ladder.align import Step
+from reprocheck.ladder.pair import Pair
+from reprocheck.model.evidence import Generator, Generators, SeededAs, SeededLater
+from reprocheck.trace.deep import Seen
+
+_FOLD = "fold"
+"""The fact that a number was folded into a key."""
+_OF_KEYS = "jax"
+"""What the names of generators begin with that stand for keys.
+
+A key has no state that draws would move: others are derived from it.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seeding:
+    """One time that a generator was seeded: with which values in the two runs (None: only one run
+    did), where, and by whom.
+
+    by         the package that seeded it, empty where the script did
+    by_system  whether it was given no number, and took one from the operating system
+    folded     whether the number was folded into a key, which was made before
+    """
+
+    generator: str
+    first: object
+    second: object
+    line: str
+    by: str = ""
+    by_system: bool = False
+    folded: bool = False
+
+    @property
+    def equal(self) -> bool:
+        """Whether both runs used the same seed."""
+        return self.first is not None and self.first == self.second
+
+    @property
+    def unequal_seeds(self) -> tuple[object, object] | None:
+        """The seeds of both runs, where they are not the same."""
+        if self.equal:
+            return None
+        return self.first, self.second
+
+    @property
+    def how(self) -> SeededAs:
+        """What that says of the generator."""
+        if self.by_system:
+            return "by the system"
+        return "equally" if self.equal else "unequally"
+
+
+_NONE: Mapping[str, Seeding] = {}
+
+
+def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
+    """Generator -> how it was last seeded before a step; a number that is folded in unequally since
+    is as a seed.
+    """
+    return {step.seen.place: _seeding(step) for step in _seeds(pair, number)}
+
+
+def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
+    """Generator -> how it was last seeded before a weight was made, which is recorded at the first
+    forward pass.
+
+    Where the record does not show the order, an equal seed is taken to be later than states that
+    differ.
+    """
+    before = [step for step in _seeds(pair, weight.number) if not _comes_later(step, weight)]
+    found = {step.seen.place: _seeding(step) for step in before}
+    if weight.seen.seeds is not None:
+        return found
+    unequal = unequal_before(weight)
+    return {name: one for name, one in found.items() if name not in unequal or not one.equal}
+
+
+def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
+    """Generator -> how it was first seeded after a weight was made, as far as the record shows the
+    order.
+    """
+    found: dict[str, Seeding] = {}
+    for step in _seeds(pair, weight.number):
+        if _comes_later(step, weight):
+            found.setdefault(step.seen.place, _seeding(step))
+    return found
+
+
+def unequal_before(step: Step) -> list[str]:
+    """The generators whose states differed before a step, as it says itself."""
+    if step.facts is None:
+        return []
+    first, second = step.facts
+    return sorted(compare.unequal_states(first.before, second.before))
+
+
+def _seeds(pair: Pair, number: int) -> list[Step]:
+    """The seeds before a step in their order, and the numbers that were folded into keys
+    unequally.
+    """
+    return list(_nearest_first(pair, number))[::-1]
+
+
+def _nearest_first(pair: Pair, number: int) -> Iterator[Step]:
+    for step in pair.before(number, "seed", _FOLD):
+        if step.seen.kind != _FOLD or not _seeding(step).equal:
+            yield step
+
+
+def _comes_later(seed: Step, weight: Step) -> bool:
+    """Whether a seed was set after a weight was made, as far as the record shows that."""
+    made, number = weight.seen.seeds, seed.seen.seeds
+    return made is not None and number is not None and number >= made
+
+
+def _seeding(step: Step) -> Seeding:
+    seen = step.seen
+    return Seeding(
+        generator=seen.place,
+        first=_value(step.first),
+        second=_value(step.second),
+        line=seen.line,
+        by=seen.by,
+        by_system=seen.by_system,
+        folded=seen.kind == _FOLD,
+    )
+
+
+def _value(seen: Seen | None) -> object:
+    """The number that a seed is, or its hash; None where that run did not set it."""
+    if seen is None or not seen.outputs:
+        return None
+    _, leaf = seen.outputs[0]
+    if leaf.value is msgspec.UNSET:
+        return leaf.hash or None
+    return leaf.value
+
+
+def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
+    """Generator -> the line of its first seed, where something had drawn from it before, from
+    states that are not the same in both runs.
+    """
+    first_seeds: dict[str, Step] = {}
+    for step in pair.up_to(number, "seed"):
+        first_seeds.setdefault(step.seen.place, step)
+    return {
+        name: step.seen.line for name, step in first_seeds.items() if name in unequal_before(step)
+    }
+
+
+def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
+    """Generator -> how a worker of a loader last seeded it by itself, where that was not the same
+    in both runs.
+    """
+    one, other = (
+        {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
+        for trace in (pair.first, pair.second)
+    )
+    found = [
+        Seeding(
+            generator=name,
+            first=_value(one[name]),
+            second=_value(other[name]),
+            line=one[name].line,
+            by_system=one[name].by_system,
+        )
+        for name in sorted(one.keys() & other.keys())
+    ]
+    return {seed.generator: seed for seed in found if seed.by_system or seed.first != seed.second}
+
+
+def drawn_from(
+    seeded: Mapping[str, Seeding], names: Sequence[str], later: Mapping[str, Seeding] = _NONE
+) -> Generators:
+    """The generators of these names, and what is known of the seeds of all; `later`: of those that
+    came behind the draw.
+    """
+    concerned = [seeded[name] for name in names if name in seeded]
+    # those with another number in each run say more
+    concerned.sort(key=lambda one: one.equal)
+    lines = [one.line for one in concerned]
+    return Generators(
+        drawn=tuple(_generator(name, seeded.get(name), later.get(name)) for name in names),
+        seeded=tuple(sorted(name for name, one in seeded.items() if one.first is not None)),
+        seed_line=next(iter(lines), ""),
+    )
+
+
+def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Generator:
+    afterwards = None
+    if later is not None:
+        afterwards = SeededLater(who=words.seeder(later.by, later.line), seed=later.first)
+    if seeding is None:
+        return Generator(name=name, key=is_key(name), later=afterwards)
+    return Generator(
+        name=name,
+        seeded=seeding.how,
+        seeds=seeding.unequal_seeds,
+        folded=seeding.folded and not seeding.equal,
+        key=is_key(name),
+        later=afterwards,
+    )
+
+
+def is_key(generator: str) -> bool:
+    """Whether what is called a generator stands for the keys that one line makes."""
+    return generator.partition(" ")[0] == _OF_KEYS
+
+
+def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
+    """The line that seeded one of the generators with another number in each run."""
+    concerned = [seeded[name] for name in names if name in seeded]
+    return next((one.line for one in concerned if not one.equal), "")

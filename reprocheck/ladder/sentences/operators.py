@@ -1,0 +1,80 @@
+"""The operator that makes a difference, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reprocheck.ladder import words
+from reprocheck.ladder.align import Step
+from reprocheck.ladder.sentences.said import Said
+from reprocheck.model.evidence import Generators, OperatorDiffers
+from reprocheck.trace.deep import Seen
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnequalInput:
+    """The first input of an operator that differs; `values` in both runs, where it is no tensor."""
+
+    path: str
+    values: tuple[object, object] | None
+
+
+def operator(
+    evidence: OperatorDiffers, seen: Seen, drawn: Generators, unequal: UnequalInput | None
+) -> Said:
+    """The first operator that differs; `drawn`: the generators that it draws from whose states
+    differ.
+    """
+    named = f"{words.code(seen.place)}{_where(seen)}"
+    culprit = None if evidence.inputs_differ else named
+    why = _own(evidence, seen, drawn) if unequal is None else _given(unequal)
+    detail = f"The first operator that differs is {named}: {why}."
+    return Said(detail=detail, sentence=detail, culprit=culprit)
+
+
+def _given(unequal: UnequalInput) -> str:
+    """An input that differs, with its values where they are plain."""
+    differs = f"input {words.code(unequal.path)} differs already"
+    if unequal.values is not None:
+        differs = f"input {words.code(unequal.path)} is {words.both(*unequal.values)}"
+    return (
+        f"its {differs}, and no recorded operator has made that: it comes from something not"
+        " recorded"
+    )
+
+
+def _own(evidence: OperatorDiffers, seen: Seen, drawn: Generators) -> str:
+    """What it means that the inputs agree, as a clause."""
+    if evidence.reads_unfilled:
+        return "it reads memory that nothing has filled"
+    if evidence.given_generator:
+        return "it draws from a private generator that it is given"
+    if drawn.drawn:
+        return f"it draws from {words.generators(drawn.names)}, whose state differs"
+    if seen.after:
+        return (
+            f"its inputs agree, and so does {words.generators(seen.drawn)} that it draws from: it"
+            " is noisy itself"
+        )
+    return (
+        "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a"
+        " private generator"
+    )
+
+
+def alone(step: Step) -> Said:
+    """An operator that only one run calls."""
+    here, there = words.runs(step)
+    named = f"{words.code(step.seen.place)}{_where(step.seen)}"
+    detail = f"Run {here} calls {named}, which run {there} does not: the control flow differs."
+    return Said(detail=detail, sentence=detail, culprit="the control flow")
+
+
+def _where(seen: Seen) -> str:
+    """Node, module and line of an operator, in words."""
+    text = ""
+    if seen.node:
+        text += f" ({seen.node})"
+    if seen.module:
+        text += f" in {words.module(seen.module)}"
+    return text + words.at(seen.line)
