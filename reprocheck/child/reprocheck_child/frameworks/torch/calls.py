@@ -4,7 +4,7 @@ in the backward pass the node.
 
 import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 LIMIT = 100_000
 """Operator calls recorded in a process."""
@@ -22,6 +22,12 @@ _ROUNDED = ("ProdBackward", "CumprodBackward")
 """Nodes whose gradient is computed by another formula while a dispatch mode is there: found by
 comparing 75 functions bit by bit.
 """
+_REAL = ("run", "scale", "step")
+"""Variables, beside those that begin with `real`, in which a wrapper of the recorder's holds the
+function that it wraps.
+"""
+_OUTSIDE: Dict[str, Optional[str]] = {"own": None, "engine": ""}
+"""Whose code ends the look for the user's line, and what is said then."""
 _SCRATCH = {
     "_embedding_bag": 1,
     "_embedding_bag_forward_only": 1,
@@ -39,6 +45,9 @@ class Origin:
 
     def __init__(self, line: str, module: str) -> None:
         self.line, self.module = line, module
+
+
+_NOWHERE = Origin("", "")
 
 
 class Call:
@@ -66,9 +75,14 @@ class Calls:
         self.origins: Dict[int, Origin] = {}  # number of an autograd node -> its operator
         self.first = 0  # number of the first node of the stretch under way
         self.count = 0
+        # In a backward pass, the node that calls the operator: only C++ knows it. Torch's own
+        # anomaly mode and profiler ask the same way.
         self.node = torch._C._current_autograd_node
-        self.number = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
+        # The number that the next node of this thread will get: a node of the forward and the
+        # operators of its backward are told apart by it. Versions without it say 0.
+        self.number = getattr(torch.autograd, "_get_sequence_nr", int)
         self.function_node = torch.autograd.function.BackwardCFunction
+        self.constants = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
     def begin(self) -> None:
         """A stretch of the forward begins: nodes from here on belong to operators that are seen."""
@@ -88,6 +102,7 @@ class Calls:
         schema = self.schemas.get(function)
         if schema is None:
             schema = self.schemas[function] = _Schema(self.torch, function)
+        # tensors without data: a compiler traces, nothing is computed
         if schema.silent or any(kind.__module__.startswith(_TRACERS) for kind in types):
             return None
         line = self._line()
@@ -96,6 +111,7 @@ class Calls:
         call = Call(function, line, self.node())
         call.recorded = not schema.view and self._wanted(call.node, inside)
         if not call.recorded:
+            # in the forward it may still make a node, whose operator is to be known later
             return call if call.node is None else None
         if self.count >= LIMIT:
             self.deep.unrecorded(
@@ -129,9 +145,8 @@ class Calls:
                     "gradient-of-products",
                     "Recording each operator changes how the gradient of a product is rounded.",
                 )
-            origin = self.origins.get(call.node._sequence_nr())
-            if origin is not None:
-                module, call.line = module or origin.module, call.line or origin.line
+            origin = self.origins.get(call.node._sequence_nr(), _NOWHERE)
+            module, call.line = module or origin.module, call.line or origin.line
         if call.line:
             keys["l"] = call.line
         if module:
@@ -144,11 +159,12 @@ class Calls:
         """
         keys: Dict[str, Any] = {"bw": True, "node": name, "k": "autograd.Function"}
         code: Any = getattr(function.backward, "__code__", None)
-        file = "" if code is None else self.deep._user_file(code.co_filename)
-        origin = self.origins.get(number)
-        if file:
-            keys["l"] = "%s:%d" % (file, code.co_firstlineno)
-        if origin is not None and origin.module:
+        if code is not None:
+            file = self.deep._user_file(code.co_filename)
+            if file:
+                keys["l"] = "%s:%d" % (file, code.co_firstlineno)
+        origin = self.origins.get(number, _NOWHERE)
+        if origin.module:
             keys["m"] = origin.module
         self.deep.seen(
             "op",
@@ -171,11 +187,10 @@ class Calls:
     # --------------------------------------------------------------------------------------- values
 
     def _inputs(self, call: Call, schema: "_Schema", args: Any, kwargs: Any) -> None:
-        given = (
-            dict(zip(schema.names, args))
-            if len(schema.names) >= len(args)
-            else dict(enumerate(args))
-        )
+        names: Sequence[Any] = schema.names
+        if len(names) < len(args):  # no schema
+            names = range(len(args))
+        given = dict(zip(names, args))
         given.update(kwargs)
         call.mutated = [given[name] for name in schema.written if name in given]
         for name in schema.overwritten:
@@ -185,34 +200,23 @@ class Calls:
                 del given[name]
                 if value is not self.torch.default_generator:
                     call.keys["private"] = self.deep.hash_bytes(value.get_state().numpy().tobytes())
-            elif callable(value) or isinstance(
-                value,
-                (self.torch.dtype, self.torch.device, self.torch.layout, self.torch.memory_format),
-            ):
-                given[name] = (
-                    str(value)[:100]
-                    if not callable(value)
-                    else getattr(value, "__name__", type(value).__name__)
-                )
+            elif callable(value):
+                given[name] = getattr(value, "__name__", type(value).__name__)
+            elif isinstance(value, self.constants):
+                given[name] = str(value)[:100]
         call.keys["in"] = self.prints.leaves(given)
 
     def _outputs(self, call: Call, schema: "_Schema", output: Any) -> List[Any]:
         if output is None and call.mutated:
-            output = call.mutated if len(call.mutated) > 1 else call.mutated[0]
+            output = call.mutated
+            if len(output) == 1:
+                output = output[0]
         if schema.scratch and isinstance(output, (tuple, list)):
             output = output[: schema.scratch]
         if schema.uninitialised and isinstance(output, self.torch.Tensor):
             call.keys["uninitialised"] = True
-            return [
-                [
-                    "",
-                    {
-                        "h": "",
-                        "d": str(output.dtype).replace("torch.", ""),
-                        "s": list(output.shape),
-                    },
-                ]
-            ]
+            dtype = str(output.dtype).replace("torch.", "")
+            return [["", {"h": "", "d": dtype, "s": list(output.shape)}]]
         return list(self.prints.leaves(output))
 
     # ---------------------------------------------------------------------------------------- lines
@@ -230,10 +234,8 @@ class Calls:
                 owner = owners[code] = self._owner(code)
             if owner == "user":
                 return str(self.deep.source(3))
-            if owner == "own":
-                return None
-            if owner == "engine":
-                return ""
+            if owner in _OUTSIDE:
+                return _OUTSIDE[owner]
             frame = frame.f_back
         return ""
 
@@ -242,53 +244,59 @@ class Calls:
         the look through.
         """
         file = code.co_filename
-        if os.path.abspath(file).startswith(_OWN):
-            if code.co_name == "run_backward":
-                return "engine"
-            wraps = any(
-                name.startswith("real") or name in ("run", "scale", "step")
-                for name in code.co_freevars
-            )
-            return "wrapper" if wraps or code.co_name == "__torch_dispatch__" else "own"
-        return "user" if self.deep._user_file(file) else "other"
+        if not os.path.abspath(file).startswith(_OWN):
+            return "user" if self.deep._user_file(file) else "other"
+        if code.co_name == "run_backward":
+            return "engine"
+        if code.co_name == "__torch_dispatch__":
+            return "wrapper"
+        wraps = any(name.startswith("real") or name in _REAL for name in code.co_freevars)
+        return "wrapper" if wraps else "own"
 
 
 class _Schema:
     """What the schema of an operator says, read once."""
 
     def __init__(self, torch: Any, function: Any) -> None:
+        # An OpOverload has the schema that it was declared with, private but as old as the class:
+        # nothing else says which arguments are written to. Operators of higher order have none.
         schema = getattr(function, "_schema", None)
         space, _, name = str(function).partition(".")
-        base = name.partition(".")[0]
-        arguments = list(schema.arguments) if schema is not None else []
-        aten = space == "aten"
-        tag = getattr(torch.Tag, "nondeterministic_seeded", None)
-        self.name = str(function) if name else "%s.%s" % (type(function).__name__, function)
+        self.name = str(function)
+        if not name:
+            self.name = "%s.%s" % (type(function).__name__, function)
         self.silent = space in _SILENT
+        arguments = list(getattr(schema, "arguments", ()))
+        written = [argument for argument in arguments if _writes(argument)]
         self.names = [argument.name for argument in arguments]
-        self.written = [
-            argument.name
-            for argument in arguments
-            if argument.alias_info is not None and argument.alias_info.is_write
-        ]
+        self.written = [argument.name for argument in written]
+        aten = ""  # the name of an operator of torch itself: the tables know no others
+        if space == "aten":
+            aten = name.partition(".")[0]
+        overwrites = aten in _OVERWRITING
         self.overwritten = [
-            name
-            for name in self.written
-            if (aten and base in _OVERWRITING) or _is_out(schema, name)
+            argument.name
+            for argument in written
+            if overwrites or argument.kwarg_only  # `out=`
         ]
-        self.view = _is_view(schema) or (aten and base in _VIEWS)
-        self.random = schema is None or not aten or (tag is not None and tag in function.tags)
-        self.scratch = _SCRATCH.get(base, 0) if aten else 0
-        self.uninitialised = aten and base.startswith(_UNINITIALISED)
+        self.view = aten in _VIEWS or _is_view(schema)
+        # an operator of another library says nothing about what it draws
+        self.random = not aten or torch.Tag.nondeterministic_seeded in function.tags
+        self.scratch = _SCRATCH.get(aten, 0)
+        self.uninitialised = aten.startswith(_UNINITIALISED)
+
+
+def _writes(value: Any) -> bool:
+    """Whether a schema says of an argument or of what is returned: written to in place."""
+    return bool(getattr(value.alias_info, "is_write", False))
 
 
 def _is_view(schema: Any) -> bool:
     """Whether an operator returns its first input in another shape: no number is made, and who
     reads it says what is there.
     """
-    aliases = [value.alias_info for value in schema.returns] if schema is not None else []
-    return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
-
-
-def _is_out(schema: Any, name: str) -> bool:
-    return any(argument.name == name and argument.kwarg_only for argument in schema.arguments)
+    returns = list(getattr(schema, "returns", ()))
+    aliases = [value for value in returns if value.alias_info is not None]
+    if not returns or len(aliases) < len(returns):
+        return False
+    return not any(map(_writes, aliases))

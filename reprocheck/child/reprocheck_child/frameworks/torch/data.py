@@ -248,8 +248,8 @@ class Loaders:
             order, whole = torch_order.epoch(
                 iterator._sampler_iter, iterator._index_sampler, epoch.last
             )
-            order = torch_held.mapped(order, epoch.chosen)
             if order is not None:
+                order = torch_held.mapped(order, epoch.chosen)
                 keys["idx"] = order[: torch_order.LIMIT]
                 keys["order"] = self.deep.hash_bytes(torch_order.content(order))
                 if not whole or len(order) > torch_order.LIMIT:

@@ -8,6 +8,7 @@ done below autograd, autocast and every mode of dispatch, so that nothing of it 
 """
 
 import ctypes
+from contextlib import suppress
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
 
 from ... import hashing, leaves, sketch
@@ -22,6 +23,17 @@ _KEPT = 1024
 _SMALL = 16
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
+_LEFT_OUT = (
+    "ADInplaceOrView",
+    "Autocast",
+    "Autograd",
+    "FuncTorch",
+    "Functionalize",
+    "PreDispatch",
+    "PythonDispatcher",
+    "PythonTLSSnapshot",
+)
+"""How the names of the dispatch keys begin below which the work is done, beside `Python`."""
 
 Fingerprint = Dict[str, Any]
 Reading = Callable[[bool], Optional[Fingerprint]]
@@ -35,6 +47,7 @@ class _Kind(NamedTuple):
     complex: bool
     single: bool
     numbers: bool
+    fractions: bool
 
 
 class Fingerprints:
@@ -61,13 +74,15 @@ class Fingerprints:
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.strided = torch.strided
+        # read once: each of them is asked for with every tensor
         glance = Glance(torch)
         self.look, self.mark = glance.look, glance.mark
-        self.below, self.functions, self.keys = (
-            torch._C._ExcludeDispatchKeyGuard,
-            torch._C.DisableTorchFunction,
-            _hidden(torch),
-        )
+        # `_ExcludeDispatchKeyGuard` leaves dispatch keys out for a while (`_hidden` says why), and
+        # `DisableTorchFunction` keeps subclasses of Tensor from seeing what is called. Neither has
+        # a public name in all versions.
+        self.below = torch._C._ExcludeDispatchKeyGuard
+        self.functions = torch._C.DisableTorchFunction
+        self.keys = _hidden(torch)
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
         self.announced = False
         recorder.on_fork.append(self.forked)
@@ -78,7 +93,7 @@ class Fingerprints:
         """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
         self.finish()
-        return read if isinstance(read, dict) else read(True) or {"d": "", "s": [], "h": ""}
+        return _arrived(read, True) or _unknown()
 
     def later(
         self, tensor: Any, fresh: bool = False, sketched: bool = True
@@ -96,12 +111,10 @@ class Fingerprints:
                     {"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME}
                 )
             with self.functions():
-                if (
-                    type(tensor) in self.plain
-                    and tensor.is_cpu
-                    and tensor.layout is self.strided
-                    and not tensor.is_nested
-                ):
+                # by hand, and not by way of `_tensor`: nearly all tensors come this way, and to
+                # leave out the dispatch keys costs as much as the hash of a short one
+                plain = type(tensor) in self.plain and tensor.layout is self.strided
+                if plain and tensor.is_cpu and not tensor.is_nested:
                     kind = self.kinds.get(tensor.dtype) or self._kind(tensor.dtype)
                     if not kind.quantized:
                         return self._host(tensor, kind, fresh, sketched)
@@ -129,13 +142,12 @@ class Fingerprints:
             tensor = inside
         if tensor.is_meta:
             return {"h": "", "d": self._name(tensor.dtype), "s": list(tensor.shape), "dev": "meta"}
-        if tensor.layout is not self.strided or tensor.is_nested or tensor.is_quantized:
+        dense = tensor.layout is self.strided
+        if not dense or tensor.is_nested or tensor.is_quantized:
             return self._combined(tensor, torch_parts.parts(self.torch, tensor))
-        return (
-            self._host(tensor, self._kind(tensor.dtype))
-            if tensor.is_cpu
-            else self._elsewhere(tensor)
-        )
+        if not tensor.is_cpu:
+            return self._elsewhere(tensor)
+        return self._host(tensor, self._kind(tensor.dtype))
 
     def _host(
         self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True
@@ -143,12 +155,10 @@ class Fingerprints:
         # raises for what only looks like a tensor, before any work on it
         address = tensor.data_ptr()
         size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
-        if (
-            tensor.is_neg()
-            or (kind.complex and tensor.is_conj())
-            or not tensor.is_contiguous()
-            or (size and not address)
-        ):
+        # negated and conjugated tensors are views with a bit set: their bytes are those of another;
+        # a tensor of zeros that autograd made up has no memory at all
+        lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
+        if lazy or not tensor.is_contiguous() or (size and not address):
             with self.below(self.keys):
                 tensor = self._flat(tensor)
             address = tensor.data_ptr()
@@ -174,11 +184,11 @@ class Fingerprints:
                 with self.below(self.keys):
                     self.sketches.make_room()
             self.sketches.add_short(found, address, size)
-        elif kind.numbers and (sketched or size <= sketch.ROW):
+        elif kind.numbers:
+            if not sketched and size > sketch.ROW:
+                return found
             with self.below(self.keys):
                 self._numbers(tensor, kind, found)
-        elif kind.numbers:
-            return found
         self._remember(key, found)
         return found
 
@@ -189,7 +199,9 @@ class Fingerprints:
 
     def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
         """Sketch, norm and, of a small tensor, the values."""
-        real = self.torch.view_as_real(tensor) if kind.complex else tensor
+        real = tensor
+        if kind.complex:
+            real = self.torch.view_as_real(tensor)
         if real.numel() <= _SMALL:
             found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
         self.sketches.add(found, real)
@@ -201,6 +213,7 @@ class Fingerprints:
         if not tensor.is_contiguous():
             tensor = tensor.contiguous()
         if tensor.is_cpu and tensor.numel() and not tensor.data_ptr():
+            # forward-mode differentiation hands around zeros that are none: nothing public says so
             if not tensor._is_zerotensor():
                 raise RuntimeError("the tensor has no memory")
             tensor = self.torch.zeros_like(tensor)
@@ -214,8 +227,10 @@ class Fingerprints:
         """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)
+            if inner is None:
+                return None
             with self.below(self.keys), self.functions():
-                return None if inner is None else self._tensor(inner)
+                return self._tensor(inner)
         except Exception:
             return None
 
@@ -223,51 +238,25 @@ class Fingerprints:
         """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with
         the hash of the others, the structure.
         """
-        name = self._name(tensor.dtype)
-        shape = [tensor.size(0)] if tensor.is_nested else [int(length) for length in tensor.shape]
+        # the shape of a nested tensor is that of its parts; only their number can be asked for
+        shape = [tensor.size(0)]
+        if not tensor.is_nested:
+            shape = [int(length) for length in tensor.shape]
+        whole: Fingerprint = {"h": hashing.digest(b""), "d": self._name(tensor.dtype), "s": shape}
         reads = [self._tensor(part) for part in parts]
         if not reads:
-            return {"h": hashing.digest(b""), "d": name, "s": shape}
-
-        def join(found: List[Fingerprint]) -> Fingerprint:
-            texts = [
-                "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
-                for part in found
-            ]
-            whole = {
-                "h": hashing.digest("|".join(texts).encode())
-                if all(part["h"] for part in found)
-                else "",
-                "d": name,
-                "s": shape,
-            }
-            values = found[0]
-            if "a" in values:
-                whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
-            whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
-            if "k" in values and texts[1:] and isinstance(values["z"], float):
-                whole["k"] = sketch.marked(
-                    values["k"], values["z"] or 1.0, hashing.digest("|".join(texts[1:]).encode())
-                )
             return whole
 
-        known = [part for part in reads if isinstance(part, dict)]
-        if len(known) == len(reads):
-            self.sketches.finish()
-            return join(known)
-
         def read(wait: bool) -> Optional[Fingerprint]:
-            arrived: List[Fingerprint] = []
-            for index, part in enumerate(reads):
-                found = part if isinstance(part, dict) else part(wait)
-                if found is None:
-                    return None
-                reads[index] = found
-                arrived.append(found)
+            reads[:] = [_arrived(part, wait) or part for part in reads]
+            arrived = [part for part in reads if isinstance(part, dict)]
+            if len(arrived) < len(reads):
+                return None
             self.finish()
-            return join(arrived)
+            _join(whole, arrived)
+            return whole
 
-        return read
+        return read(False) or read
 
     # -------------------------------------------------------------------------------------- devices
 
@@ -299,40 +288,39 @@ class Fingerprints:
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
         kind, size = self._kind(dtype), tensor.numel() * tensor.element_size()
-        flat = None
         if kind.numbers:
-            flat = (torch.view_as_real(tensor) if kind.complex else tensor).view(-1)
-            packed += [
-                on_device(torch, self.tables, flat).view(torch.int64),
-                self._device_norm(flat),
-            ]
+            flat = tensor.view(-1)
+            if kind.complex:
+                flat = torch.view_as_real(flat).view(-1)
+            packed.append(on_device(torch, self.tables, flat).view(torch.int64))
+            packed.append(self._device_norm(flat))
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))
+        # what is read later holds this vector alone, and no memory of the training
         fetch = self._copy_aside(torch.cat(packed))
-        small = flat is not None and flat.numel() <= _SMALL
-        exact = flat is not None and not (dtype.is_floating_point or dtype.is_complex)
 
         def read(wait: bool) -> Optional[Fingerprint]:
             numbers = fetch(wait)
-            if numbers is not None and not found["h"]:
+            if numbers is None:
+                return None
+            if not found["h"]:
                 first, second = numbers[:2].tolist()
                 found["h"] = WordSums.text(first, second, size)
-                if flat_known:
-                    end = 2 + sketch.SIZE // 2
-                    found["k"] = sketch.text(
-                        ctypes.string_at(numbers[2:end].data_ptr(), sketch.SIZE * 4)
-                    )
-                    found["z"] = leaves.number(numbers[end : end + 1].view(torch.float64).item())
-                    if small:
-                        values = numbers[end + 1 :].view(torch.float64).tolist()
-                        found["v"] = [
-                            int(value) if exact else leaves.number(value) for value in values
-                        ]
-            return None if numbers is None else found
+                if kind.numbers:
+                    self._unpack(found, numbers[2:], kind)
+            return found
 
-        flat_known = flat is not None
-        del tensor, flat
         return read
+
+    def _unpack(self, found: Fingerprint, numbers: Any, kind: _Kind) -> None:
+        """Sketch, norm and, of a small tensor, the values that came from a device."""
+        float64, width = self.torch.float64, sketch.SIZE // 2
+        found["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
+        norm, *values = numbers[width:].view(float64).tolist()
+        found["z"] = leaves.number(norm)
+        if values:
+            as_said = leaves.number if kind.fractions else int
+            found["v"] = list(map(as_said, values))
 
     def _device_norm(self, flat: Any) -> Any:
         torch = self.torch
@@ -352,16 +340,15 @@ class Fingerprints:
             copy.copy_(packed, non_blocking=True)
             event = module.Event()
             event.record()
-        except Exception:
+        except Exception:  # a device without streams, or without pinned memory
             copy, event = packed, None
 
         def fetch(wait: bool) -> Any:
             if event is None:
                 return copy.cpu()
-            if not event.query():
-                if not wait:
-                    return None
-                event.synchronize()
+            if not wait and not event.query():
+                return None
+            event.synchronize()  # returns at once where the copy has arrived
             return copy
 
         return fetch
@@ -385,14 +372,14 @@ class Fingerprints:
         """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are
         compared by their hash alone.
         """
-        return (
-            [["", self.later(value, False, False)]]
-            if type(value) is self.tensor
-            else self.leaves(value)
-        )
+        if type(value) is self.tensor:
+            return [["", self.later(value, False, False)]]
+        return self.leaves(value)
 
     def _leaf(self, value: Any) -> Any:
-        return self.later(value) if isinstance(value, self.tensor) else None
+        if isinstance(value, self.tensor):
+            return self.later(value)
+        return None
 
     def samples(self, value: Any) -> Optional[List[str]]:
         """One hash for each sample of a batch on the host, labels included; None where the first
@@ -414,25 +401,23 @@ class Fingerprints:
         kind = self.kinds.get(dtype)
         if kind is None:
             name = str(dtype).replace("torch.", "")
-            # packed ones are none
-            numbers = not ("bits" in name or "x2" in name or name in ("int4", "uint4"))
-            kind = _Kind(
+            # several numbers packed into one element: float4_e2m1fn_x2, bits4x2, int4
+            packed = name in ("int4", "uint4") or "bits" in name or "x2" in name
+            kind = self.kinds[dtype] = _Kind(
                 name,
-                name.startswith(("qint", "quint")),
-                dtype.is_complex,
-                dtype is self.torch.float32,
-                numbers,
+                quantized=name.startswith(("qint", "quint")),
+                complex=dtype.is_complex,
+                single=dtype is self.torch.float32,
+                numbers=not packed,
+                fractions=dtype.is_floating_point or dtype.is_complex,
             )
-            self.kinds[dtype] = kind
         return kind
 
     def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
-        found: Fingerprint = {"h": "", "d": "", "s": []}
-        try:
+        found = _unknown()
+        with suppress(Exception):
             found["d"] = self._name(tensor.dtype)
             found["s"] = [int(length) for length in tensor.shape]
-        except Exception:
-            pass
         self._report("tensor of type " + leaves.type_name(tensor), repr(error))
         return found
 
@@ -445,13 +430,11 @@ class Fingerprints:
         self.sketches.forked()
 
     def _report(self, where: str, why: str) -> None:
-        try:
+        with suppress(Exception):
             if self.unrecorded is not None:
                 self.unrecorded(where, why)
             else:
                 self.recorder.problem("fingerprint: " + where, why)
-        except Exception:
-            pass
 
 
 def _refuse_capture(torch: Any, tensor: Any) -> None:
@@ -459,27 +442,48 @@ def _refuse_capture(torch: Any, tensor: Any) -> None:
     become part of it.
     """
     module = getattr(torch, tensor.device.type, None)
-    capturing = getattr(module, "is_current_stream_capturing", None)
-    if capturing is not None and capturing():
+    capturing = getattr(module, "is_current_stream_capturing", bool)
+    if capturing():
         raise RuntimeError("a device graph is being captured")
+
+
+def _unknown() -> Fingerprint:
+    """Of a tensor that cannot be read."""
+    return {"h": "", "d": "", "s": []}
+
+
+def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
+    """What a reading says, or what needs no reading."""
+    if isinstance(read, dict):
+        return read
+    return read(wait)
+
+
+def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
+    """Make the fingerprint of a tensor of those of its parts, its values first."""
+    texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in parts]
+    whole["h"] = ""
+    if all(part["h"] for part in parts):
+        whole["h"] = hashing.digest("|".join(texts).encode())
+    values = parts[0]
+    if "a" in values:
+        whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
+    whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+    structure = "|".join(texts[1:])
+    if "k" in values and structure and isinstance(values["z"], float):
+        mark = hashing.digest(structure.encode())
+        whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
 
 
 def _hidden(torch: Any) -> Any:
     """The dispatch keys to leave out: autograd, autocast, functorch and every mode of dispatch."""
+    # `no_grad` and `_disable_current_modes` would each switch off one of them, and an operator of
+    # the recorder would still be seen by `vmap`, by functionalization and by a compiler that
+    # traces. The sets of keys are private; which of them a version has differs, so all are asked.
     keys = torch._C.DispatchKey
     hidden = torch._C.DispatchKeySet(keys.Python)
-    wanted = (
-        "PythonTLSSnapshot",
-        "PythonDispatcher",
-        "PreDispatch",
-        "ADInplaceOrView",
-        "Functionalize",
-    )
     for name in dir(keys):
-        if (
-            name in wanted
-            or name.startswith(("Autocast", "FuncTorch"))
-            or (name.startswith("Autograd") and "Functionality" not in name)
-        ):
+        # `AutogradFunctionality` is no key that kernels are registered for
+        if name.startswith(_LEFT_OUT) and "Functionality" not in name:
             hidden = hidden | torch._C.DispatchKeySet(getattr(keys, name))
     return hidden

@@ -23,17 +23,22 @@ class Glance:
 
     def look(self, tensor: Any) -> Any:
         """Version, address, size and samples of a long tensor on the host; None of another."""
-        if (
-            type(tensor) is not self.tensor
-            or not tensor.is_cpu
-            or tensor.layout is not self.strided
-            or tensor.is_nested
-        ):
+        # Called for each tensor that a module takes or returns: what is asked first costs least,
+        # and a tensor of another kind may not even have what is asked below.
+        if type(tensor) is not self.tensor:
+            return None
+        if tensor.layout is not self.strided or tensor.is_nested:
+            return None
+        if not tensor.is_cpu:
             return None
         size = tensor.numel() * tensor.element_size()
-        if size < LONG or tensor.is_inference() or not tensor.is_contiguous():
+        if size < LONG:
+            return None
+        if tensor.is_inference() or not tensor.is_contiguous():
             return None
         address = tensor.data_ptr()
+        # `_version` is the counter by which autograd finds out that a saved tensor was modified in
+        # place. Nothing public says it. Tensors of inference mode have none: asking raises.
         return tensor._version, address, size, _samples(address, size)
 
     def mark(self, weight: Any) -> Any:
@@ -42,22 +47,21 @@ class Glance:
 
         Where it lies in memory does not count: the runs need not agree in that.
         """
-        if (
-            type(weight) not in self.plain
-            or weight.is_meta
-            or weight.layout is not self.strided
-            or weight.is_nested
-            or weight.is_inference()
-        ):
+        if type(weight) not in self.plain:
+            return None
+        if weight.is_meta or weight.is_inference():
+            return None  # no values, or no version (see `look`)
+        if weight.layout is not self.strided or weight.is_nested:
             return None
         if not weight.is_cpu or not weight.is_contiguous():
             return weight._version
         size = weight.numel() * weight.element_size()
-        if size < LONG:
-            return bytes(memory(weight.data_ptr(), size)) if size else b""
+        if size < LONG:  # all of it: that also shows what wrote through `.data`
+            return bytes(memory(weight.data_ptr(), size))
         return weight._version, _samples(weight.data_ptr(), size)
 
 
 def _samples(address: int, size: int) -> bytes:
-    samples: bytes = memory(address, size // 8 * 8).cast("Q")[:: size // 8 // _SAMPLES].tobytes()
+    words = size // 8
+    samples: bytes = memory(address, words * 8).cast("Q")[:: words // _SAMPLES].tobytes()
     return samples

@@ -4,11 +4,12 @@ in which they come, then weights.
 
 import weakref
 from _thread import get_ident
-from typing import Any, Dict, Iterator, List, Set, Tuple
+from contextlib import suppress
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from ...scope import variable
 from ...shared.iterations import BACKWARD
-from .weights import graph_leaves
+from .graph import Walk, graph_leaves
 from .written import Written
 
 NODES = 200
@@ -17,6 +18,9 @@ LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
 _SAVED = "_raw_saved_"
+"""How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
+documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
+"""
 
 
 class Gradients:
@@ -53,6 +57,7 @@ class Gradients:
         node = tensor.grad_fn
         if node is None:
             return
+        # not the node itself: it would keep the graph alive, and an id is given again
         key = (node._sequence_nr(), tensor.output_nr)
         known = self.outputs.get(key)
         if known is not None:
@@ -83,27 +88,25 @@ class Gradients:
         """Record the gradient of a named weight each time something was added to it."""
         if not weight.requires_grad:
             self.frozen[id(weight)] = name
-        elif weight.is_leaf and not any(
-            type(hook) is _Weight for hook in (weight._post_accumulate_grad_hooks or {}).values()
-        ):
+        elif weight.is_leaf and not _own_hooks(weight):
             weight.register_post_accumulate_grad_hook(_Weight(self, name))
 
     def unwatch_weight(self, weight: Any) -> bool:
         """Take the hook of a weight away; returns whether it had one."""
-        hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
-        ours = [key for key, hook in hooks.items() if type(hook) is _Weight]
-        for key in ours:
-            del hooks[key]
-        return bool(ours)
+        own = _own_hooks(weight)
+        for key in own:
+            del weight._post_accumulate_grad_hooks[key]
+        return bool(own)
 
     def watch_thawed(self) -> None:
         """Weights that needed no gradient before may need one now."""
         for identity, name in list(self.frozen.items()):
             weight = self.names.parameter(identity)
-            if weight is None or weight.requires_grad:
-                del self.frozen[identity]
-                if weight is not None:
-                    self.watch_weight(weight, name)
+            if weight is not None and not weight.requires_grad:
+                continue
+            del self.frozen[identity]
+            if weight is not None:
+                self.watch_weight(weight, name)
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
         """Something was added to the gradient of a weight, or it was returned to the script."""
@@ -140,12 +143,9 @@ class Gradients:
             self.deep.seen("rng", "before backward", g=self.deep.rng())
             for place, saved in self._between(roots):
                 self.deep.seen("between", place, **{"in": saved})
+            place = "loss" if kind == BACKWARD else "autograd.grad"
             for root in roots:
-                self.deep.seen(
-                    "root",
-                    "loss" if kind == BACKWARD else "autograd.grad",
-                    out=[["", self.prints.later(root)]],
-                )
+                self.deep.seen("root", place, out=[["", self.prints.later(root)]])
 
     def returned(self, inputs: Any, gradients: Any) -> None:
         """`autograd.grad` has returned the gradients of `inputs`: no hook of a weight is called for
@@ -153,8 +153,10 @@ class Gradients:
         """
         if isinstance(inputs, self.torch.Tensor):
             inputs = (inputs,)
-        for weight, gradient in zip(inputs or (), gradients or ()):
-            name = self.names.name(weight) if isinstance(weight, self.torch.Tensor) else ""
+        for weight, gradient in zip(inputs, gradients):
+            if not isinstance(weight, self.torch.Tensor):
+                continue  # an edge of the graph
+            name = self.names.name(weight)
             if name:
                 self.weight_gradient(name, gradient)
 
@@ -163,23 +165,16 @@ class Gradients:
         with what they saved.
         """
         recorded = self.recorded
-        nodes, found = [root.grad_fn for root in roots if root.grad_fn is not None], []
-        known = set(nodes)
-        while nodes:
-            node = nodes.pop(0)
-            if node._sequence_nr() in recorded or hasattr(node, "variable"):
-                continue
-            found.append(node)
-            if len(known) >= NODES:
-                self.deep.unrecorded(
-                    "between", "more than %d operations between the modules and the loss" % NODES
-                )
-                break
-            for follower, _ in node.next_functions:
-                if follower is not None and follower not in known:
-                    known.add(follower)
-                    nodes.append(follower)
-        found.sort(key=lambda node: node._sequence_nr())
+
+        def counts(node: Any) -> bool:
+            return node._sequence_nr() not in recorded and not hasattr(node, "variable")
+
+        walk = Walk(roots, NODES, counts)
+        found = sorted(walk, key=lambda node: node._sequence_nr())
+        if walk.cut:
+            self.deep.unrecorded(
+                "between", "more than %d operations between the modules and the loss" % NODES
+            )
         return [(node.name(), self._saved(node)) for node in found]
 
     def _saved(self, node: Any) -> List[Any]:
@@ -193,28 +188,28 @@ class Gradients:
             names = [name[len(_SAVED) :] for name in dir(node) if name.startswith(_SAVED)]
             self.saved[type(node)] = names
         for name in names:
-            try:
-                raw = getattr(node, _SAVED + name)
-                for one in raw if isinstance(raw, (list, tuple)) else [raw]:
-                    if getattr(one, "unpack_hook", self) is not None:
-                        self.deep.unrecorded(
-                            "saved tensors of " + node.name(),
-                            "packed by a hook of the script, or of an unknown kind",
-                        )
-                        return found
-                saved = node.saved_tensors if name == "tensors" else getattr(node, "_saved_" + name)
-                values = saved if isinstance(saved, (list, tuple)) else [saved]
-                for index, value in enumerate(values):
-                    if isinstance(value, self.torch.Tensor):
-                        found.append(
-                            [
-                                "%s.%d" % (name, index) if len(values) > 1 else name,
-                                self.prints.later(value),
-                            ]
-                        )
-            except RuntimeError:  # freed by a backward pass before, or written to since
-                continue
+            # freed by a backward pass before, or written to since
+            with suppress(RuntimeError):
+                # `unpack_hook` is None where torch keeps the tensor itself. A version without that
+                # attribute does not say, and is taken to have a hook.
+                raw = _as_list(getattr(node, _SAVED + name))
+                if any(getattr(one, "unpack_hook", self) is not None for one in raw):
+                    self.deep.unrecorded(
+                        "saved tensors of " + node.name(),
+                        "packed by a hook of the script, or of an unknown kind",
+                    )
+                    return found
+                self._read_saved(node, name, found)
         return found
+
+    def _read_saved(self, node: Any, name: str, found: List[Any]) -> None:
+        # an `autograd.Function` of the script has all of them under a public name
+        public = name == "tensors"
+        saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
+        for index, value in enumerate(saved):
+            if isinstance(value, self.torch.Tensor):
+                path = "%s.%d" % (name, index) if len(saved) > 1 else name
+                found.append([path, self.prints.later(value)])
 
     # --------------------------------------------------------------------- weights without a module
 
@@ -228,15 +223,11 @@ class Gradients:
     def record_weights(self, root: Any) -> None:
         """Record the parameters and buffers of a module that were not recorded yet."""
         for weight in self.names.new_weights(root):
-            keys = {"b": True, **weight.made} if weight.buffer else weight.made
-            self.deep.seen(
-                "weights",
-                weight.name,
-                call=False,
-                out=[["", self.prints.later(weight.tensor)]],
-                **keys,
-            )
-            if not weight.buffer:
+            out = [["", self.prints.later(weight.tensor)]]
+            if weight.buffer:
+                self.deep.seen("weights", weight.name, call=False, out=out, b=True, **weight.made)
+            else:
+                self.deep.seen("weights", weight.name, call=False, out=out, **weight.made)
                 self.watch_weight(weight.tensor, weight.name)
 
     def _name_weights(self) -> None:
@@ -246,35 +237,29 @@ class Gradients:
         built, self.built = self.built, []
         for reference, variables, line in built:
             optimizer = reference()
-            for root, given in (
-                self.names.roots(optimizer, variables) if optimizer is not None else ()
-            ):
+            if optimizer is None:
+                continue
+            for root, given in self.names.roots(optimizer, variables):
                 self.names.adopt(root, self.deep.frame(0), given)
                 self.record_weights(root)
-            for number, group in enumerate(optimizer.param_groups if optimizer is not None else ()):
-                for index, tensor in enumerate(group["params"]):
-                    if not self.names.name(tensor):
-                        name = variables.get(id(tensor)) or "param_groups[%d].params[%d]" % (
-                            number,
-                            index,
-                        )
-                        self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
+            for place, tensor in self.names.optimizer_weights(optimizer):
+                if not self.names.name(tensor):
+                    name = variables.get(id(tensor), place)
+                    self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
 
     def _name_leaves(self, roots: Any) -> None:
         """Name the leaves of a graph that no optimizer and no module holds; record new ones, and
         the others as updated by hand.
         """
-        leaves = [
-            leaf
-            for leaf in graph_leaves(roots, self.torch.Tensor, LEAVES)
-            if not self.names.name(leaf)
-        ]
+        leaves = graph_leaves(roots, self.torch.Tensor, LEAVES)
+        leaves = [leaf for leaf in leaves if not self.names.name(leaf)]
         if not leaves:
             return
-        before = {id(leaf): name for leaf, name in self.bare}
+        # held to the end of the function: an id must not be given to another tensor before
+        old, self.bare = self.bare, []
+        before = {id(leaf): name for leaf, name in old}
         taken = set(before.values())
         frame = self.deep.frame(0)
-        self.bare, old = [], self.bare
         for index, leaf in enumerate(leaves):
             name = before.get(id(leaf)) or variable(frame, leaf) or "leaf[%d]" % index
             if name in taken:
@@ -284,16 +269,10 @@ class Gradients:
             if id(leaf) not in before:
                 self.watch_weight(leaf, name)
             self.bare.append((leaf, name))
-        del old
 
     def _record(self, tensor: Any, name: str, line: str) -> None:
-        self.deep.seen(
-            "weights",
-            name,
-            call=False,
-            out=[["", self.prints.later(tensor)]],
-            **({"l": line} if line else {}),
-        )
+        made = {"l": line} if line else {}
+        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **made)
         self.watch_weight(tensor, name)
 
     # -------------------------------------------------------------------------------------- updates
@@ -303,21 +282,22 @@ class Gradients:
         when and a backward pass has been.
         """
         self.written.look()
-        if self.after_update and not self.adapter.optimized:
-            self.after_update = False
-            for identity, (_, _, name) in list(self.names.weights.items()):
-                weight = self.names.parameter(identity)
-                if weight is not None and weight.requires_grad:
-                    self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
+        if self.adapter.optimized or not self.after_update:
+            return
+        self.after_update = False
+        for identity, (_, _, name) in list(self.names.weights.items()):
+            weight = self.names.parameter(identity)
+            if weight is not None and weight.requires_grad:
+                self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
 
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
         """An optimizer is about to step; with a closure, its gradients are not there yet."""
         with self.aside():
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
-            leaves = [
-                leaf for prefix, group in _groups(optimizer) for leaf in self._hyper(prefix, group)
-            ]
+            leaves: List[Any] = []
+            for prefix, group in _groups(optimizer):
+                leaves += self._hyper(prefix, group)
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
@@ -343,11 +323,9 @@ class Gradients:
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
-            found = (
-                known
-                if before is not None and before == self.prints.look(tensor.grad)
-                else self.prints.later(tensor.grad)
-            )
+            found = known
+            if before is None or before != self.prints.look(tensor.grad):
+                found = self.prints.later(tensor.grad)
             if found is known:
                 again.append((name, known))
                 continue
@@ -362,9 +340,8 @@ class Gradients:
         """The values of a group, and, where there are several, which weights it holds."""
         values = {key: value for key, value in group.items() if key != "params"}
         if prefix:
-            values["params"] = ", ".join(
-                [self.names.name(tensor) or "?" for tensor in group["params"]]
-            )
+            weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
+            values["params"] = ", ".join(weights)
         return [[prefix + path, value] for path, value in self.prints.leaves(values)]
 
 
@@ -399,6 +376,22 @@ class _Weight:
         return self
 
 
-def _groups(optimizer: Any) -> Iterator[Tuple[str, Any]]:
-    for number, group in enumerate(optimizer.param_groups):
-        yield "" if len(optimizer.param_groups) == 1 else "param_groups[%d]." % number, group
+def _own_hooks(weight: Any) -> List[int]:
+    """The keys of the recorder's hooks of a weight."""
+    # Nothing public says which hooks a weight has; FSDP reads the same dictionary before it runs
+    # them for a sharded weight. It is None, and in versions before 2.1 not there, as long as none
+    # was registered.
+    hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
+    return [key for key, hook in hooks.items() if type(hook) is _Weight]
+
+
+def _as_list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _groups(optimizer: Any) -> List[Tuple[str, Any]]:
+    """The groups of an optimizer, each with a prefix where there are several."""
+    groups = optimizer.param_groups
+    if len(groups) == 1:
+        return [("", groups[0])]
+    return [("param_groups[%d]." % number, group) for number, group in enumerate(groups)]

@@ -4,12 +4,14 @@ of them a subset takes.
 Only plain data sets of torch and lists are looked at: no code of a script runs.
 """
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import order as torch_order
 
 SAMPLES, BYTES = 200_000, 1 << 29
 """Data sets with more than that are left alone."""
+ELEMENTS = SAMPLES // 20
+"""The same of a list, whose samples are looked at one by one."""
 
 
 def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
@@ -21,81 +23,80 @@ def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
     chosen = indices(torch, dataset)
     if chosen is not None:
         found["subset"] = digest(torch_order.content(chosen))
-    hashes = _samples(torch, prints, digest, innermost(torch, dataset))
+    _, whole = _subsets(torch, dataset)
+    hashes = _samples(torch, prints, digest, whole)
     if hashes:
         found["held"] = digest("".join(hashes).encode())
         found["bag"] = digest("".join(sorted(hashes)).encode())
     return found
 
 
-def innermost(torch: Any, dataset: Any) -> Any:
-    """What the subsets are taken from."""
-    for _ in range(8):
-        if type(dataset) is not torch.utils.data.Subset:
-            break
-        dataset = dataset.dataset
-    return dataset
-
-
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
     """The indices that a subset takes, as those of what it is taken from; None of another data set,
     or one that does not say.
     """
-    if type(dataset) is not torch.utils.data.Subset:
+    subsets, _ = _subsets(torch, dataset)
+    chosen: List[Any] = [
+        torch_order.plain(list(torch_order.sequence(one.indices))) for one in subsets
+    ]
+    if not chosen or None in chosen:
         return None
-    own = _plain(dataset.indices)
-    inner = dataset.dataset
-    if type(inner) is not torch.utils.data.Subset or own is None:
-        return own
-    below = indices(torch, inner)
-    return None if below is None else mapped(own, below)
+    inner = chosen.pop()
+    while chosen:
+        inner = mapped(chosen.pop(), inner)
+    return inner
 
 
-def mapped(
-    positions: "Optional[List[Any]]", chosen: "Optional[List[Any]]"
-) -> "Optional[List[Any]]":
+def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
+    """The subsets within each other, the outermost first, and what they are taken from."""
+    # Here and below a class is compared, and not asked for its bases: a class of the script that is
+    # derived from one of torch may hand out something else than what it holds.
+    subsets: List[Any] = []
+    while type(dataset) is torch.utils.data.Subset:
+        subsets.append(dataset)
+        dataset = dataset.dataset
+    return subsets, dataset
+
+
+def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
     """Positions in a subset as indices of what it is taken from; as they are where they are no
     positions in it.
     """
-    if (
-        positions is None
-        or chosen is None
-        or not all(type(one) is int and -len(chosen) <= one < len(chosen) for one in positions)
-    ):
+    if chosen is None:
+        return positions
+    # a subset may count from the end, as a list does
+    valid = range(-len(chosen), len(chosen))
+    if not all(type(one) is int and one in valid for one in positions):
         return positions
     return [chosen[one] for one in positions]
-
-
-def _plain(values: Any) -> Optional[List[Any]]:
-    if type(values).__name__ in ("ndarray", "Tensor") and getattr(values, "ndim", 0) == 1:
-        values = values.tolist()
-    return torch_order.plain(list(values)) if isinstance(values, (list, tuple, range)) else None
 
 
 def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[List[str]]:
     """A hash of each sample; None where they are not in memory, or too many."""
     if type(dataset) is torch.utils.data.TensorDataset:
-        tensors = dataset.tensors
-        if (
-            not tensors
-            or len(tensors[0]) > SAMPLES
-            or sum(one.numel() * one.element_size() for one in tensors) > BYTES
-        ):
-            return None
-        hashes: Optional[List[str]] = prints.samples(list(tensors))
-        return hashes
-    if type(dataset) in (list, tuple) and 0 < len(dataset) <= SAMPLES // 20:
-        return [
-            digest(repr(_content(prints, sample)).encode("utf-8", "surrogatepass"))
-            for sample in dataset
-        ]
-    return None
+        return _rows(prints, list(dataset.tensors))
+    if type(dataset) not in (list, tuple):
+        return None
+    if not 0 < len(dataset) <= ELEMENTS:
+        return None
+    return [digest(_content(prints, sample)) for sample in dataset]
 
 
-def _content(prints: Any, sample: Any) -> List[Any]:
+def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
+    # sizes first: a hash of each sample takes a second for a few GB
+    longest = max(map(len, tensors), default=0)
+    size = sum(one.numel() * one.element_size() for one in tensors)
+    if longest > SAMPLES or size > BYTES:
+        return None
+    hashes: Optional[List[str]] = prints.samples(tensors)
+    return hashes
+
+
+def _content(prints: Any, sample: Any) -> bytes:
+    """What the hash of one sample is taken of."""
     found: List[Any] = []
     for path, leaf in prints.leaves(sample):
         if not isinstance(leaf, dict):
-            return []  # on a device: its fingerprint comes later
+            return b"[]"  # on a device: its fingerprint comes later
         found.append((path, leaf.get("h") or repr(leaf.get("v"))))
-    return found
+    return repr(found).encode("utf-8", "surrogatepass")

@@ -10,9 +10,9 @@ import functools
 import sys
 import weakref
 from _thread import get_ident
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import guarded
+from ...hooking import around, guarded
 from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
@@ -54,6 +54,8 @@ class _Adapter:
         self.values = Values(torch)
         self.leaves = GraphLeaves(torch)
         self.steps = StepWeights(torch, self.values)
+        # The number of the backward pass that runs in this thread, -1 outside of all: torch has no
+        # public name for it. Its own multi-gradient hooks and FSDP ask the same function.
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
         self.optimized = False  # whether an optimizer was ever built
@@ -70,6 +72,9 @@ class _Adapter:
 
     def hook_engine(self) -> List[Any]:
         """Put a proxy in the place of the autograd engine."""
+        # `Tensor.backward`, `autograd.backward` and `autograd.grad` are held by name in scripts and
+        # libraries before anything could wrap them. All of them look the engine up here at each
+        # call (`torch.autograd.graph._engine_run_backward`, in 2.0 `torch.autograd`).
         variable = self.torch.autograd.Variable
         engine = variable._execution_engine
         run, watch, scaled = engine.run_backward, self.on_backward, self.values.unscaled
@@ -84,8 +89,9 @@ class _Adapter:
             @staticmethod
             def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 regular = recorder.regular
-                # the bulk: one more scalar like the last, in a regular stretch. Each call here
-                # costs some µs, the caches are cold.
+                # The bulk: one more scalar like the last, in a regular stretch. Each call here
+                # costs some µs, the caches are cold: so it is one expression, written by hand, and
+                # what differs most often is asked first.
                 try:
                     root = tensors[0]
                     seen = (
@@ -116,17 +122,13 @@ class _Adapter:
         try:
             if self.task() != -1:
                 return  # inside another backward pass: a reentrant checkpoint, a custom function
+            # `backward` alone adds up in the weights; `autograd.grad` returns the gradients
             kind = BACKWARD if kwargs.get("accumulate_grad", False) else GRAD
             root = tensors[0]
             if self.deep is not None:
                 self.deep.before_backward(tensors, kind)
-            if (
-                len(tensors) == 1
-                and type(root) is self.tensor
-                and root.is_cpu
-                and root.numel() == 1
-                and not self.values.unscaled
-            ):
+            plain = type(root) is self.tensor and root.is_cpu and root.numel() == 1
+            if plain and len(tensors) == 1 and not self.values.unscaled:
                 if self.before is not None and self.recorder.watching():
                     self._look_at_weights(tensors)
                 self.recorder.scalar(root.item(), self.values.dtype_name(root), kind, root.dtype)
@@ -136,17 +138,22 @@ class _Adapter:
                 return  # a compiler traces, nothing is computed
             if self.recorder.watching():
                 self._look_at_weights(roots)
-            self._record(roots, args[0] if args else (), kind)
+            self._record(roots, args, kind)
         except Exception as error:
             self.recorder.problem("reading a loss", error)
 
-    def _record(self, roots: List[Any], gradients: Any, kind: str) -> None:
-        gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
+    def _record(self, roots: List[Any], args: Any, kind: str) -> None:
+        # the first argument behind the roots: the gradients that the pass starts with, one a root
+        given = args[0] if args else ()
+        gradients = list(given) if isinstance(given, (tuple, list)) else [given]
         gradients += [None] * (len(roots) - len(gradients))
-        losses = [self.values.loss(root, gradient) for root, gradient in zip(roots, gradients)]
-        dtypes = [self.values.dtype_name(loss) for loss in losses]
-        numel = max(root.numel() for root in roots)
-        dtype: Any = dtypes[0] if len(set(dtypes)) == 1 else dtypes
+        losses = list(map(self.values.loss, roots, gradients))
+        self._write(losses, kind, max(root.numel() for root in roots))
+
+    def _write(self, losses: List[Any], kind: str, numel: int) -> None:
+        dtype: Any = [self.values.dtype_name(loss) for loss in losses]
+        if len(set(dtype)) == 1:
+            dtype = dtype[0]
         if all(loss.is_cpu for loss in losses):
             self.recorder.loss([loss.item() for loss in losses], dtype, kind, numel)
         else:
@@ -162,19 +169,16 @@ class _Adapter:
                 self.recorder.moved()
         elif not self.optimized:
             changed = self.leaves.changed(roots)
-            if changed is not None:
-                (self.recorder.moved if changed else self.recorder.still)()
+            if changed:
+                self.recorder.moved()
+            elif changed is not None:
+                self.recorder.still()
 
     def log(self, value: Any) -> bool:
         """`log_loss` of a torch tensor, also of one that lies on a device."""
         if not isinstance(value, self.torch.Tensor):
             return False
-        loss = self.values.loss(value, None)
-        dtype = self.values.dtype_name(loss)
-        if loss.is_cpu:
-            self.recorder.loss([loss.item()], dtype, LOG, value.numel())
-        else:
-            self.recorder.later(1, self.values.copy_aside([loss], dtype), LOG, value.numel())
+        self._write([self.values.loss(value, None)], LOG, value.numel())
         return True
 
     # -------------------------------------------------------------------------------------- updates
@@ -187,6 +191,8 @@ class _Adapter:
         module.register_optimizer_step_post_hook(self.after_step)
         real, adapter = module.Optimizer.__init__, self
 
+        # By hand: dynamo is told to leave this very function alone (`_keep_out_of_compilers`), and
+        # what `around` makes shares its code with all other hooks.
         @functools.wraps(real)
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             real(optimizer, *args, **kwargs)
@@ -214,9 +220,11 @@ class _Adapter:
             weakref.ref(optimizer, lambda _: self.index.pop(identity, None)),
         )
         self.optimized = True
-        wrapped = sum(
-            getattr(vars(owner).get("step"), "hooked", False) for owner in type(optimizer).__mro__
-        )
+        # torch wraps the `step` of each class of which an object is made, and marks it `hooked`
+        # (`Optimizer._patch_step_function`, `profile_hook_step`): `super().step` then calls the
+        # global hooks again.
+        steps = [vars(owner).get("step") for owner in type(optimizer).__mro__]
+        wrapped = sum(getattr(step, "hooked", False) for step in steps)
         self.nesting = self.nesting or wrapped > 1 or index > 0
         return index
 
@@ -293,28 +301,35 @@ class _Adapter:
 
     def wrap_scaler(self, owner: Any) -> None:
         """Make a scaler class remember what it scaled, and report steps that it skips."""
-        scale, step = vars(owner).get("scale"), vars(owner).get("step")
-        if scale is not None and not hasattr(scale, "__wrapped__"):
-
+        scale = _unhooked(owner, "scale")
+        if scale is not None:
+            # by hand: also called from compiled code, where this very function is left alone
             @functools.wraps(scale)
             def scale_and_remember(scaler: Any, outputs: Any) -> Any:
                 scaled = scale(scaler, outputs)
-                self.values.remember_unscaled(outputs, scaled)
+                with guarded("scaling a loss"):
+                    self.values.remember_unscaled(outputs, scaled)
                 return scaled
 
             owner.scale = scale_and_remember
             _keep_out_of_compilers(self.torch, [scale_and_remember])
-        if step is not None and not hasattr(step, "__wrapped__"):
+        if _unhooked(owner, "step") is not None:
+            around(owner, "step", "a step of a scaler", before=self.before_scaled_step)
 
-            @functools.wraps(step)
-            def step_and_look(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-                self.last_stepped = 0
-                answer = step(scaler, optimizer, *args, **kwargs)
-                if self.last_stepped != id(optimizer):
-                    self.recorder.skip()
-                return answer
+    def before_scaled_step(
+        self, scaler: Any, optimizer: Any, *args: Any, **kwargs: Any
+    ) -> Callable[[Any], None]:
+        """A scaler is asked to let an optimizer step: it does not, where a gradient is not finite.
 
-            owner.step = step_and_look
+        What it returns says nothing about that; whether the hooks of the step were called does.
+        """
+        self.last_stepped = 0
+
+        def after(answer: Any) -> None:
+            if self.last_stepped != id(optimizer):
+                self.recorder.skip()
+
+        return after
 
     # ---------------------------------------------------------------------------------- the process
 
@@ -344,23 +359,33 @@ def _is_inner(frame: Any) -> bool:
     return False
 
 
+def _unhooked(owner: Any, name: str) -> Any:
+    """A method that a class has of its own and that is not hooked yet; None where there is none."""
+    real = vars(owner).get(name)
+    return None if hasattr(real, "__wrapped__") else real
+
+
 def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
     """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves,
     without importing it (1.6 s).
     """
     functions = [getattr(function, "__func__", function) for function in functions]
+    # What `torch.compiler.disable` leaves on a function: dynamo looks for it where compiled code
+    # calls one.
     for function in functions:
         function._torchdynamo_disable = True
         function._torchdynamo_disable_msg = "recorder"
     from torch._C import _dynamo
 
+    # Where a hook is called by itself, dynamo asks for its code alone. Newer versions keep a
+    # strategy a code object (for its own frame, and for those that it calls), older ones a set of
+    # codes to skip.
     eval_frame: Any = _dynamo.eval_frame
-
-    for function in functions:
-        if hasattr(eval_frame, "set_code_exec_strategy"):
-            skip = eval_frame._FrameAction.SKIP
-            eval_frame.set_code_exec_strategy(
-                function.__code__, eval_frame._FrameExecStrategy(skip, skip)
-            )
-        else:
+    if not hasattr(eval_frame, "set_code_exec_strategy"):
+        for function in functions:
             eval_frame.skip_code(function.__code__)
+        return
+    skip = eval_frame._FrameAction.SKIP
+    strategy = eval_frame._FrameExecStrategy(skip, skip)
+    for function in functions:
+        eval_frame.set_code_exec_strategy(function.__code__, strategy)

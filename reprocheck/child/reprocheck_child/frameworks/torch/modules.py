@@ -9,7 +9,7 @@ import functools
 import sys
 import weakref
 from _thread import _local
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ... import import_hook
 from . import sharded as torch_sharded
@@ -34,6 +34,9 @@ class Modules:
         self.gradients = gradients
         self.local = _local()
         self.tensor = torch.Tensor
+        # Asked with each call of a module, so each is the C++ function itself: whether `jit.trace`
+        # records (`jit.is_tracing` calls it), the transform of `torch.func` that runs, None outside
+        # of all, and the number of the backward pass, -1 outside. The last two have no public name.
         self.tracing = torch._C._get_tracing_state
         self.transforming = torch._C._functorch.peek_interpreter_stack
         self.task = torch._C._current_graph_task_id
@@ -61,6 +64,7 @@ class Modules:
         base, enter, leave = self.torch.nn.Module, self.enter, self.leave
         real = base.__call__
 
+        # by hand: the most frequent hook of all, and one that sees what the module raises
         @functools.wraps(real)
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             stack = enter(self, args, kwargs)
@@ -81,7 +85,9 @@ class Modules:
     def path(self) -> str:
         """Path of the module whose forward runs in this thread, "" outside of all."""
         stack = getattr(self.local, "stack", None)
-        return stack[-1].path if stack else ""
+        if not stack:
+            return ""
+        return stack[-1].path
 
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
         """A module is called: returns the calls under way in this thread, the new one on top, or
@@ -100,17 +106,17 @@ class Modules:
             if stack is None:
                 stack = self.local.stack = []
             with self.aside():
-                if not stack and self.worker() is not None:
+                if stack:
+                    inputs = self._passed(stack, args, kwargs) or self._inputs(args, kwargs)
+                    path = self.names.path(module, (stack[-1].module, stack[-1].path))
+                elif self.worker() is None:
+                    inputs = self._inputs(args, kwargs)
+                    self._enter_root(module, args, kwargs, inputs)
+                    path = self.names.path(module, None)
+                else:
                     # a transformation in a worker of a loader: its batch is recorded where it is
                     # handed out
                     return None
-                passed = self._passed(stack, args, kwargs) if stack else None
-                inputs = passed or self._inputs(args, kwargs)
-                if stack:
-                    path = self.names.path(module, (stack[-1].module, stack[-1].path))
-                else:
-                    self._enter_root(module, args, kwargs, inputs)
-                    path = self.names.path(module, None)
                 stack.append(_Call(module, path, inputs, self.deep.states()))
             return stack
         except Exception as error:
@@ -127,8 +133,13 @@ class Modules:
                 moved = self.deep.moved(call.states)
                 if self.names.uninitialised:
                     self.gradients.record_weights(call.module)
-                plain = type(output) is self.tensor
-                out = [["", self._output(output)]] if plain else self.prints.leaves(output)
+                tensors: Iterable[Any]
+                if type(output) is self.tensor:
+                    out = [["", self._output(output)]]
+                    tensors = (output,)
+                else:
+                    out = self.prints.leaves(output)
+                    tensors = self._tensors(output)
                 self.deep.seen(
                     "call",
                     call.path,
@@ -136,7 +147,7 @@ class Modules:
                     **{"in": call.inputs, "out": out},
                     **moved,
                 )
-                for tensor in (output,) if plain else self._tensors(output):
+                for tensor in tensors:
                     self.gradients.watch_output(tensor, call.path)
                 if not stack:
                     for callback in self.after_root:
@@ -147,11 +158,10 @@ class Modules:
     def _output(self, output: Any) -> Any:
         found = self._read(output)
         stack = self.local.stack
-        self.handed = (
-            (stack[-1], id(output), output._version, found)
-            if stack and not output.is_inference()
-            else None
-        )
+        self.handed = None
+        # `_version` counts the writes in place; a tensor of inference mode has none
+        if stack and not output.is_inference():
+            self.handed = (stack[-1], id(output), output._version, found)
         return found
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
@@ -159,20 +169,18 @@ class Modules:
         no other code ran between.
         """
         handed, self.handed = self.handed, None
-        if (
-            handed is None
-            or handed[0] is not stack[-1]
-            or kwargs
-            or len(args) != 1
-            or sys._getframe(3).f_code is not self.sequential
-        ):
+        if handed is None or kwargs or len(args) != 1:
             return None
-        same = (
-            id(args[0]) == handed[1]
-            and not args[0].is_inference()
-            and args[0]._version == handed[2]
-        )
-        return [["0", handed[3]]] if same else None
+        caller, identity, version, found = handed
+        (given,) = args
+        if caller is not stack[-1] or id(given) != identity:
+            return None
+        # the frame that called the module: `Sequential.forward` does nothing between two of them
+        if sys._getframe(3).f_code is not self.sequential:
+            return None
+        if given.is_inference() or given._version != version:
+            return None
+        return [["0", found]]
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
         if not kwargs and len(args) < len(_INDICES):
@@ -224,8 +232,11 @@ class Modules:
         given = (*args, *kwargs.values())
         if any(tensor.requires_grad for tensor in self._tensors(given)):
             return  # made by another module
-        samples = self.prints.samples(given[0] if len(given) == 1 else given)
-        keys = {"n": samples} if samples else {}
+        batch = given[0] if len(given) == 1 else given
+        keys: Dict[str, Any] = {}
+        samples = self.prints.samples(batch)
+        if samples:
+            keys["n"] = samples
         self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
@@ -233,20 +244,26 @@ class Modules:
         if isinstance(value, self.tensor):
             if not type(value).__module__.startswith(_TRACERS):
                 yield value
-        elif depth < 6:
-            if isinstance(value, dict):
-                value = value.values()
-            elif hasattr(value, "__dataclass_fields__"):
-                value = [getattr(value, name, None) for name in value.__dataclass_fields__]
-            elif not isinstance(value, (list, tuple)):
-                return
-            for one in list(value)[:1000]:
+        elif depth < _DEPTH:
+            for one in _elements(value)[:_LONGEST]:
                 yield from self._tensors(one, depth + 1)
+
+
+def _elements(value: Any) -> List[Any]:
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    # an output of `transformers` is a dict, one of the script's own is often a dataclass
+    fields = getattr(value, "__dataclass_fields__", ())
+    return [getattr(value, name, None) for name in fields]
 
 
 _MISSING = object()
 _RECENT = 256
-_INDICES = tuple(str(index) for index in range(16))
+_DEPTH, _LONGEST = 6, 1000
+"""How deep, and how many in each list, tensors are looked for in what a module returned."""
+_INDICES = tuple(map(str, range(16)))
 
 
 class _Call:

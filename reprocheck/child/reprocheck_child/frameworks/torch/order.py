@@ -31,6 +31,14 @@ _POSITIONS: Tuple[type, ...] = (
     type(iter(_Indexed())),
 )
 _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertools.chain, tuple)
+_WALKED = _HOLDERS + _POSITIONS
+_SEQUENCES = (list, tuple, range)
+_ARRAYS = ("numpy", "torch")
+"""Modules of the classes that arrays of indices have."""
+_TEXT = 200
+"""Characters that are kept of an index that is neither a number nor a text."""
+_AS_IT_IS = (int, str, type(None))
+_SHOWN = (float, bool, bytes)
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
@@ -39,22 +47,39 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
 
     Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
     """
+    inner = _innermost(sampler)
     found = []
     for values, position in _positions(iterator):
         order = _matching(values, position, first)
         if order is None:
-            order = _mapped(sampler, values, position, first)
+            order = _mapped(inner, values, position, first)
         if order is not None:
             found.append(order)
-    return (max(found, key=len), not _in_chunks(sampler)) if found else (None, False)
+    if not found:
+        return None, False
+    return max(found, key=len), not _in_chunks(inner)
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
     """What a sampler handed out for one batch as a flat list of numbers and texts; None where it
     says nothing.
     """
-    found = [_index(one) for one in (indices if isinstance(indices, (list, tuple)) else [indices])]
-    return None if all(one is None for one in found) else found
+    if not isinstance(indices, (list, tuple)):
+        indices = [indices]
+    found = [_index(one) for one in indices]
+    if found.count(None) == len(found):
+        return None
+    return found
+
+
+def sequence(values: Any) -> Any:
+    """What may be an order: a sequence, or an array of one dimension as a list; of all else ()."""
+    if isinstance(values, _SEQUENCES):
+        return values
+    dimensions = getattr(values, "ndim", 0)
+    if type(values).__module__ not in _ARRAYS or dimensions != 1:
+        return ()
+    return values.tolist()
 
 
 def content(order: List[Any]) -> bytes:
@@ -69,66 +94,69 @@ def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
     """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator`
     holds, the nearest first.
     """
-    level, seen = [iterator], {id(iterator)}
+    level = [iterator]
+    seen = {id(iterator)}
     for _ in range(_DEPTH):
         below: List[Any] = []
         for one in level:
             if isinstance(one, _POSITIONS):
-                parts: Any = one.__reduce__()
-                if len(parts) > 2 and parts[1]:
-                    yield parts[1][0], parts[2]
+                yield from _position(one)
+                continue
             for held in _held(one):
-                if (
-                    id(held) not in seen
-                    and len(seen) < _OBJECTS
-                    and isinstance(held, _HOLDERS + _POSITIONS)
-                ):
+                new = id(held) not in seen and len(seen) < _OBJECTS
+                if new and isinstance(held, _WALKED):
                     seen.add(id(held))
                     below.append(held)
         level = below
 
 
+def _position(iterator: Any) -> "Iterator[Tuple[Any, int]]":
+    # What an iterator over a sequence is pickled as is the only way to read its position without
+    # moving it: (iter, (sequence,), position). One that is exhausted has no position; that of a
+    # range has None in newer versions of Python, whose range then begins where it stands.
+    pickled: Any = iterator.__reduce__()
+    if type(pickled[-1]) is int:
+        yield pickled[1][0], pickled[-1]
+
+
 def _held(one: Any) -> List[Any]:
-    if isinstance(one, _POSITIONS):
-        return []
     held = gc.get_referents(one)
     if isinstance(one, _HOLDERS):
         return held
     attributes = getattr(one, "__dict__", None)  # an iterator of the script's own, or of a library
-    return held + (list(attributes.values()) if isinstance(attributes, dict) else [])
+    if not isinstance(attributes, dict):
+        return held
+    # the garbage collector may know only the dict, which is nothing that is walked through
+    return held + list(attributes.values())
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
     """The sequence as a flat list of indices, if what was handed out of it ends with `first`."""
-    if not isinstance(values, (list, tuple, range)):
-        if (
-            type(values).__module__ != "numpy"
-            or not hasattr(values, "tolist")
-            or getattr(values, "ndim", 0) != 1
-        ):
-            return None
-        values = values.tolist()
-    if position <= 0 or not len(values) or (isinstance(values, range) and position < len(first)):
+    values = sequence(values)
+    if position <= 0 or not len(values):
+        return None
+    if isinstance(values, range) and position < len(first):
         return None
     if isinstance(values[0], (list, tuple)):  # whole batches
         if plain(values[position - 1]) != first:
             return None
-        return [_index(one) for batch in values for one in batch]
-    handed = [_index(one) for one in values[max(0, position - len(first)) : position]]
-    return [_index(one) for one in values] if handed and handed == first[-len(handed) :] else None
+        return list(map(_index, itertools.chain.from_iterable(values)))
+    begin = max(0, position - len(first))
+    handed = list(map(_index, values[begin:position]))
+    if handed != first[-len(handed) :]:
+        return None
+    return list(map(_index, values))
 
 
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
     """As `_matching` for a `SubsetRandomSampler`, which walks through positions in its indices."""
-    sampler = _innermost(sampler)
-    indices = getattr(sampler, "indices", None)
-    if (
-        type(sampler).__name__ != "SubsetRandomSampler"
-        or not isinstance(values, list)
-        or not isinstance(indices, (list, tuple, range))
-    ):
+    if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list):
         return None
-    if not all(type(one) is int and 0 <= one < len(indices) for one in values):
+    indices = getattr(sampler, "indices", None)
+    if not isinstance(indices, _SEQUENCES):
+        return None
+    positions = range(len(indices))
+    if not all(type(one) is int and one in positions for one in values):
         return None
     return _matching([indices[one] for one in values], position, first)
 
@@ -137,18 +165,17 @@ def _in_chunks(sampler: Any) -> bool:
     """Whether more lists follow the one that is walked through: drawn with replacement, or more
     samples than the data set has.
     """
-    sampler = _innermost(sampler)
     if type(sampler).__name__ != "RandomSampler":
         return False
-    return (
-        bool(getattr(sampler, "replacement", False))
-        or getattr(sampler, "_num_samples", None) is not None
-    )
+    # None where no `num_samples` was given: the public property then says the length of the data
+    limited = getattr(sampler, "_num_samples", None) is not None
+    return limited or bool(getattr(sampler, "replacement", False))
 
 
 def _innermost(sampler: Any) -> Any:
     for _ in range(_DEPTH):
-        inner = vars(sampler).get("sampler") if hasattr(sampler, "__dict__") else None
+        # read past `__getattr__` and properties, which may be code of the script
+        inner = getattr(sampler, "__dict__", {}).get("sampler")
         if inner is None:
             break
         sampler = inner
@@ -157,19 +184,18 @@ def _innermost(sampler: Any) -> Any:
 
 def _index(value: Any) -> Any:
     """An index as the trace has it."""
-    if value is None or type(value) in (int, str):
+    if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):
         return [_index(one) for one in value[:100]]
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy: Any = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
-        return value.item() if isinstance(value, (numpy.integer, numpy.str_)) else repr(value)[:200]
-    if (
-        torch is not None
-        and isinstance(value, torch.Tensor)
-        and value.is_cpu
-        and value.numel() == 1
-    ):
+        exact = isinstance(value, (numpy.integer, numpy.str_))
+        return value.item() if exact else repr(value)[:_TEXT]
+    torch: Any = sys.modules.get("torch")
+    tensor = torch is not None and isinstance(value, torch.Tensor)
+    if tensor and value.is_cpu and value.numel() == 1:
+        # a subclass of Tensor would see `item` in its `__torch_function__`
         with torch._C.DisableTorchFunction():
             return value.item()
-    return repr(value)[:200] if isinstance(value, (float, bool, bytes)) else type(value).__name__
+    return repr(value)[:_TEXT] if isinstance(value, _SHOWN) else type(value).__name__

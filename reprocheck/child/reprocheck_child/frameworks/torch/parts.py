@@ -6,17 +6,33 @@ from typing import Any, List, Union
 
 FAKES = ("torch._subclasses", "torch.fx")
 """Modules of tensors without data."""
+_COMPRESSED_ROWS = ("values", "crow_indices", "col_indices")
+_COMPRESSED_COLUMNS = ("values", "ccol_indices", "row_indices")
+_STORED = {
+    # the public `values` of a COO tensor refuses one that is not coalesced, and coalescing adds up
+    "torch.sparse_coo": ("_values", "_indices"),
+    "torch.sparse_csr": _COMPRESSED_ROWS,
+    "torch.sparse_bsr": _COMPRESSED_ROWS,
+    "torch.sparse_csc": _COMPRESSED_COLUMNS,
+    "torch.sparse_bsc": _COMPRESSED_COLUMNS,
+}
+"""Layout -> the methods that give what a tensor is stored as."""
 
 
 def inside(tensor: Any) -> "Union[Any, List[Any]]":
     """What a tensor subclass holds: a plain tensor, or a list of them."""
     for _ in range(8):
-        if hasattr(tensor, "_local_tensor"):  # DTensor: the shard of this rank, no collective
-            tensor = tensor._local_tensor
-        elif hasattr(tensor, "trigger_wait"):  # the result of a collective that is under way
-            tensor = tensor.trigger_wait()
-        else:
+        # A DTensor: the shard of this rank. `full_tensor` would gather all of them, and `to_local`
+        # returns a tensor of the graph.
+        local = getattr(tensor, "_local_tensor", tensor)
+        # An AsyncCollectiveTensor, the result of a functional collective that is under way. Any use
+        # of its values waits for it; `trigger_wait` is that, without an operator.
+        if hasattr(local, "trigger_wait"):
+            local = local.trigger_wait()
+        if local is tensor:
             break
+        tensor = local
+    # the protocol by which AOTAutograd takes tensor subclasses apart: `subclass_tensors, context`
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is not None:
         return [getattr(tensor, name) for name in flatten()[0]]
@@ -25,6 +41,8 @@ def inside(tensor: Any) -> "Union[Any, List[Any]]":
 
 def unwrapped(torch: Any, tensor: Any) -> Any:
     """The tensor below the wrappers of `vmap` and other transforms; None where there are none."""
+    # Inside `vmap` and `grad` a tensor has the type of a plain one and stands for many; only
+    # functorch's own C++ functions tell it apart and take it out of its levels.
     functorch = torch._C._functorch
     if not functorch.is_functorch_wrapped_tensor(tensor):
         return None
@@ -36,24 +54,23 @@ def unwrapped(torch: Any, tensor: Any) -> Any:
 def parts(torch: Any, tensor: Any) -> List[Any]:
     """The tensors that one is stored as, its values first."""
     if tensor.is_nested:
-        pieces = list(tensor.unbind())
-        sizes = torch.tensor([list(part.shape) for part in pieces], dtype=torch.int64, device="cpu")
-        return [torch.cat([part.reshape(-1) for part in pieces]), sizes] if pieces else []
+        return _nested(torch, list(tensor.unbind()))
     if tensor.is_quantized:
-        if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-            return [
-                tensor.int_repr(),
-                torch.tensor([tensor.q_scale(), float(tensor.q_zero_point())], dtype=torch.float64),
-            ]
-        return [
-            tensor.int_repr(),
-            tensor.q_per_channel_scales(),
-            tensor.q_per_channel_zero_points(),
-        ]
-    if tensor.layout is torch.sparse_coo:
-        return [tensor._values(), tensor._indices()]
-    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-        return [tensor.values(), tensor.crow_indices(), tensor.col_indices()]
-    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
-        return [tensor.values(), tensor.ccol_indices(), tensor.row_indices()]
-    return [tensor.to_dense()]
+        return [tensor.int_repr(), *_quantization(torch, tensor)]
+    stored = _STORED.get(str(tensor.layout), ("to_dense",))
+    return [getattr(tensor, name)() for name in stored]
+
+
+def _nested(torch: Any, pieces: List[Any]) -> List[Any]:
+    if not pieces:
+        return []
+    sizes = [list(piece.shape) for piece in pieces]
+    values = torch.cat([piece.reshape(-1) for piece in pieces])
+    return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
+
+
+def _quantization(torch: Any, tensor: Any) -> List[Any]:
+    if tensor.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return [tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
+    scale, zero = tensor.q_scale(), float(tensor.q_zero_point())
+    return [torch.tensor([scale, zero], dtype=torch.float64)]

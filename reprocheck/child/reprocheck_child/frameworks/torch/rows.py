@@ -8,6 +8,7 @@ from ... import leaves
 from .memory import memory
 
 Rows = Tuple[int, Callable[[int], Any]]
+_LABELS = (str, int, float)
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
@@ -23,38 +24,50 @@ def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[
 
 def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], depth: int) -> None:
     if isinstance(value, kind):
-        if (
-            type(value) is kind
-            and value.is_cpu
-            and str(value.layout) == "torch.strided"
-            and value.dim()
-        ):
+        if type(value) is kind and _has_rows(value):
             found.append(_tensor_rows(flat(value)))
         return
     rows = leaves.array_rows(value)
     if rows is not None:
         found.append(rows)
-    elif depth < leaves.DEPTH and len(found) < leaves.COUNT:
-        if (
-            isinstance(value, (list, tuple))
-            and value
-            and all(isinstance(part, (str, int, float)) for part in value)
-        ):
-            found.append(
-                (len(value), lambda index: repr(value[index]).encode("utf-8", "surrogatepass"))
-            )
-        else:
-            for _, part in leaves.parts(value) or ():
-                _rows(kind, part, flat, found, depth + 1)
+        return
+    if depth >= leaves.DEPTH or len(found) >= leaves.COUNT:
+        return
+    if _is_labels(value):
+        found.append(_label_rows(value))
+        return
+    for _, part in leaves.parts(value) or ():
+        _rows(kind, part, flat, found, depth + 1)
+
+
+def _has_rows(tensor: Any) -> bool:
+    """Whether the bytes of a tensor are on the host, sample by sample."""
+    dense = str(tensor.layout) == "torch.strided"
+    return bool(dense and tensor.is_cpu and tensor.dim())
+
+
+def _is_labels(value: Any) -> bool:
+    """Whether this is a plain list of labels, one for each sample."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return all(isinstance(part, _LABELS) for part in value)
+
+
+def _label_rows(labels: Any) -> Rows:
+    def read(index: int) -> bytes:
+        return repr(labels[index]).encode("utf-8", "surrogatepass")
+
+    return len(labels), read
 
 
 def _tensor_rows(tensor: Any) -> Rows:
     count = len(tensor)
     size = tensor.numel() * tensor.element_size()
-    stride = size // count if count else 0
+    stride = size // max(count, 1)
     data = memory(tensor.data_ptr(), size)
 
     def read(index: int, tensor: Any = tensor) -> Any:
-        return data[index * stride : (index + 1) * stride]  # as long as `tensor` is held
+        begin = index * stride
+        return data[begin : begin + stride]  # as long as `tensor` is held
 
     return count, read

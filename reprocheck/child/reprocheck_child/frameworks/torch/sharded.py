@@ -5,7 +5,7 @@ update anyway. What the backward pass of a rank has made hangs on the unsharded 
 in for it during a call.
 """
 
-from typing import Any, Iterator
+from typing import Any, Iterator, List
 
 _NOT_WHOLE = (
     "reduced gradients of sharded weights",
@@ -27,30 +27,43 @@ class Sharded:
         """The outermost module has returned."""
         try:
             for parameter in _parameters(root):
-                whole, name = (
-                    getattr(parameter, "_unsharded_param", None),
-                    self.names.name(parameter.sharded_param),
-                )
-                if (
-                    whole is not None
-                    and name
-                    and self.gradients.unwatch_weight(parameter.sharded_param)
-                ):
-                    self.gradients.watch_weight(whole, name)
-                    self.deep.unrecorded(*_NOT_WHOLE)
+                self._watch_whole(parameter)
         except Exception as error:
             self.deep.unrecorded(
                 "sharded weights",
                 "gradients before they are reduced could not be watched: " + repr(error),
             )
 
+    def _watch_whole(self, parameter: Any) -> None:
+        # made by the first gathering of the weight (`init_unsharded_param`), and kept from then on
+        whole = getattr(parameter, "_unsharded_param", None)
+        name = self.names.name(parameter.sharded_param)
+        if whole is None or not name:
+            return
+        if self.gradients.unwatch_weight(parameter.sharded_param):
+            self.gradients.watch_weight(whole, name)
+            self.deep.unrecorded(*_NOT_WHOLE)
+
 
 def _parameters(root: Any) -> Iterator[Any]:
     """What FSDP keeps of each weight that it shards."""
     for module in root.modules():
-        state = module._get_fsdp_state() if hasattr(module, "_get_fsdp_state") else None
-        if state is None:
-            continue
-        groups = getattr(state, "_fsdp_param_groups", None)
-        for group in [state._fsdp_param_group] if groups is None else groups:
-            yield from group.fsdp_params if group is not None else ()
+        # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
+        find = getattr(module, "_get_fsdp_state", _no_state)
+        for group in _groups(find()):
+            yield from group.fsdp_params
+
+
+def _groups(state: Any) -> List[Any]:
+    """The groups of weights that a module shards together."""
+    # A module has several groups since it can shard weights over different meshes. Newer versions
+    # keep the name of the one group as a property that raises where there are several; older ones
+    # have that alone, and it is None in a module that shards nothing itself.
+    groups = getattr(state, "_fsdp_param_groups", None)
+    if groups is None:
+        groups = [getattr(state, "_fsdp_param_group", None)]
+    return [group for group in groups if group is not None]
+
+
+def _no_state() -> None:
+    return None

@@ -20,12 +20,15 @@ class Values:
         """Called with what `GradScaler.scale` was given and what it returned: a tensor or an
         iterable of tensors.
         """
+        if scaled is outputs:
+            return  # a scaler that is switched off
         if isinstance(outputs, self.torch.Tensor):
-            if scaled is not outputs:
-                while len(self.unscaled) >= self.KEPT:
-                    del self.unscaled[next(iter(self.unscaled))]
-                self.unscaled[id(scaled)] = (scaled, outputs.detach())
-        elif isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
+            while len(self.unscaled) >= self.KEPT:
+                del self.unscaled[next(iter(self.unscaled))]
+            self.unscaled[id(scaled)] = (scaled, outputs.detach())
+            return
+        # of an iterator that was scaled nothing is left to look at
+        if isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
             for one, other in zip(outputs, scaled):
                 self.remember_unscaled(one, other)
 
@@ -41,7 +44,9 @@ class Values:
         sum(root * gradient) in float64.
         """
         scaled, unscaled = self.unscaled.pop(id(root), (None, None))
-        value = unscaled if scaled is root else root.detach()
+        value = root.detach()
+        if scaled is root:
+            value = unscaled
         if hasattr(value, "to_local"):
             value = value.to_local()
         if value.numel() == 1:
@@ -73,10 +78,10 @@ class Values:
             copies, event = [loss.clone() for loss in losses], None
 
         def read(wait: bool) -> Optional[Tuple[List[float], Any]]:
-            if event is not None and not event.query():
-                if not wait:
+            if event is not None:
+                if not wait and not event.query():
                     return None
-                event.synchronize()
+                event.synchronize()  # returns at once where the copy has arrived
             return [copy.item() for copy in copies], dtype
 
         return read

@@ -4,10 +4,10 @@ after it prove nothing.
 
 import weakref
 from _thread import get_ident
-from collections import deque
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from ... import fingerprint
+from .graph import graph_leaves
 
 
 class StepWeights:
@@ -23,17 +23,20 @@ class StepWeights:
         """Take the fingerprints; called before a step."""
         self.under_way[get_ident()] = optimizer
         host, device = self._weights(optimizer)
-        self.before[optimizer] = (
-            fingerprint.checksums(host),
-            fingerprint.device_sums(self.torch, device) if device else None,
-        )
+        on_device = None
+        if device:
+            on_device = fingerprint.device_sums(self.torch, device)
+        self.before[optimizer] = fingerprint.checksums(host), on_device
 
     def changed(self, optimizer: Any) -> bool:
         """Whether weights on the host changed since `keep`; for a look while the step is under
         way.
         """
         kept = self.before.get(optimizer)
-        return kept is not None and fingerprint.first_change(self._weights(optimizer)[0], kept[0])
+        if kept is None:
+            return False
+        host, _ = self._weights(optimizer)
+        return fingerprint.first_change(host, kept[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
         """Whether weights changed since `keep`; for weights on a device a reading that says so once
@@ -42,7 +45,8 @@ class StepWeights:
         self.under_way.pop(get_ident(), None)
         kept = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)
-        if kept is None or not (host or device):
+        weights = host or device
+        if kept is None or not weights:
             return None
         if fingerprint.first_change(host, kept[0]):
             return True
@@ -53,7 +57,10 @@ class StepWeights:
 
         def changed(wait: bool) -> Optional[bool]:
             reading = read(wait)
-            return None if reading is None else bool(reading[0][0])
+            if reading is None:
+                return None
+            (differs,), _ = reading
+            return bool(differs)
 
         return changed
 
@@ -66,9 +73,10 @@ class StepWeights:
         device: List[Any] = []
         for group in optimizer.param_groups:
             for weight in group["params"]:
-                if weight.is_meta:
-                    continue
-                (host if fingerprint.on_host(weight) else device).append(weight)
+                if fingerprint.on_host(weight):
+                    host.append(weight)
+                elif not weight.is_meta:
+                    device.append(weight)
         return host, device
 
 
@@ -90,36 +98,21 @@ class GraphLeaves:
         Leaves are matched by identity; leaves that are new tensors each time (functional updates)
         by order and shape.
         """
-        leaves = [
-            leaf
-            for leaf in graph_leaves(roots, self.torch.Tensor, self.LIMIT)
-            if fingerprint.on_host(leaf)
-        ]
-        now = {id(leaf): (tuple(leaf.shape), fingerprint.checksum(leaf)) for leaf in leaves}
+        leaves = graph_leaves(roots, self.torch.Tensor, self.LIMIT)
+        now = {
+            id(leaf): (tuple(leaf.shape), fingerprint.checksum(leaf))
+            for leaf in filter(fingerprint.on_host, leaves)
+        }
         before, self.before = self.before, now
         if before is None or not now:
             return None
-        common = [leaf for leaf in now if leaf in before]
+        common = now.keys() & before.keys()
         if common:
             return any(now[leaf] != before[leaf] for leaf in common)
-        if [shape for shape, _ in now.values()] != [shape for shape, _ in before.values()]:
+        if _shapes(now) != _shapes(before):
             return None
         return list(now.values()) != list(before.values())
 
 
-def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
-    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at
-    most `most` nodes.
-    """
-    nodes, found = deque(root.grad_fn for root in roots if root.grad_fn is not None), []
-    known = set(nodes)
-    while nodes and len(known) < most:
-        node = nodes.popleft()
-        variable = getattr(node, "variable", None)
-        if isinstance(variable, tensor):
-            found.append(variable)
-        for follower, _ in node.next_functions:
-            if follower is not None and follower not in known:
-                known.add(follower)
-                nodes.append(follower)
-    return found
+def _shapes(leaves: Dict[int, Tuple[Any, int]]) -> List[Any]:
+    return [shape for shape, _ in leaves.values()]

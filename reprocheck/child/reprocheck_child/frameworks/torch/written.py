@@ -5,6 +5,8 @@ anything but the optimizer.
 import weakref
 from typing import Any, Dict, Iterator, Tuple
 
+_UNSEEN: Tuple[str, Any] = ("", None)
+
 
 class Written:
     """Compares the weights before a forward with what the last update left, by marks that cost next
@@ -30,7 +32,8 @@ class Written:
         for name, weight in self.names.optimizer_weights(optimizer):
             self.marks[id(weight)] = name, self.prints.mark(weight)
         for name, weight in self._others():
-            if self.marks.get(id(weight), ("", None))[0] != name:
+            seen_as, _ = self.marks.get(id(weight), _UNSEEN)
+            if seen_as != name:
                 self.marks[id(weight)] = name, self.prints.mark(weight)
 
     def look(self) -> None:
@@ -38,18 +41,19 @@ class Written:
         if not self.due:
             return
         self.due = False
-        for optimizer in [reference() for reference in self.stepped.values()]:
+        for reference in list(self.stepped.values()):
+            optimizer = reference()
             if optimizer is not None:
                 self._compare(self.names.optimizer_weights(optimizer))
         self._compare(self._others())
 
     def _compare(self, weights: Iterator[Tuple[str, Any]]) -> None:
         for name, weight in weights:
-            known = self.marks.get(id(weight))
-            if known is None or known[0] != name or known[1] is None:
+            seen_as, before = self.marks.get(id(weight), _UNSEEN)
+            if seen_as != name or before is None:
                 continue
             mark = self.prints.mark(weight)
-            if mark != known[1]:
+            if mark != before:
                 self.marks[id(weight)] = name, mark
                 self.deep.seen("written", name, out=[["", self.prints.later(weight, True)]])
 

@@ -1,0 +1,54 @@
+"""The graph that a backward pass will go through, walked without changing it.
+
+Its nodes are objects of C++ with a few attributes for Python, some of them private: `_sequence_nr`
+numbers the nodes of a thread in the order in which the forward made them, `variable` of an
+`AccumulateGrad` is the leaf whose gradient it adds to.
+"""
+
+from collections import deque
+from typing import Any, Callable, Iterable, Iterator, List, Optional
+
+
+class Walk:
+    """The nodes behind some tensors, each once, the nearest first, until `most` are known; `cut`
+    says afterwards that there were more.
+
+    `counts` says of a node whether it is one of them; what lies behind another is not looked at.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Any],
+        most: int,
+        counts: Optional[Callable[[Any], bool]] = None,
+    ) -> None:
+        self.roots = roots
+        self.most = most
+        self.counts = counts
+        self.cut = False
+
+    def __iter__(self) -> Iterator[Any]:
+        functions = [getattr(root, "grad_fn", None) for root in self.roots]
+        waiting = deque(node for node in functions if node is not None)
+        known = set(waiting)
+        while waiting:
+            node = waiting.popleft()
+            if self.counts is not None and not self.counts(node):
+                continue
+            yield node
+            if len(known) >= self.most:
+                self.cut = True
+                return
+            for follower, _ in node.next_functions:
+                # an input that needs no gradient has None in its place
+                if follower is not None and follower not in known:
+                    known.add(follower)
+                    waiting.append(follower)
+
+
+def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
+    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at
+    most `most` nodes.
+    """
+    variables = [getattr(node, "variable", None) for node in Walk(roots, most)]
+    return [variable for variable in variables if isinstance(variable, tensor)]
