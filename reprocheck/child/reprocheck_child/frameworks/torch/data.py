@@ -6,6 +6,7 @@ iterator, also of trainers' own loaders.
 """
 
 import functools
+import itertools
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -13,6 +14,10 @@ from ...hooking import around
 from ...scope import variable
 from . import held as torch_held
 from . import order as torch_order
+from .identity import ByIdentity
+
+_LOADERS = 100_000
+"""Loaders that are known at the same time."""
 
 
 def install(torch: Any, deep: Any) -> None:
@@ -45,28 +50,31 @@ class Loaders:
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
         self.deep = deep
-        self.base: Any = None
         self.aside = torch._C.DisableTorchFunction
-        self.numbers: Dict[int, Tuple[Any, int]] = {}  # id of a loader -> (a reference, its number)
-        self.count = 0
-        self.places: Dict[int, Tuple[Any, str]] = {}
+        self.count = itertools.count()
+        # of each loader its number, its place, and what its data set holds
+        self.numbers = ByIdentity(_LOADERS)
+        self.places = ByIdentity(_LOADERS)
+        self.held = ByIdentity(_LOADERS)
         self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
-        # id of a loader -> (a reference, what its data set holds)
-        self.held: Dict[int, Tuple[Any, Dict[str, str]]] = {}
 
     def watch(self) -> None:
         """Wrap the making of loaders, and what their iterators do."""
         from torch.utils.data import dataloader
 
-        self.base = dataloader._BaseDataLoaderIter
-        several = getattr(dataloader, "_MultiProcessingDataLoaderIter", None)
+        # Nothing public lies between a loader and its batches. All iterators derive from this base,
+        # and its methods that are wrapped here have been there since before 2.0. `_reset` begins an
+        # epoch, by `__init__` or again where workers are persistent; `_next_index` asks the
+        # sampler, also ahead of time for workers.
+        base = dataloader._BaseDataLoaderIter
         self._wrap(dataloader.DataLoader, "__init__", None, self.built)
-        self._wrap(self.base, "__init__", self.before_epoch, self.after_epoch)
-        self._wrap(self.base, "_reset", self.before_epoch, self.after_epoch)
-        self._wrap(self.base, "_next_index", self.before_index, self.after_index)
-        self._wrap(self.base, "__next__", self.before_batch, self.after_batch)
-        if several is not None:
-            self._wrap(several, "_process_data", self.from_worker, None)
+        self._wrap(base, "__init__", self.before_epoch, self.after_epoch)
+        self._wrap(base, "_reset", self.before_epoch, self.after_epoch)
+        self._wrap(base, "_next_index", self.before_index, self.after_index)
+        self._wrap(base, "__next__", self.before_batch, self.after_batch)
+        # what a worker has sent goes through here in the order in which it is handed out
+        several = dataloader._MultiProcessingDataLoaderIter
+        self._wrap(several, "_process_data", self.from_worker, None)
 
     def _wrap(
         self,
@@ -75,13 +83,12 @@ class Loaders:
         before: Optional[Callable[..., None]],
         after: Optional[Callable[..., None]],
     ) -> None:
-        record = self._record
         around(
             owner,
             name,
             "watching a loader",
-            before=None if before is None else functools.partial(record, before, None),
-            after=None if after is None else functools.partial(record, after),
+            before=before and functools.partial(self._record, before, None),
+            after=after and functools.partial(self._record, after),
         )
 
     def _record(self, look: Callable[..., None], returned: Any, *args: Any, **kwargs: Any) -> None:
@@ -97,29 +104,20 @@ class Loaders:
         self._number(loader)
 
     def _number(self, loader: Any) -> int:
-        identity = id(loader)
-        known = self.numbers.get(identity)
-        if known is None or known[0]() is not loader:
-            known = (weakref.ref(loader, lambda _: self._forget(identity)), self.count)
-            self.numbers[identity] = known
-            self.count += 1
-        return known[1]
-
-    def _forget(self, identity: int) -> None:
-        for known in (self.numbers, self.places, self.held):
-            known.pop(identity, None)
+        return int(self.numbers.once(loader, lambda: next(self.count)))
 
     def place(self, loader: Any) -> str:
         """`DataLoader[0]`, with the name of the variable that held the loader when it was first
         walked through.
         """
-        known = self.places.get(id(loader))
-        if known is None or known[0]() is not loader:
-            name = "%s[%d]" % (type(loader).__name__, self._number(loader))
+        place = self.places.get(loader, "")
+        if not place:
+            place = "%s[%d]" % (type(loader).__name__, self._number(loader))
             held = variable(self.deep.frame(1), loader)
-            known = (weakref.ref(loader), "%s (%s)" % (name, held) if held else name)
-            self.places[id(loader)] = known
-        return known[1]
+            if held:
+                place += " (%s)" % held
+            self.places.keep(loader, place)
+        return str(place)
 
     # --------------------------------------------------------------------------------------- epochs
 
@@ -147,13 +145,11 @@ class Loaders:
 
     def _held(self, loader: Any) -> Dict[str, str]:
         """What the data set of a loader holds, looked at once."""
-        known = self.held.get(id(loader))
-        if known is None or known[0]() is not loader:
-            facts = torch_held.facts(
-                self.torch, self.deep.fingerprints, self.deep.hash_bytes, loader.dataset
-            )
-            known = self.held[id(loader)] = (weakref.ref(loader), facts)
-        return known[1]
+        prints, digest = self.deep.fingerprints, self.deep.hash_bytes
+        facts: Dict[str, str] = self.held.once(
+            loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
+        )
+        return facts
 
     def after_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
@@ -186,8 +182,10 @@ class Loaders:
 
         Without workers it is drawn too, and nothing hangs on it.
         """
-        if loader.generator is not None or before.get("torch", b"") == after.get("torch", b""):
+        if loader.generator is not None or before.get("torch") == after.get("torch"):
             return False
+        # `_BaseDataLoaderIter.__init__` draws `_base_seed`, one int64: the same draw is made from a
+        # copy of the state, and compared
         torch = self.torch
         copy = torch.Generator()
         copy.set_state(torch.frombuffer(bytearray(before["torch"]), dtype=torch.uint8))
@@ -199,18 +197,17 @@ class Loaders:
         hang.
         """
         found: Dict[str, str] = {}
+        default = self.torch.default_generator
         owner, path = loader, ""
         for _ in range(4):
             attributes = getattr(owner, "__dict__", {})
-            generator = attributes.get("generator")
-            if (
-                isinstance(generator, self.torch.Generator)
-                and generator is not self.torch.default_generator
-            ):
-                found[path + "generator"] = self.deep.hash_bytes(
-                    generator.get_state().numpy().tobytes()
-                )
-            name = "batch_sampler" if attributes.get("batch_sampler") is not None else "sampler"
+            generator = attributes.get("generator", default)
+            if generator is not default and isinstance(generator, self.torch.Generator):
+                state = generator.get_state().numpy().tobytes()
+                found[path + "generator"] = self.deep.hash_bytes(state)
+            name = "sampler"
+            if attributes.get("batch_sampler") is not None:
+                name = "batch_sampler"
             owner, path = attributes.get(name), path + name + "."
         return found
 
@@ -228,6 +225,7 @@ class Loaders:
         if epoch is None:
             return
         epoch.last = torch_order.plain(indices)
+        # the number of the task that a worker is given with them
         if hasattr(iterator, "_send_idx"):
             epoch.indices[iterator._send_idx] = epoch.last
         if not epoch.begun:
@@ -272,16 +270,18 @@ class Loaders:
         for.
         """
         epoch = self.epochs.get(iterator)
-        if epoch is not None:
-            epoch.worker = worker
-            done = [
-                task
-                for task in epoch.indices
-                if task not in iterator._task_info and task < iterator._send_idx
-            ]
-            epoch.handed = epoch.indices[done[-1]] if done else None
-            for task in done:
-                del epoch.indices[task]
+        if epoch is None:
+            return
+        epoch.worker = worker
+        # tasks that were sent (`_send_idx` is the next one) and are not under way (`_task_info`)
+        done = [
+            task
+            for task in epoch.indices
+            if task not in iterator._task_info and task < iterator._send_idx
+        ]
+        epoch.handed = None
+        for task in done:
+            epoch.handed = epoch.indices.pop(task)
 
     def after_batch(self, batch: Any, iterator: Any) -> None:
         """A batch is handed out."""
@@ -308,8 +308,7 @@ def _class_name(dataset: Any) -> str:
     names: List[str] = []
     for _ in range(4):
         names.append(type(dataset).__name__)
-        inner = vars(dataset).get("dataset") if hasattr(dataset, "__dict__") else None
-        if inner is None:
+        dataset = getattr(dataset, "__dict__", {}).get("dataset")
+        if dataset is None:
             break
-        dataset = inner
     return " of ".join(names)

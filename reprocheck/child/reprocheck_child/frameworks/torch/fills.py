@@ -44,11 +44,15 @@ class Write:
         return type(self.real)
 
     def __get__(self, tensor: Any, kind: Any = None) -> Any:
-        return self if tensor is None else MethodType(self, tensor)
+        if tensor is None:
+            return self
+        return MethodType(self, tensor)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fills = self.fills
-        address = fills.watched(args[0]) if args else 0
+        address = 0
+        if args:
+            address = fills.watched(args[0])
         if not address:
             return self.real(*args, **kwargs)
         before = fills.states()
@@ -63,7 +67,9 @@ class Write:
         return getattr(self.real, name)
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.real == (other.real if type(other) is Write else other))
+        if type(other) is Write:
+            other = other.real
+        return bool(self.real == other)
 
     def __hash__(self) -> int:
         return hash(self.real)
@@ -95,6 +101,8 @@ class Fills:
 
     def watch(self) -> None:
         """Wrap the methods."""
+        # `Tensor` inherits them from `torch._C.TensorBase`, a type of C that takes no attributes:
+        # as attributes of `Tensor` they stand before those, and are deleted again.
         for name in METHODS:
             real = getattr(self.torch.Tensor, name, None)
             if real is not None and name not in vars(self.torch.Tensor):
@@ -153,13 +161,14 @@ class Fills:
             return
         now = self.deep.states()
         marks = self.deep.marks
-        since = {
-            name: marks[name] for name, state in before.items() if marks.get(name, state) != state
-        }
-        meanwhile = {name: state for name, state in before.items() if now.get(name, state) != state}
-        drawn = {**meanwhile, **since} or {
-            name: state for name, state in before.items() if name == "torch"
-        }
+        drawn: Dict[str, bytes] = {}
+        for name, state in before.items():
+            if marks.get(name, state) != state:
+                drawn[name] = marks[name]  # drawn from since the write before
+            elif now.get(name, state) != state:
+                drawn[name] = state  # drawn from by this write
+        if not drawn and "torch" in before:
+            drawn["torch"] = before["torch"]
         self.count += 1
         self.last[address] = {
             "wl": self.deep.source(2),

@@ -3,11 +3,12 @@ a bare tensor, the line that made it.
 """
 
 import weakref
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ... import scope
 from ...hooking import guarded
 from .fills import Fills
+from .identity import ByIdentity
 
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
@@ -34,6 +35,15 @@ class _Birth(NamedTuple):
     made: Dict[str, Any]
 
 
+def _gone() -> None:
+    """A reference to nothing."""
+    return
+
+
+_UNBORN = _Birth(_gone, 0, {})
+_UNNAMED = (_gone, "", "")
+
+
 class Names:
     """Remembers names by identity, without a reference to any tensor: a tensor with weak references
     cannot be swapped, for one.
@@ -52,8 +62,8 @@ class Names:
         self.taken: Dict[str, Tuple[Any, str]] = {}
         # (id of a module, attribute) -> where it was registered
         self.births: Dict[Tuple[int, str], _Birth] = {}
-        # id of a module -> references to it and to the module that it was attached to first
-        self.holders: Dict[int, Tuple[Any, Any]] = {}
+        # a module -> a reference to the module that it was attached to first
+        self.holders = ByIdentity(LIMIT)
         self.fills = Fills(torch, deep)
         # whether weights or modules were registered since the roots were looked at
         self.changed = False
@@ -64,6 +74,8 @@ class Names:
 
     def watch(self) -> None:
         """Be told of each parameter, buffer and module that is registered."""
+        # There since 2.0, documented, and the only way that sees what `__setattr__`,
+        # `register_parameter` and `add_module` do alike.
         from torch.nn.modules import module as registry
 
         registry.register_module_parameter_registration_hook(self._registered)
@@ -80,12 +92,10 @@ class Names:
             return known[1]
         if outer is None:
             return type(module).__name__
-        own = next(
-            (name for name, child in outer[0]._modules.items() if child is module),
-            type(module).__name__,
-        )
-        name = self.deep.named(module, "") or own
-        path = outer[1] + "." + name if outer[1] else name
+        caller, prefix = outer
+        children = caller._modules.items()
+        own = next((name for name, child in children if child is module), type(module).__name__)
+        path = _join(prefix, self.deep.named(module, "") or own)
         self._keep(module, path)
         return path
 
@@ -99,8 +109,8 @@ class Names:
         be called themselves.
         """
         for _ in range(64):
-            known = self.holders.get(id(module))
-            holder = known[1]() if known is not None and known[0]() is module else None
+            holder = self.holders.get(module, _gone)()
+            # it may have been taken out of that again
             if holder is None or not any(child is module for child in holder._modules.values()):
                 break
             module = holder
@@ -113,9 +123,15 @@ class Names:
         `given`: its name where no variable of the frame holds it.
         """
         self.changed = False
-        prefix = self.modules[id(root)][1] if self.knows(root) else self._prefix(root, frame, given)
+        if self.knows(root):
+            _, prefix = self.modules[id(root)]
+        else:
+            prefix = self._prefix(root, frame, given)
         for path, module in self.module.named_modules(root):
-            if not self.knows(module) and (module is root or not self.deep.named(module, "")):
+            if self.knows(module):
+                continue
+            # one that the script has named itself gets that name when it is called
+            if module is root or not self.deep.named(module, ""):
                 self._keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
@@ -123,22 +139,15 @@ class Names:
         list of them: `layers[0]`.
         """
         name = scope.variable(frame, root)
-        if (
-            not root._modules
-            or name in ("", "self", *self._prefixes)
-            or name in scope.loop_variables(frame)
-        ):
+        vague = not root._modules or name in ("", "self", *self._prefixes)
+        if vague or name in scope.loop_variables(frame):
             name = self._element(frame, root) or name
         if given and not name:
             return self._unique(given)
-        if (
-            "[" not in name
-            and not self._plain
-            and next(_weights(root, self.module), None) is not None
-        ):
-            self._plain = True
-            return ""
-        return self._unique(name or type(root).__name__)
+        if self._plain or "[" in name or not any(_weights(root, self.module)):
+            return self._unique(name or type(root).__name__)
+        self._plain = True
+        return ""
 
     def _element(self, frame: Any, root: Any) -> str:
         """The place of a root in a list or a dict that holds other modules, too; also in the frames
@@ -148,11 +157,11 @@ class Names:
             if frame is None:
                 break
             # a list of a library's, as the arguments of a process, is no name of the user's
-            own = self.deep.is_own(frame)
-            for name, value in scope.variables(frame) if own else ():
-                place = scope.place(value, root, self.module)
-                if place:
-                    return name + place
+            if self.deep.is_own(frame):
+                for name, value in scope.variables(frame):
+                    place = scope.place(value, root, self.module)
+                    if place:
+                        return name + place
             frame = frame.f_back
         return ""
 
@@ -188,22 +197,27 @@ class Names:
             reference = weakref.ref(module)
             wanted = self.deep.named(module, attribute) or _join(self.path(module, None), attribute)
             name = self._name(tensor, reference, attribute, wanted)
-            birth = self.births.get((id(module), attribute))
-            if birth is None or birth.module() is not module:
-                birth = _Birth(reference, 0, {})
-            yield Weight(name, tensor, buffer, {**birth.made, **self.fills.of(tensor)})
+            made = self.fills.of(tensor)
+            birth = self.births.get((id(module), attribute), _UNBORN)
+            if birth.module() is module:
+                made = {**birth.made, **made}
+            yield Weight(name, tensor, buffer, made)
 
     def name(self, tensor: Any) -> str:
         """The name of a weight, "" where it has none."""
-        known = self.weights.get(id(tensor))
-        return known[2] if known is not None and known[0]() is not None else ""
+        owner, _, name = self.weights.get(id(tensor), _UNNAMED)
+        if owner() is None:
+            return ""
+        return name
 
     def parameter(self, identity: int) -> Any:
         """The named parameter with that id, None where it is gone."""
-        module, attribute, _ = self.weights.get(identity, (None, "", ""))
-        held = getattr(module(), "_parameters", {}) if module is not None else {}
-        # a scripted module has no dict
-        tensor = held[attribute] if attribute in held else None  # noqa: SIM401
+        owner, attribute, _ = self.weights.get(identity, _UNNAMED)
+        # not as the attribute of the module: that may be a property of the script's
+        held = getattr(owner(), "_parameters", {})
+        if attribute not in held:
+            return None
+        tensor = held[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
 
     def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
@@ -213,14 +227,11 @@ class Names:
         The name is taken from `held`, the names of tensors where the optimizer was built:
         `net.head` of `net.head.weight`.
         """
-        wanted = {
-            id(tensor)
-            for group in optimizer.param_groups
-            for tensor in group["params"]
-            if not self.name(tensor)
-        }
+        wanted = {id(tensor) for tensor in _tensors(optimizer) if not self.name(tensor)}
+        if not wanted:
+            return []
         found: Dict[int, Any] = {}
-        for (_, attribute), birth in list(self.births.items()) if wanted else ():
+        for (_, attribute), birth in list(self.births.items()):
             module = birth.module()
             if module is not None and id(module._parameters.get(attribute)) in wanted:
                 top = self.top(module)
@@ -244,10 +255,10 @@ class Names:
         """Names for the tensors of an optimizer, from the variables of the frame that built it: id
         of the tensor -> name.
         """
-        wanted = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+        wanted = set(map(id, _tensors(optimizer)))
         found: Dict[int, str] = {}
         for name, value in scope.variables(frame):
-            for path, tensor in self._tensors(name, value):
+            for path, tensor in self._inside(name, value):
                 if id(tensor) in wanted:
                     found.setdefault(id(tensor), path)
             if len(found) == len(wanted):
@@ -265,8 +276,10 @@ class Names:
         number, free = 1, name
         while free in self.taken:
             holder, place = self.taken[free]
-            if holder() is None or (attribute and place == attribute and holder() is owner()):
-                break  # its tensor is gone, or was replaced by this one
+            if holder() is None:
+                break  # its tensor is gone
+            if attribute and place == attribute and holder() is owner():
+                break  # its tensor was replaced by this one
             number += 1
             free = "%s (%d)" % (name, number)
         self.taken[free] = (owner, attribute)
@@ -274,56 +287,62 @@ class Names:
             self.weights[id(tensor)] = (owner, attribute, free)
         return free
 
-    def _tensors(self, name: str, value: Any, depth: int = 0) -> Iterable[Tuple[str, Any]]:
+    def _inside(self, name: str, value: Any, depth: int = 0) -> List[Tuple[str, Any]]:
+        """The tensors that a variable holds, with their names."""
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
         if isinstance(value, self.module):
             return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
-        parts = scope.parts(value) or scope.attributes(value)
-        return (
-            [found for part, one in parts for found in self._tensors(name + part, one, depth + 1)]
-            if depth < scope.DEPTH + 1
-            else ()
-        )
+        found: List[Tuple[str, Any]] = []
+        if depth <= scope.DEPTH:
+            for part, one in scope.parts(value) or scope.attributes(value):
+                found += self._inside(name + part, one, depth + 1)
+        return found
 
     # --------------------------------------------------------------------------------------- births
 
     @guarded("a weight was registered")
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
-        known = self.births.get((id(module), attribute))
-        same = known is not None and known.module() is module and known.tensor == id(tensor)
+        known = self.births.get((id(module), attribute), _UNBORN)
+        same = known.module() is module and known.tensor == id(tensor)
         if same or tensor is None or len(self.births) >= LIMIT:
             return
         self.changed = True
         state = self.deep.generators["torch"]()
         if state != self._state[0]:
             self._state = (state, {"torch": self.deep.hash_bytes(state)})
+        made: Dict[str, Any] = {}
         line = self.deep.source(1)
-        made = {**({"l": line} if line else {}), "g": self._state[1], "sn": self.deep.seeds}
+        if line:
+            made["l"] = line
+        made.update(g=self._state[1], sn=self.deep.seeds)
         self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
         self.fills.registered(tensor)
 
     def _attached(self, module: Any, attribute: str, child: Any) -> None:
         self.changed = True
         with guarded("a module was attached"):
-            known = self.holders.get(id(child))
-            taken = known is not None and known[0]() is child and known[1]() is not None
-            if child is not None and not taken and len(self.holders) < LIMIT:
-                self.holders[id(child)] = (weakref.ref(child), weakref.ref(module))
+            if child is not None and self.holders.get(child, _gone)() is None:
+                self.holders.keep(child, weakref.ref(module))
 
 
 def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
     """(module, attribute, tensor, whether it is a buffer) of each parameter and buffer, each tensor
     once.
     """
-    seen = set()
+    seen = {id(None)}  # an attribute that is registered may hold nothing
     for _, module in base.named_modules(root):
         for tensors, buffer in ((module._parameters, False), (module._buffers, True)):
             for attribute, tensor in list(tensors.items()):
-                if tensor is not None and id(tensor) not in seen:
+                if id(tensor) not in seen:
                     seen.add(id(tensor))
                     yield module, attribute, tensor, buffer
 
 
+def _tensors(optimizer: Any) -> List[Any]:
+    """The tensors of an optimizer, in its order."""
+    return [tensor for group in optimizer.param_groups for tensor in group["params"]]
+
+
 def _join(prefix: str, path: str) -> str:
-    return prefix + "." + path if prefix and path else prefix or path
+    return ".".join(filter(None, (prefix, path)))

@@ -8,11 +8,14 @@ operator of the forward, of which module and line, it belongs to.
 
 import functools
 from _thread import _local
-from typing import Any, Callable, List, Optional
+from typing import Any, List, Optional
 
+from ...hooking import around, guarded
 from .calls import Call, Calls
+from .graph import Walk
 
 _NODES = 200_000
+_guarded = guarded("watching operators")
 
 
 def install(torch: Any, deep: Any, adapter: Any) -> None:
@@ -45,6 +48,9 @@ class Operators:
         self.local = _Thread()
         self.generation = 0
         self.worker = torch.utils.data.get_worker_info
+        # The modes of dispatch that are in place in this thread, of a script too: to take one away
+        # that is not on top would take another one's. `torch.utils._python_dispatch` reads the
+        # stack by the same two functions.
         self.modes = torch._C._len_torch_dispatch_stack
         self.top = torch._C._get_dispatch_stack_at
 
@@ -76,15 +82,12 @@ class Operators:
         later.
         """
         local = self.local
-        if local.mode is not None and self.modes() and self.top(self.modes() - 1) is local.mode:
+        modes = self.modes()
+        if local.mode is None or not modes:
+            return
+        if self.top(modes - 1) is local.mode:
             mode, local.mode = local.mode, None
             mode.__exit__(None, None, None)
-
-    def _guard(self, step: Callable[..., None], *args: Any) -> None:
-        try:
-            step(*args)
-        except Exception as error:
-            self.deep.recorder.problem("watching operators", error)
 
     # -------------------------------------------------------------------------------------- modules
 
@@ -92,21 +95,22 @@ class Operators:
         """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows
         the path by then.
         """
-        base, operators, guard = self.torch.nn.Module, self, self._guard
+        base, operators = self.torch.nn.Module, self
         real = base._call_impl
 
+        # by hand: what the module raises is seen, too
         @functools.wraps(real)
         def _call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
             if not operators.counts():
                 return real(self, *args, **kwargs)
-            guard(operators.enter)
+            operators.enter()
             returned = False
             try:
                 output = real(self, *args, **kwargs)
                 returned = True
                 return output
             finally:
-                guard(operators.leave, returned)
+                operators.leave(returned)
 
         base._call_impl = _call_impl
 
@@ -117,35 +121,41 @@ class Operators:
         """
         return self.local.depth > 0 or not self.inside or self.deep.module_path() == self.inside
 
+    @_guarded
     def enter(self) -> None:
         """A module that counts begins."""
         local = self.local
         local.depth += 1
-        pushed = False
+        takes_away = False
         if local.depth == 1:
             pushed = self.push()
             self.calls.begin()
-            if pushed and not self.inside and self._may_stay():
-                pushed = False
-        local.pushed.append(pushed)
+            takes_away = pushed and not self._may_stay()
+        local.pushed.append(takes_away)
 
+    @_guarded
     def leave(self, returned: bool) -> None:
         """It has returned, or raised: then no backward pass is to be waited for."""
         local = self.local
         local.depth -= 1
-        if local.pushed.pop() or not (returned or local.depth or local.passes or self._bare()):
+        takes_away = local.pushed.pop()
+        within = local.depth or local.passes
+        if takes_away or not (returned or within or self._bare()):
             self.pop()
 
     def _may_stay(self) -> bool:
-        """Whether the mode can stay until the end of the backward pass: gradients are on, and no
-        mode of the script lies below it.
+        """Whether the mode can stay until the end of the backward pass: operators are recorded
+        outside of modules too, gradients are on, and no mode of the script lies below it.
         """
-        return bool(self.torch.is_grad_enabled() and self.modes() == 1 and self.local.passes == 0)
+        if self.inside or self.local.passes:
+            return False
+        return bool(self.torch.is_grad_enabled() and self.modes() == 1)
 
     # ------------------------------------------------------------------------------------- backward
 
     def _watch_engine(self) -> None:
-        variable, operators, guard = self.torch.autograd.Variable, self, self._guard
+        # the place that `losses` hooks, for the reason that it gives there
+        variable, operators = self.torch.autograd.Variable, self
         engine = variable._execution_engine
         real = engine.run_backward
 
@@ -158,14 +168,15 @@ class Operators:
             @staticmethod
             def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 handles: List[Any] = []
-                guard(operators.before_backward, tensors, handles)
+                operators.before_backward(tensors, handles)
                 try:
                     return real(tensors, *args, **kwargs)
                 finally:
-                    guard(operators.after_backward, handles, kwargs.get("accumulate_grad", False))
+                    operators.after_backward(handles, kwargs.get("accumulate_grad", False))
 
         variable._execution_engine = Engine()
 
+    @_guarded
     def before_backward(self, tensors: Any, handles: List[Any]) -> None:
         """A backward pass is about to start."""
         local = self.local
@@ -174,6 +185,7 @@ class Operators:
         if local.passes == 1 and self.worker() is None:
             self._watch_functions(tensors, handles)
 
+    @_guarded
     def after_backward(self, handles: List[Any], accumulates: bool) -> None:
         """It is over."""
         local = self.local
@@ -193,24 +205,16 @@ class Operators:
         """Record what goes through the backward of each `autograd.Function` of the script: what it
         computes may be no operator.
         """
-        if not any(_of_the_script(kind) for kind in self.torch.autograd.Function.__subclasses__()):
+        if not any(map(_of_the_script, self.torch.autograd.Function.__subclasses__())):
             return
-        nodes = [
-            tensor.grad_fn for tensor in tensors if getattr(tensor, "grad_fn", None) is not None
-        ]
-        known = set(nodes)
-        while nodes:
-            node = nodes.pop()
+        walk = Walk(tensors, _NODES)
+        for node in walk:
+            # `FunctionMeta` makes a class of nodes for each function, and keeps the function there
             function = getattr(type(node), "_forward_cls", None)
             if function is not None and _of_the_script(function):
                 handles.append(node.register_hook(_Function(self.calls, node, function)))
-            if len(known) >= _NODES:
-                self.deep.unrecorded("backward", "the graph has more than %d nodes" % _NODES)
-                break
-            for follower, _ in node.next_functions:
-                if follower is not None and follower not in known:
-                    known.add(follower)
-                    nodes.append(follower)
+        if walk.cut:
+            self.deep.unrecorded("backward", "the graph has more than %d nodes" % _NODES)
 
     # -------------------------------------------------------------------- trainings without modules
 
@@ -220,18 +224,12 @@ class Operators:
         """
         from torch.optim import optimizer as module
 
-        real, operators, guard = module.Optimizer.__init__, self, self._guard
+        around(module.Optimizer, "__init__", "watching operators", after=self.begin_bare)
+        module.register_optimizer_step_pre_hook(self.before_step)
+        module.register_optimizer_step_post_hook(self.begin_bare)
 
-        @functools.wraps(real)
-        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            real(optimizer, *args, **kwargs)
-            guard(operators.begin_bare)
-
-        module.Optimizer.__init__ = __init__
-        module.register_optimizer_step_pre_hook(lambda *_: guard(operators.before_step))
-        module.register_optimizer_step_post_hook(lambda *_: guard(operators.begin_bare))
-
-    def begin_bare(self) -> None:
+    @_guarded
+    def begin_bare(self, *_: Any, **__: Any) -> None:
         """An optimizer was built, or has stepped: record from here on, if the script has no module
         with weights.
         """
@@ -239,7 +237,8 @@ class Operators:
             self.push()
             self.calls.begin()
 
-    def before_step(self) -> None:
+    @_guarded
+    def before_step(self, *_: Any) -> None:
         """What an update computes is not recorded operator by operator.
 
         A closure's modules put the mode in place again.

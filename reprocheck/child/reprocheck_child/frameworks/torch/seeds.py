@@ -11,7 +11,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from ... import import_hook
 from ...hooking import around, guarded, replace
 
-_NAMES = 200
+_NAMES, _LISTED = 200, 50
+"""Characters that are kept of a text, and names of a list."""
+_NUMBERS = (int, float, type(None))
+"""Types of seeds that stand in the trace as they are; None is a seed from the system."""
 _WORKERS = "torch.utils.data._utils.worker"
 _OF_A_WORKER = 20
 """Seeds that are recorded of one worker of a loader: one that seeds for each sample says the same
@@ -54,7 +57,7 @@ class _Seeds:
 
     def watch_device(self, module: Any, name: str) -> None:
         for function in ("manual_seed", "manual_seed_all", "seed", "seed_all"):
-            if module is not None and hasattr(module, function):
+            if hasattr(module, function):
                 self.watch(module, function, name, getattr(module, "random", None))
 
     def watch(self, module: Any, name: str, generator: str, *others: Any) -> None:
@@ -84,6 +87,7 @@ class _Seeds:
             record(generator, args, kwargs, returned, before)
             return returned
 
+        # by hand: what one of these calls is let through, also where it raises
         functools.update_wrapper(wrapper, real)
         # a method of a hidden instance, known by the name of the function
         if "." in wrapper.__qualname__:
@@ -92,16 +96,19 @@ class _Seeds:
 
     def _state(self, generator: str) -> bytes:
         """The state of a generator; b"" where it cannot be read."""
+        read = self.deep.generators.get(generator, bytes)
         try:
-            return self.deep.generators[generator]() if generator in self.deep.generators else b""
+            return bytes(read())
         except Exception:
             return b""
 
     @staticmethod
     def _worker() -> Optional[int]:
         """The number of the worker of a loader that this process is; None in others."""
+        # as `torch.utils.data.get_worker_info` says it, and without importing that in a process
+        # that has no loader
         info = getattr(sys.modules.get(_WORKERS), "_worker_info", None)
-        return None if info is None else int(info.id)
+        return getattr(info, "id", None)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
         """A seed was set. Where something had drawn from the generator before, the state until then
@@ -110,10 +117,12 @@ class _Seeds:
         with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
                 return  # each worker of a loader is seeded from the loader's own seed
+            keys: Dict[str, Any] = {}
             seed = next(iter([*args, *kwargs.values()]), None)
-            keys: Dict[str, Any] = {"sys": True} if seed is None else {}
-            if seed is None and type(returned) is int:
-                seed = returned  # torch.seed() says what it took from the system
+            if seed is None:
+                keys["sys"] = True
+                if type(returned) is int:
+                    seed = returned  # torch.seed() says what it took from the system
             keys["out"] = [["seed", _seed(self.deep, seed)]]
             library = self.deep.library(sys._getframe(2), "torch")
             if library:
@@ -135,21 +144,19 @@ class _Seeds:
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
     """A seed as the trace has it; None stands for a seed from the system."""
-    if seed is None or type(seed) in (int, float, str):
-        return (
-            {"v": seed}
-            if not isinstance(seed, str) or len(seed) <= _NAMES
-            else {"v": seed[:_NAMES]}
-        )
+    if isinstance(seed, str):
+        return {"v": seed[:_NAMES]}
+    if type(seed) in _NUMBERS:
+        return {"v": seed}
     if hasattr(seed, "item") and getattr(seed, "size", None) == 1:
-        return {"v": seed.item()}
+        return {"v": seed.item()}  # a number of numpy
     leaves = deep.fingerprints.leaves(seed)
-    value: Any = (
-        leaves[0][1]
-        if len(leaves) == 1
-        else {"h": deep.hash_bytes(repr(seed).encode()), "d": type(seed).__name__}
-    )
-    return value(True) if callable(value) else value
+    if len(leaves) != 1:
+        return {"h": deep.hash_bytes(repr(seed).encode()), "d": type(seed).__name__}
+    value: Any = leaves[0][1]
+    if callable(value):  # the fingerprint of a tensor on a device
+        value = value(True)
+    return dict(value)
 
 
 class _Loads:
@@ -199,13 +206,13 @@ class _Loads:
     @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
         """A file was read by `torch.load`: the hash of the tensors in it."""
-        file = args[0] if args else kwargs.get("f")
-        path = (
-            getattr(file, "name", None)
-            if not isinstance(file, (str, bytes, os.PathLike))
-            else os.fsdecode(file)
-        )
-        place = self._relative(path) if isinstance(path, str) else type(file).__name__
+        file: Any = args[0] if args else kwargs.get("f")
+        path = getattr(file, "name", None)
+        if isinstance(file, (str, bytes, os.PathLike)):
+            path = os.fsdecode(file)
+        place = type(file).__name__
+        if isinstance(path, str):
+            place = self._relative(path)
         self._seen(place, "torch.load", [], self._contents(returned))
 
     def _contents(self, returned: Any) -> List[Any]:
@@ -216,21 +223,18 @@ class _Loads:
             returned = returned.state_dict()
         leaves = self.deep.fingerprints.leaves(returned)
         self.deep.finish()
-        hashes = [
-            "%s %s" % (path, leaf["h"])
-            for path, leaf in leaves
-            if isinstance(leaf, dict) and leaf.get("h")
-        ]
-        return (
-            [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]]
-            if hashes
-            else []
-        )
+        on_host = [(path, leaf) for path, leaf in leaves if isinstance(leaf, dict)]
+        hashes = ["%s %s" % (path, leaf["h"]) for path, leaf in on_host if leaf.get("h")]
+        if not hashes:
+            return []
+        return [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]]
 
     def _seen(
         self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None
     ) -> None:
-        keys: Dict[str, Any] = {"in": found} if found else {}
+        keys: Dict[str, Any] = {}
+        if found:
+            keys["in"] = found
         if contents:
             keys["out"] = contents
         line = self.deep.source(3)
@@ -241,11 +245,9 @@ class _Loads:
     def _relative(self, path: str) -> str:
         recorder = self.deep.recorder
         path, inside = os.path.abspath(path), os.path.join(recorder.workdir, "")
-        return (
-            path[len(inside) :]
-            if recorder.workdir and path.startswith(inside)
-            else str(recorder.masked(path))
-        )
+        if recorder.workdir and path.startswith(inside):
+            return path[len(inside) :]
+        return str(recorder.masked(path))
 
     def _name(self, module: Any) -> str:
         from ...scope import variable
@@ -261,9 +263,7 @@ def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
     """Names as one text, cut."""
     if keys is None:
         return {"v": None}
-    text = ", ".join(map(str, keys[:50]))
-    return {
-        "v": text
-        if len(text) <= _NAMES and len(keys) <= 50
-        else text[: _NAMES - 20] + "… (%d)" % len(keys)
-    }
+    text = ", ".join(map(str, keys[:_LISTED]))
+    if len(text) > _NAMES or len(keys) > _LISTED:
+        text = text[: _NAMES - 20] + "… (%d)" % len(keys)
+    return {"v": text}

@@ -31,6 +31,9 @@ def host_state(torch: Any) -> Callable[[], bytes]:
         offset = 0
     if not offset:
         return whole
+    # `_cdata` is the address of the object of C++, which torch documents
+    # nowhere. `get_state` copies all of the state into a new tensor, too much for each call of a
+    # module. That the bytes behind the address are the state is proved first, see `_offset`.
     begin = generator._cdata + offset - _BEFORE
     head, tail = (
         (c_char * (_BEFORE + _INSIDE)).from_address(begin),
@@ -67,7 +70,9 @@ def _offset(torch: Any, generator: Any) -> int:
     same = all(
         string_at(one._cdata + offset, 4 * _WORDS) == _words(one) for one in (own, generator)
     )
-    return offset if same and len(marks) == len(states) == 7 else 0
+    if not same or not len(marks) == len(states) == 7:
+        return 0
+    return offset
 
 
 def _words(generator: Any) -> bytes:
@@ -83,8 +88,8 @@ def device_state(module: Any, index: int) -> Callable[[], bytes]:
     """Reads the state of the generator of a device; nothing while a graph is captured."""
 
     def read() -> bytes:
-        capturing = getattr(module, "is_current_stream_capturing", None)
-        if capturing is not None and capturing():
+        capturing = getattr(module, "is_current_stream_capturing", bool)
+        if capturing():
             return b""
         state = module.get_rng_state(index)
         return string_at(state.data_ptr(), state.numel())

@@ -50,20 +50,17 @@ class _Change:
         """Transforms of both generations: one calls `forward` with one image, the other with all
         that belongs together.
         """
-        for name in (*known.IDENTITY, *known.SAME_DRAW):
-            kind = getattr(module, name, None)
-            if isinstance(kind, type):
-                method = (
-                    "forward"
-                    if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module)
-                    else "__call__"
-                )
-                what = "torchvision " + name
-                self._method(
-                    kind,
-                    method,
-                    self._through(what) if name in known.IDENTITY else self._fixed(what),
-                )
+        for names, change in ((known.IDENTITY, self._through), (known.SAME_DRAW, self._fixed)):
+            for name in names:
+                kind = getattr(module, name, None)
+                if isinstance(kind, type):
+                    self._method(kind, self._called(kind), change("torchvision " + name))
+
+    def _called(self, kind: Any) -> str:
+        """The method of a transform that does the work."""
+        if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module):
+            return "forward"
+        return "__call__"
 
     def albumentations(self, module: Any) -> None:
         """All go through one method."""
@@ -71,17 +68,12 @@ class _Change:
 
         def instead(real: Any) -> Any:
             def call(transform: Any, *args: Any, **kwargs: Any) -> Any:
-                name, package = (
-                    type(transform).__name__,
-                    type(transform).__module__.partition(".")[0],
-                )
-                if (
-                    args
-                    or package != "albumentations"
-                    or (name in known.ALBUMENTATIONS_KEPT and transform.p >= 1)
-                ):
+                name = type(transform).__name__
+                kept = name in known.ALBUMENTATIONS_KEPT
+                always = kept and transform.p >= 1
+                if args or always or not _of(transform, "albumentations"):
                     return real(transform, *args, **kwargs)
-                if name in known.ALBUMENTATIONS_KEPT or name in known.ALBUMENTATIONS_SAME_DRAW:
+                if kept or name in known.ALBUMENTATIONS_SAME_DRAW:
                     return fixed("albumentations " + name)(real)(transform, **kwargs)
                 touched(_CONTROL, "albumentations " + name)
                 kwargs.pop("force_apply", None)
@@ -145,7 +137,9 @@ class _Change:
         def change(real: Any) -> Any:
             def identity(transform: Any, *inputs: Any) -> Any:
                 touched(_CONTROL, what)
-                return inputs[0] if len(inputs) == 1 else inputs
+                if len(inputs) == 1:
+                    return inputs[0]
+                return inputs
 
             return identity
 

@@ -61,25 +61,24 @@ class _Twins:
     def of(self, generator: Any) -> Any:
         """The twin; a new one once the generator was seeded with something else."""
         seed = generator.initial_seed()
-        known = self.known.get(id(generator))
-        if known is None or known[0] != seed:
-            known = self.known[id(generator)] = (
-                seed,
-                self.torch.Generator().manual_seed(seed),
-                generator,
-            )
-        return known[1]
+        known, twin, _ = self.known.get(id(generator), (None, None, None))
+        if known != seed:
+            twin = self.torch.Generator().manual_seed(seed)
+            self.known[id(generator)] = seed, twin, generator
+        return twin
 
 
 def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
     """The operator, run on copies of its tensors on the CPU; what it writes into is copied back,
     what it returns is moved.
     """
-    written = [
-        argument.alias_info is not None and argument.alias_info.is_write
-        for argument in operator._schema.arguments
-    ]
-    names = [argument.name for argument in operator._schema.arguments]
+    # The schema of an operator is private, and as old as `torch.ops`: nothing public says which
+    # arguments are written to.
+    arguments = operator._schema.arguments
+    names = [argument.name for argument in arguments]
+    written = {
+        argument.name for argument in arguments if getattr(argument.alias_info, "is_write", False)
+    }
     what, host, tensor_type = operator._schema.name, torch.device("cpu"), torch.Tensor
 
     def draw(*args: Any, **kwargs: Any) -> Any:
@@ -87,19 +86,16 @@ def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callab
 
         def moved(name: str, value: Any) -> Any:
             nonlocal device
-            if isinstance(value, tensor_type) and value.device != host:
-                device = value.device
-                copy = (
-                    torch.empty(value.shape, dtype=value.dtype)
-                    if written[names.index(name)]
-                    else value.cpu()
-                )
-                if written[names.index(name)]:
-                    back.append((value, copy))
-                return copy
-            if isinstance(value, torch.Generator) and value.device != host:
+            if not isinstance(value, (tensor_type, torch.Generator)) or value.device == host:
+                return value
+            if isinstance(value, torch.Generator):
                 return twins.of(value)
-            return value
+            device = value.device
+            if name not in written:
+                return value.cpu()
+            copy = torch.empty(value.shape, dtype=value.dtype)
+            back.append((value, copy))
+            return copy
 
         given = [moved(name, value) for name, value in zip(names, args)]
         named = {name: moved(name, value) for name, value in kwargs.items()}
@@ -110,12 +106,14 @@ def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callab
         originals = {id(copy): value for value, copy in back}
 
         def returned(value: Any) -> Any:
+            if id(value) in originals:
+                return originals[id(value)]
             if isinstance(value, tensor_type):
-                return originals[id(value)] if id(value) in originals else value.to(device)
+                return value.to(device)
             return value
 
-        return (
-            tuple(map(returned, result)) if isinstance(result, (tuple, list)) else returned(result)
-        )
+        if isinstance(result, (tuple, list)):
+            return tuple(map(returned, result))
+        return returned(result)
 
     return draw

@@ -7,6 +7,7 @@ device, whatever kernel the device has. The dispatcher's entries are replaced: t
 
 import functools
 import inspect
+import sys
 import types
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
@@ -22,15 +23,19 @@ FUNCTIONAL = (
     "feature_alpha_dropout",
 )
 """Functions of `torch.nn.functional` with arguments `p` and `training`."""
-RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
-"""Functions behind `nn.RNNBase`: the probability stands before the flag `train`."""
+RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
+"""Functions behind `nn.RNNBase`, and the class that calls each: the probability stands before the
+flag `train`.
+"""
+_NOWHERE = sys.maxsize
+"""The place of an argument that its signature says, or that is given by its name alone."""
 OPERATORS = ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 """Operators `(input, p, train)`, each with one in place."""
 NPU = (
     ("_npu_dropout", "p", 0.0, 1),
     ("npu_dropout_with_add_softmax", "prob", 0.0, 3),
     ("npu_fusion_attention", "keep_prob", 1.0, 9),
-    ("npu_fusion_attention_v2", "keep_prob", 1.0, None),
+    ("npu_fusion_attention_v2", "keep_prob", 1.0, _NOWHERE),
     ("npu_multi_head_attention", "dropout_prob", 0.0, 17),
 )
 """Functions of torch_npu, the argument, its neutral value and its place; their modules that drop
@@ -96,6 +101,7 @@ class _Off:
         parameters = inspect.signature(real).parameters
         at, default = list(parameters).index("training"), parameters["training"].default
 
+        # its globals become those of `real`: it may name nothing of this module
         def dropout(*args: Any, **kwargs: Any) -> Any:
             p = args[1] if len(args) > 1 else kwargs.get("p", 0.5)
             training = args[at] if len(args) > at else kwargs.get("training", default)
@@ -116,24 +122,21 @@ class _Off:
         what: str,
         argument: str,
         neutral: float,
-        at: Optional[int] = None,
+        at: int = _NOWHERE,
     ) -> None:
         """A function whose `argument` is the probability, in place `at` among the positional
         ones.
         """
         real = getattr(space, name)
         active = self.active
-        if at is None:
+        if at == _NOWHERE:
             at = _place(real, argument)
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            given = args[at] if at is not None and len(args) > at else kwargs.get(argument, neutral)
+            given = _given(args, kwargs, at, argument, neutral)
             if given != neutral:
                 active.touched("dropout-off", what, given)
-                if argument in kwargs or at is None:
-                    kwargs[argument] = neutral
-                else:
-                    args = (*args[:at], neutral, *args[at + 1 :])
+                args, kwargs = _with(args, kwargs, at, argument, neutral)
             return real(*args, **kwargs)
 
         setattr(space, name, self._as_builtin(functools.update_wrapper(function, real), name))
@@ -142,23 +145,29 @@ class _Off:
         """A function behind `nn.RNNBase`: of packed sequences the weights stand fourth and move the
         probability by one.
         """
+        # `nn.RNNBase` calls these by way of `torch._VF`, the functions of C++ under the names that
+        # `torch` uses for something else; nothing public lies between
         space = self.torch._VF
         real = getattr(space, name, None)
         if real is None:
             return
-        active, what = self.active, "torch.nn." + {"lstm": "LSTM", "gru": "GRU"}.get(name, "RNN")
+        active, what = self.active, "torch.nn." + RECURRENT[name]
 
         def recurrent(*args: Any, **kwargs: Any) -> Any:
-            at = 5 if len(args) > 3 and isinstance(args[3], bool) else 6
-            if len(args) > at + 1 and args[at] and args[at + 1]:
+            packed = len(args) > 3 and not isinstance(args[3], bool)
+            at = 5 + packed
+            # the probability, and whether it trains
+            if len(args) > at + 1 and all(args[at : at + 2]):
                 active.touched("dropout-off", what, args[at])
-                args = (*args[:at], 0.0, *args[at + 1 :])
+                args, _ = _with(args, {}, at, "p", 0.0)
             return real(*args, **kwargs)
 
         setattr(space, name, self._as_builtin(functools.update_wrapper(recurrent, real), name))
 
     def _as_builtin(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
         """Let TorchScript take a wrapper for the operator that it calls."""
+        # TorchScript knows operators of C by the ids of their functions, in a table that nothing
+        # public adds to. A wrapper that is not in it would be compiled, which its `*args` forbid.
         table: Any = getattr(self.torch.jit, "_builtins", None)
         if getattr(table, "_builtin_table", None) is not None:
             table._builtin_table[id(function)] = "aten::" + name
@@ -178,11 +187,26 @@ def in_place_of(wrapper: Any, real: Any) -> Any:
     return functools.update_wrapper(made, real)
 
 
-def _place(function: Any, argument: str) -> Optional[int]:
+def _place(function: Any, argument: str) -> int:
+    """The place of an argument among the positional ones."""
     try:
         return list(inspect.signature(function).parameters).index(argument)
     except (TypeError, ValueError):
-        return None
+        return _NOWHERE
+
+
+def _given(args: Any, kwargs: Any, at: int, name: str, default: Any) -> Any:
+    """What a call is given for an argument."""
+    if len(args) > at:
+        return args[at]
+    return kwargs.get(name, default)
+
+
+def _with(args: Any, kwargs: Any, at: int, name: str, value: Any) -> Any:
+    """The arguments of a call with another value for one of them."""
+    if len(args) > at:
+        return (*args[:at], value, *args[at + 1 :]), kwargs
+    return args, {**kwargs, name: value}
 
 
 # ---------------------------------------------------------------------------------------- operators
@@ -191,35 +215,24 @@ def _place(function: Any, argument: str) -> Optional[int]:
 def _operators(torch: Any, active: Any) -> None:
     """Replace the dispatcher's entries, each where this version of torch has it."""
     kernels = Kernels(torch)
+    # the key of operators that are written in terms of others, for all devices alike
+    composite = ("CompositeImplicitAutograd",)
     replacements: List[Tuple[str, Iterable[str], Any]] = []
     for name in OPERATORS:
         for operator in (name, name + "_"):
-            replacements.append(
-                (operator, ("CompositeImplicitAutograd",), _through(active, "aten::" + operator))
-            )
-    devices = ("CPU", *DEVICES)
-    fused = _fused(torch, active)
-    replacements.append(
-        ("native_dropout", [prefix + key for key in devices for prefix in ("", "Autograd")], fused)
-    )
-    for operator, at, name in (
-        (_ATTENTION, 4, "dropout_p"),
-        *(
-            (name + kind, at, "dropout")
-            for name in RECURRENT
-            for kind, at in ((".input", 5), (".data", 6))
-        ),
-    ):
+            replacements.append((operator, composite, _through(active, "aten::" + operator)))
+    # below its derivative and at it: the formula of torch would scale the gradient
+    devices = [prefix + key for key in ("CPU", *DEVICES) for prefix in ("", "Autograd")]
+    replacements.append(("native_dropout", devices, _fused(torch, active)))
+    probabilities = [(_ATTENTION, 4, "dropout_p")]
+    for name in RECURRENT:
+        probabilities += [(name + ".input", 5, "dropout"), (name + ".data", 6, "dropout")]
+    for operator, at, argument in probabilities:
         original = kernels.original(operator, "CPU")
         if original is not None:
-            keys = ("CompositeImplicitAutograd",)
-            replacements.append(
-                (
-                    operator,
-                    keys,
-                    _without(active, "aten::" + operator.partition(".")[0], original, at, name),
-                )
-            )
+            what = "aten::" + operator.partition(".")[0]
+            without = _without(active, what, original, at, argument)
+            replacements.append((operator, composite, without))
     for operator, places, function in replacements:
         for key in places:
             try:
@@ -259,14 +272,12 @@ def _without(
     """An operator whose argument `name` is the probability."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        given = args[at] if len(args) > at else kwargs.get(name, 0.0)
-        trains = args[at + 1] if name == "dropout" and len(args) > at + 1 else True
+        given = _given(args, kwargs, at, name, 0.0)
+        # of a recurrent network, the flag `train` follows
+        trains = name != "dropout" or _given(args, kwargs, at + 1, "train", True)
         if given and trains:
             active.touched("dropout-off", what, given)
-            if len(args) > at:
-                args = (*args[:at], 0.0, *args[at + 1 :])
-            else:
-                kwargs[name] = 0.0
+            args, kwargs = _with(args, kwargs, at, name, 0.0)
         return original(*args, **kwargs)
 
     return operator

@@ -66,6 +66,8 @@ _ASK = frozenset(
 
 Operators that fill what they allocate ask for it too, by other names.
 """
+_THROUGH = ("torch", "torch_npu", "reprocheck_child")
+"""Packages that allocate for whoever calls them."""
 _asking: Dict[Any, bool] = {}
 
 
@@ -92,11 +94,7 @@ def _asked_for(frame: Any) -> bool:
 
     PyTorch fills what it asks for itself.
     """
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in (
-        "torch",
-        "torch_npu",
-        "reprocheck_child",
-    ):
+    while frame is not None and _package(frame) in _THROUGH:
         frame = frame.f_back
     if frame is None:
         return False
@@ -105,6 +103,10 @@ def _asked_for(frame: Any) -> bool:
     if asks is None:
         asks = _asking[code] = not _ASK.isdisjoint(code.co_names)
     return asks
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
@@ -118,10 +120,9 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
     )
 
     def empty(size: Any, *, memory_format: Any = None, **options: Any) -> Any:
-        inner = (
-            [*range(2, len(size)), 1, 0] if memory_format in (last, last3d) else [*range(len(size))]
-        )
-        order = [0, *inner[:-1]] if memory_format in (last, last3d) else inner
+        order = [*range(len(size))]
+        if memory_format in (last, last3d):
+            order = [0, *range(2, len(size)), 1]
         strides, step = [1] * len(size), 1
         for dimension in reversed(order):
             strides[dimension] = step
@@ -135,9 +136,9 @@ def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[
     """The same memory without a way through the dispatcher, a tenth of the time, where torch has
     that and nothing special is asked for.
     """
-    allocate = getattr(
-        getattr(getattr(torch._C, "_dynamo", None), "guards", None), "_empty_strided_cpu", None
-    )
+    # what code that inductor compiled allocates with; it takes sizes, strides and a dtype alone
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    allocate = getattr(guards, "_empty_strided_cpu", None)
     if allocate is None or operator == "resize_":
         return original
     strided, contiguous, default = torch.strided, torch.contiguous_format, torch.get_default_dtype
@@ -160,13 +161,13 @@ def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[
                 pin_memory=pin_memory,
                 memory_format=memory_format,
             )
+        if dtype is None:
+            dtype = default()
         strides, step = [], 1
         for length in reversed(size):
             strides.append(step)
             step *= length or 1
-        return allocate(
-            tuple(size), tuple(reversed(strides)), default() if dtype is None else dtype
-        )
+        return allocate(tuple(size), tuple(reversed(strides)), dtype)
 
     def empty_strided(
         size: Any,
@@ -181,9 +182,13 @@ def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[
             return original(
                 size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
             )
-        return allocate(tuple(size), tuple(stride), default() if dtype is None else dtype)
+        if dtype is None:
+            dtype = default()
+        return allocate(tuple(size), tuple(stride), dtype)
 
-    return empty if operator == "empty.memory_format" else empty_strided
+    if operator == "empty_strided":
+        return empty_strided
+    return empty
 
 
 class _Host:
@@ -225,11 +230,8 @@ class _Host:
             size = storage.nbytes() - start
             if 0 < size < FRESH:
                 kind = tensor.dtype
-                _memset(
-                    storage.data_ptr() + start,
-                    PATTERN if kind.is_floating_point or kind.is_complex else 0,
-                    size,
-                )
+                pattern = PATTERN if kind.is_floating_point or kind.is_complex else 0
+                _memset(storage.data_ptr() + start, pattern, size)
                 if _asked_for(sys._getframe(1)):
                     self.active.touched("fill-memory", what)
         except Exception as error:

@@ -44,20 +44,17 @@ class _Classes:
     def wrap(self, owner: Any) -> None:
         """Put the identity in the place of `forward`, for calls of which it is safe."""
         real = vars(owner).get("forward")
-        if (
-            not callable(real)
-            or str(owner.__module__).partition(".")[0] == "torch"
-            or not hasattr(real, "__globals__")
-        ):
+        package = str(owner.__module__).partition(".")[0]
+        # a function of Python has globals, which `in_place_of` needs
+        if package == "torch" or not hasattr(real, "__globals__"):
             return
         identity, compiling = self.identity, getattr(self.torch.compiler, "is_compiling", bool)
 
         def forward(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if not module.training or compiling():
-                return real(module, *args, **kwargs)
-            return (
-                args[0] if identity(module, real, args, kwargs) else real(module, *args, **kwargs)
-            )
+            drops = module.training and not compiling()
+            if drops and identity(module, real, args, kwargs):
+                return args[0]
+            return real(module, *args, **kwargs)
 
         owner.forward = in_place_of(forward, real)
 
@@ -83,11 +80,9 @@ class _Classes:
     def _same(self, module: Any, real: Any, value: Any) -> bool:
         with self.torch.no_grad():
             output = real(module, value.detach().clone())
-        return (
-            isinstance(output, self.torch.Tensor)
-            and output.shape == value.shape
-            and output.dtype == value.dtype
-        )
+        if not isinstance(output, self.torch.Tensor):
+            return False
+        return (output.shape, output.dtype) == (value.shape, value.dtype)
 
     def _left(self, name: str, why: str) -> bool:
         self.active.unavailable("dropout-off", "the module %s: %s" % (name, why))

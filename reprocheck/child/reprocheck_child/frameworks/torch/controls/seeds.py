@@ -18,6 +18,8 @@ from ....controls.drawn import Drawn
 _SYSTEM_BITS = (1 << 53) - 1
 """As many bits as PyTorch takes from the system."""
 _WHAT = "torch.Generator.seed"
+_THROUGH = ("torch", "torch_npu", "reprocheck_child")
+"""Packages that seed for whoever calls them."""
 
 
 def seed(torch: Any, active: Any) -> None:
@@ -33,8 +35,8 @@ def seed(torch: Any, active: Any) -> None:
     def late(module: Any) -> None:
         """A backend that is loaded after torch was not there to be seeded."""
         try:
-            device = getattr(torch, "npu", None)
-            if device is not None and hasattr(device, "manual_seed_all"):
+            device: Any = getattr(torch, "npu", None)
+            if hasattr(device, "manual_seed_all"):
                 device.manual_seed_all(number)
                 active.touched("seed", "torch.npu.manual_seed_all", number)
         except Exception as error:
@@ -50,13 +52,10 @@ def _states(torch: Any) -> Tuple[Any, bool]:
     """The state of the generator of the CPU, and whether a device is in use, whose generators are
     not read.
     """
-    devices = [getattr(torch, name, None) for name in ("cuda", "xpu", "npu")]
-    used = [
-        device
-        for device in devices
-        if device is not None and getattr(device, "is_initialized", lambda: True)()
-    ]
-    return torch.default_generator.get_state().tolist(), bool(used)
+    devices = [getattr(torch, name) for name in ("cuda", "xpu", "npu") if hasattr(torch, name)]
+    # a version that cannot be asked is taken to have its device in use
+    used = any(getattr(device, "is_initialized", lambda: True)() for device in devices)
+    return torch.default_generator.get_state().tolist(), used
 
 
 def reseeding(torch: Any, active: Any) -> None:
@@ -101,13 +100,15 @@ def _responsible(active: Any) -> Optional[str]:
         return "private-rng"
     depth = 2
     frame: Any = sys._getframe(depth)
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in (
-        "torch",
-        "torch_npu",
-        "reprocheck_child",
-    ):
+    while frame is not None and _package(frame) in _THROUGH:
         frame, depth = frame.f_back, depth + 1
-    return "entropy" if frame is not None and active.users_module(depth) else None
+    if frame is None or not active.users_module(depth):
+        return None
+    return "entropy"
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def _set_in_type(kind: Any, name: str, value: Any) -> None:

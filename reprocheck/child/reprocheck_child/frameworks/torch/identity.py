@@ -1,0 +1,37 @@
+"""What is known of objects that may compare by value, or not be hashable at all."""
+
+import weakref
+from typing import Any, Callable, Dict, Tuple
+
+
+class ByIdentity:
+    """One value for each object, as long as the object lives; at most so many."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.entries: Dict[int, Tuple[Any, Any]] = {}  # id of an object -> a reference, the value
+
+    def get(self, thing: Any, default: Any = None) -> Any:
+        """The value of an object, or the default."""
+        known = self.entries.get(id(thing))
+        if known is None or known[0]() is not thing:
+            return default
+        return known[1]
+
+    def keep(self, thing: Any, value: Any) -> Any:
+        """Give an object its value; returns the value."""
+        identity, entries = id(thing), self.entries
+        if len(entries) < self.most:
+            # the callback ends the entry: the id may be given to another object right after
+            entries[identity] = weakref.ref(thing, lambda _: entries.pop(identity, None)), value
+        return value
+
+    def once(self, thing: Any, make: Callable[[], Any]) -> Any:
+        """The value of an object, made where it has none yet."""
+        value = self.get(thing, _NOTHING)
+        if value is _NOTHING:
+            value = self.keep(thing, make())
+        return value
+
+
+_NOTHING = object()
