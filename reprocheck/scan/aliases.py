@@ -8,6 +8,7 @@ import builtins
 import re
 import sys
 import tomllib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -229,3 +230,32 @@ def may_bring(package: str, name: str) -> bool:
     packages that are full of them.
     """
     return canonical(package) in _FUNCTIONS and name not in BUILTINS
+
+
+def _of_library_alone(star: str, name: str) -> str | None:
+    """For star imports of which none is of the user's own module."""
+    return None
+
+
+def free_name(
+    name: str,
+    stars: Sequence[str],
+    expand: Callable[[str, str], str | None] = _of_library_alone,
+) -> str | None:
+    """What a name stands for that nothing binds: by the star imports of its module, the last first,
+    else a builtin, else what one of them may bring.
+
+    expand    what a star import of the user's own module brings
+    """
+    for star in reversed(stars):
+        own = expand(star, name)
+        if own:
+            return own
+        if starred(star, name):
+            return canonical(f"{star}.{name}")
+    if name in BUILTINS:
+        return f"builtins.{name}"
+    for star in reversed(stars):
+        if may_bring(star, name):
+            return canonical(f"{star}.{name}")
+    return None

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -191,23 +192,35 @@ class Items(Value):
         return (*self.items, *self.keys, *self.over)
 
     @property
+    def is_dict(self) -> bool:
+        """Whether it is a dict, with a key for each item."""
+        return self.kind == "dict"
+
+    @property
     def elements(self) -> list[Value]:
         """What a loop goes over: the keys of a dict, the items of another container."""
-        if self.kind == "dict":
+        if self.is_dict:
             return self.keys
         return self.items
 
-    def get(self, key: object) -> Value | None:
+    def get(self, key: Value) -> Value | None:
         """The item at a constant index or key."""
-        if self.kind == "dict":
-            found = [
-                item
-                for own, item in zip(self.keys, self.items, strict=False)
-                if isinstance(own, Constant) and own.value == key
-            ]
-            return found[-1] if found else None
-        if self.whole and isinstance(key, int) and -len(self.items) <= key < len(self.items):
-            return self.items[key]
+        if not isinstance(key, Constant):
+            return None
+        if self.is_dict:
+            return self._under(key.value)
+        if not self.whole or not isinstance(key.value, int):
+            return None
+        with suppress(IndexError):
+            return self.items[key.value]
+        return None
+
+    def _under(self, key: object) -> Value | None:
+        """The item that was last given this key."""
+        pairs = list(zip(self.keys, self.items, strict=False))
+        for own, item in reversed(pairs):
+            if isinstance(own, Constant) and own.value == key:
+                return item
         return None
 
 
@@ -305,22 +318,24 @@ class Class(Value):
             if isinstance(value, Class):
                 waiting[:0] = [option for base in value.bases for option in base.options()[:1]]
 
+    def own_line(self) -> list[Class]:
+        """Itself and those of its bases that are the user's, in the order of lookup."""
+        return [base for base in self.line_of_bases() if isinstance(base, Class)]
+
     def external_bases(self) -> tuple[str, ...]:
         """The names of the library classes that it descends from."""
-        return tuple(
-            base.name for base in self.line_of_bases() if not isinstance(base, Class) and base.name
-        )
+        external = [base for base in self.line_of_bases() if not isinstance(base, Class)]
+        return tuple(base.name for base in external if base.name)
 
     def find(self, attribute: str, *, after: Class | None = None) -> Value | None:
         """What the class or a base of the user's defines under a name; with `after`, what comes
         after that class (`super()`).
         """
-        line = [base for base in self.line_of_bases() if isinstance(base, Class)]
+        line = self.own_line()
         if after in line:
             line = line[line.index(after) + 1 :]
-        return next(
-            (base.attributes[attribute] for base in line if attribute in base.attributes), None
-        )
+        found = (base.attributes[attribute] for base in line if attribute in base.attributes)
+        return next(found, None)
 
 
 @dataclass(eq=False, slots=True)
@@ -376,24 +391,45 @@ class Package(Value):
         return self.module.name
 
 
+def text_of(value: Value | None) -> str | None:
+    """The text that a value is known to be."""
+    match value:
+        case Constant(value=str() as text):
+            return text
+    return None
+
+
+def are_constants(values: Sequence[Value]) -> TypeGuard[Sequence[Constant]]:
+    """Whether all of some values are known."""
+    return all(isinstance(value, Constant) for value in values)
+
+
+def is_row(value: Value) -> TypeGuard[Items]:
+    """Whether a value is a list or tuple that is spelled out."""
+    return isinstance(value, Items) and value.whole and value.kind in ("list", "tuple")
+
+
 def either(values: list[Value]) -> Value:
     """One value for several that may be meant."""
     choices: list[Value] = []
     for value in values:
         for option in value.options():
-            if not any(option is one or _same_constant(option, one) for one in choices):
+            if not any(_is_same(option, one) for one in choices):
                 choices.append(option)
     if not choices:
         return UNKNOWN
-    return choices[0] if len(choices) == 1 else Either(tuple(choices[:MOST_OPTIONS]))
+    if len(choices) == 1:
+        return choices[0]
+    return Either(tuple(choices[:MOST_OPTIONS]))
 
 
-def _same_constant(one: Value, other: Value) -> bool:
-    if isinstance(one, External) and isinstance(other, External):
-        return one.dotted == other.dotted
-    return (
-        isinstance(one, Constant)
-        and isinstance(other, Constant)
-        and type(one.value) is type(other.value)
-        and one.value == other.value
-    )
+def _is_same(one: Value, other: Value) -> bool:
+    """Whether two values are one object, one name of a library, or one constant."""
+    if one is other:
+        return True
+    match one, other:
+        case External(dotted=name), External(dotted=another):
+            return name == another
+        case Constant(value=value), Constant(value=another):
+            return type(value) is type(another) and bool(value == another)
+    return False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from reprocheck.scan.aliases import canonical
 from reprocheck.scan.values import (
     Class,
     Constant,
-    Either,
     External,
     Instance,
     Items,
@@ -17,6 +18,7 @@ from reprocheck.scan.values import (
     Part,
     Value,
     either,
+    is_row,
 )
 
 if TYPE_CHECKING:
@@ -26,23 +28,37 @@ if TYPE_CHECKING:
 
 def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
     """Gives a value to a target."""
-    match target:
-        case ast.Name(id=name):
-            bind(machine, frame, name, value)
-            machine.values[id(target)] = value
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part, item in zip(parts, _unpacked(parts, value), strict=True):
-                assign(machine, frame, part, item)
-        case ast.Starred(value=inner):
-            assign(machine, frame, inner, value)
-        case ast.Attribute(value=holder, attr=name):
-            for option in machine.above.evaluate(machine, frame, holder).options():
-                set_attribute(machine, frame, target, option, name, value)
-        case ast.Subscript(value=holder, slice=index):
-            whole = machine.above.evaluate(machine, frame, holder)
-            key = machine.above.evaluate(machine, frame, index)
-            for option in whole.options():
-                set_item(machine, frame, target, option, key, value)
+    _TARGETS.get(type(target), _nothing)(machine, frame, target, value)
+
+
+def _nothing(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
+    """What is no target is not assigned to."""
+
+
+def _name(machine: Machine, frame: Frame, target: ast.Name, value: Value) -> None:
+    bind(machine, frame, target.id, value)
+    machine.values[id(target)] = value
+
+
+def _several(machine: Machine, frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
+    for part, item in zip(target.elts, _unpacked(target.elts, value), strict=True):
+        assign(machine, frame, part, item)
+
+
+def _starred(machine: Machine, frame: Frame, target: ast.Starred, value: Value) -> None:
+    assign(machine, frame, target.value, value)
+
+
+def _attribute(machine: Machine, frame: Frame, target: ast.Attribute, value: Value) -> None:
+    for option in machine.above.evaluate(machine, frame, target.value).options():
+        set_attribute(machine, frame, target, option, target.attr, value)
+
+
+def _item(machine: Machine, frame: Frame, target: ast.Subscript, value: Value) -> None:
+    whole = machine.above.evaluate(machine, frame, target.value)
+    key = machine.above.evaluate(machine, frame, target.slice)
+    for option in whole.options():
+        set_item(machine, frame, target, option, key, value)
 
 
 def bind(machine: Machine, frame: Frame, name: str, value: Value) -> None:
@@ -61,24 +77,31 @@ def set_attribute(
 ) -> None:
     """Gives a value to an attribute; of something of a library, that is a step."""
     match whole:
-        case Instance(attributes=attributes):
-            before = attributes.get(attribute)
-            attributes[attribute] = value
-            if before is not None and machine.conditions:
-                attributes[attribute] = either([value, before])
-            if whole.of.external_bases():
-                machine.store(frame, node, f"{whole.library_name}.{attribute}", value, whole)
+        case Instance():
+            _set_own(machine, frame, node, whole, attribute, value)
         case Class(attributes=attributes):
             attributes[attribute] = value
         case Package(module=module):
             module.body.frame.variables[attribute] = value
-        case External():
-            machine.store(frame, node, _dotted(whole, attribute), value, whole)
         case _:
             if isinstance(whole, Made):
                 whole.facts[attribute] = value
-            name = Part(whole, attribute).name or attribute
-            machine.store(frame, node, name, value, whole)
+            machine.store(frame, node, _dotted(whole, attribute), value, whole)
+
+
+def _set_own(
+    machine: Machine, frame: Frame, node: ast.AST, whole: Instance, attribute: str, value: Value
+) -> None:
+    """Gives a value to an attribute of an object of the user's.
+
+    Under a condition, the attribute keeps what it had as well.
+    """
+    kept = value
+    if attribute in whole.attributes and machine.conditions:
+        kept = either([value, whole.attributes[attribute]])
+    whole.attributes[attribute] = kept
+    if whole.of.external_bases():
+        machine.store(frame, node, f"{whole.library_name}.{attribute}", value, whole)
 
 
 def set_item(
@@ -87,35 +110,45 @@ def set_item(
     """Gives a value to an item."""
     if isinstance(whole, Items):
         whole.items.append(value)
-        if whole.kind == "dict":
+        if whole.is_dict:
             whole.keys.append(key)
         else:
             whole.whole = False
         return
-    name = whole.name or "?"
-    shown = key.value if isinstance(key, Constant) else ""
-    machine.store(frame, node, f"{name}[{shown}]", value, whole)
+    shown: object = ""
+    if isinstance(key, Constant):
+        shown = key.value
+    machine.store(frame, node, f"{whole.name or '?'}[{shown}]", value, whole)
 
 
-def _dotted(whole: External, attribute: str) -> str:
-    from reprocheck.scan.aliases import canonical
-
-    return canonical(f"{whole.dotted}.{attribute}")
+def _dotted(whole: Value, attribute: str) -> str:
+    """The name of an attribute of something of a library."""
+    if isinstance(whole, External):
+        return canonical(f"{whole.dotted}.{attribute}")
+    return Part(whole, attribute).name or attribute
 
 
 def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
     """What each target of an unpacking gets."""
-    options = value.options() if isinstance(value, Either) else (value,)
-    rows = [option.items for option in options if _is_row(option, len(targets))]
-    starred = any(isinstance(target, ast.Starred) for target in targets)
-    if not rows or len(rows) < len(options) or starred:
+    rows = [_row(option, len(targets)) for option in value.options()]
+    is_starred = any(isinstance(target, ast.Starred) for target in targets)
+    if is_starred or None in rows:
         return [Part(value, None) for _ in targets]
-    return [either(list(column)) for column in zip(*rows, strict=True)]
+    return [either(list(column)) for column in zip(*filter(None, rows), strict=True)]
 
 
-def _is_row(value: Value, length: int) -> TypeGuard[Items]:
-    """Whether a value is a list or tuple that is spelled out, of this length."""
-    match value:
-        case Items(kind="list" | "tuple", whole=True, items=items):
-            return len(items) == length
-    return False
+def _row(value: Value, length: int) -> list[Value] | None:
+    """The items of a list or tuple that is spelled out, of this length."""
+    if not is_row(value) or len(value.items) != length:
+        return None
+    return value.items
+
+
+_TARGETS: dict[type[ast.expr], Callable[[Machine, Frame, Any, Value], None]] = {
+    ast.Name: _name,
+    ast.Tuple: _several,
+    ast.List: _several,
+    ast.Starred: _starred,
+    ast.Attribute: _attribute,
+    ast.Subscript: _item,
+}

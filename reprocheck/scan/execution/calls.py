@@ -5,17 +5,22 @@ recorded.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from types import MappingProxyType
 
 from reprocheck.scan.execution import known, pending
 from reprocheck.scan.execution.attributes import attribute
 from reprocheck.scan.execution.bound import bound_to
+from reprocheck.scan.execution.elements import spelled_out
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Machine
+from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     UNKNOWN,
     Class,
     Constant,
+    Either,
     External,
     Function,
     Instance,
@@ -24,6 +29,7 @@ from reprocheck.scan.values import (
     Parameter,
     Part,
     Value,
+    are_constants,
     either,
 )
 
@@ -68,31 +74,34 @@ def _arguments(
     machine: Machine, frame: Frame, node: ast.Call
 ) -> tuple[tuple[Value, ...], Keywords, bool]:
 
-    arguments: list[Value] = []
+    arguments, hidden = spelled_out(machine, frame, node.args)
     keywords: Keywords = {}
-    open = False
-    for argument in node.args:
-        value = machine.above.evaluate(machine, frame, argument)
-        if not isinstance(argument, ast.Starred):
-            arguments.append(value)
-        elif isinstance(value, Items) and value.whole and value.kind in ("list", "tuple"):
-            arguments += value.items
-        else:
-            open = True
+    open = bool(hidden)
     for keyword in node.keywords:
         value = machine.above.evaluate(machine, frame, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
             continue
-        if isinstance(value, Items) and value.kind == "dict":
-            spelled = zip(value.keys, value.items, strict=False)
-            keywords |= {str(key.value): item for key, item in spelled if isinstance(key, Constant)}
-            open = (
-                open or not value.whole or not all(isinstance(key, Constant) for key in value.keys)
-            )
-        else:
-            open = True
+        spelled = _spelled_keywords(value)
+        keywords |= {str(name.value): item for name, item in spelled if isinstance(name, Constant)}
+        open = open or not _is_known_dict(value)
     return tuple(arguments), keywords, open
+
+
+def _spelled_keywords(value: Value) -> Iterable[tuple[Value, Value]]:
+    """The keys and items of a dict that is given as `**options`."""
+    match value:
+        case Items(kind="dict", keys=keys, items=items):
+            return zip(keys, items, strict=False)
+    return ()
+
+
+def _is_known_dict(value: Value) -> bool:
+    """Whether all keywords are seen that `**options` gives."""
+    match value:
+        case Items(kind="dict", keys=keys, whole=True):
+            return are_constants(keys)
+    return False
 
 
 def called(
@@ -107,44 +116,53 @@ def called(
     receiver: Value | None = None,
 ) -> Value:
     """What calling a value gives back."""
-    options = callee.options()
-    if len(options) > 1:
-        return either(
-            [
+    match callee:
+        case Either(choices=choices):
+            each = [
                 called(machine, frame, node, one, arguments, keywords, open=open, receiver=receiver)
-                for one in options
+                for one in choices
             ]
-        )
-    if isinstance(callee, Function):
-        return inline(machine, frame, node, callee, arguments, keywords, open=open)
-    if isinstance(callee, Class):
-        return instantiated(machine, frame, node, callee, arguments, keywords, open=open)
-    if isinstance(callee, Instance):
-        for method in CALLED:
-            function = callee.of.find(method)
-            if isinstance(function, Function):
-                callee.ran.add(method)
-                return inline(
-                    machine, frame, node, bound_to(function, callee), arguments, keywords, open=open
-                )
-        return _of_library(
-            machine,
-            frame,
-            node,
-            f"{callee.library_name}.__call__",
-            callee,
-            arguments,
-            keywords,
-            open=open,
-        )
-    name = callee.name or "?"
-    if isinstance(callee, Made) or (isinstance(callee, Part) and callee.key is None):
-        name, receiver = f"{name}.__call__", callee
-    elif isinstance(callee, Part):
-        receiver = callee.whole
-    elif receiver is not None and not isinstance(receiver, Instance | Made | Items | Constant):
-        receiver = None
+            return either(each)
+        case Function():
+            return inline(machine, frame, node, callee, arguments, keywords, open=open)
+        case Class():
+            return instantiated(machine, frame, node, callee, arguments, keywords, open=open)
+        case Instance():
+            return _object_called(machine, frame, node, callee, arguments, keywords, open=open)
+    name, receiver = _named(callee, receiver)
     return _of_library(machine, frame, node, name, receiver, arguments, keywords, open=open)
+
+
+def _object_called(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    callee: Instance,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    *,
+    open: bool,
+) -> Value:
+    """What calling an object of the user's gives back."""
+    for name in CALLED:
+        given = method(machine, frame, node, callee, name, arguments, keywords, open=open)
+        if given is not None:
+            return given
+    name = f"{callee.library_name}.__call__"
+    return _of_library(machine, frame, node, name, callee, arguments, keywords, open=open)
+
+
+def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
+    """The name of what is called of a library, and the object whose method it is."""
+    name = callee.name or "?"
+    match callee:
+        case Made() | Part(key=None):
+            return f"{name}.__call__", callee
+        case Part(whole=whole):
+            return name, whole
+    if isinstance(receiver, Instance | Made | Items | Constant):
+        return name, receiver
+    return name, None
 
 
 def _of_library(
@@ -183,9 +201,9 @@ def _is_object(value: Value) -> bool:
     """
     if isinstance(value, Instance):
         return True
-    return isinstance(value, Made) and (
-        value.call.method[:1].isupper() or value.call.method in ("default_rng",)
-    )
+    if not isinstance(value, Made):
+        return False
+    return value.call.method == "default_rng" or value.call.method[:1].isupper()
 
 
 # ----------------------------------------------------------------------------------- the user's own
@@ -212,19 +230,19 @@ def inline(
         open=open,
         own=True,
     )
-
     wrapper = function.wrapper
     if wrapper is not None and id(wrapper.node) not in machine.active:
         before = machine.times(function)
-        owner = () if function.owner is None or function.kind == "static" else (function.owner,)
         given = machine.follow(
             wrapper,
             frame.module,
             node,
-            lambda: _run(machine, wrapper, (*owner, *arguments), keywords, open=open),
+            lambda: _run(machine, wrapper, (*_owner(function), *arguments), keywords, open=open),
         )
         if machine.times(function) > before:
-            call.result = machine.results[id(function.node)] if given is UNKNOWN else given
+            call.result = given
+            if given is UNKNOWN:
+                call.result = machine.results[id(function.node)]
             return call.result
     call.result = machine.follow(
         function,
@@ -233,6 +251,37 @@ def inline(
         lambda: _run(machine, function, arguments, keywords, open=open),
     )
     return call.result
+
+
+def method(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    name: str,
+    arguments: tuple[Value, ...] = (),
+    keywords: Mapping[str, Value] = MappingProxyType({}),
+    *,
+    open: bool = False,
+) -> Value | None:
+    """Follows a call of a method of an object of the user's; None where it has none of that
+    name.
+    """
+    if not isinstance(value, Instance):
+        return None
+    function = value.of.find(name)
+    if not isinstance(function, Function):
+        return None
+    value.ran.add(name)
+    bound = bound_to(function, value)
+    return inline(machine, frame, node, bound, arguments, dict(keywords), open=open)
+
+
+def _owner(function: Function) -> tuple[Value, ...]:
+    """What a method is given before its arguments."""
+    if function.owner is None or function.kind == "static":
+        return ()
+    return (function.owner,)
 
 
 def _run(
@@ -271,13 +320,15 @@ def wrap(
     finally:
         machine.decorated.pop()
     for one in made.options():
-        around = one.around if isinstance(one, Function) and one is not function else None
-        if (
-            isinstance(one, Function)
-            and around is not None
-            and any(value is function for value in around.variables.values())
-        ):
+        if isinstance(one, Function) and one is not function and _is_around(one, function):
             function.wrapper = one
+
+
+def _is_around(outer: Function, function: Function) -> bool:
+    """Whether a function sees another one as a variable."""
+    if outer.around is None:
+        return False
+    return any(value is function for value in outer.around.variables.values())
 
 
 def _body(
@@ -288,8 +339,9 @@ def _body(
     left = machine.above.block(machine, frame, node.body)
     if frame.generator:
         return Items("generator", frame.yields, whole=False)
-    values = frame.returns if left or not frame.returns else [*frame.returns, Constant(None)]
-    return either(values) if values else Constant(None)
+    if not left or not frame.returns:
+        frame.returns.append(Constant(None))
+    return either(frame.returns)
 
 
 def _bind_parameters(
@@ -303,8 +355,7 @@ def _bind_parameters(
     """Gives each parameter its argument, else its default, else what is unknown."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
-    owner = () if function.owner is None or function.kind == "static" else (function.owner,)
-    given = [*owner, *function.first, *arguments]
+    given = [*_owner(function), *function.first, *arguments]
     named = {**function.named, **keywords}
     variables = frame.variables
     first_default = len(positional) - len(function.defaults)
@@ -327,21 +378,18 @@ def _bind_parameters(
         elif open:
             variables[name] = UNKNOWN
         else:
-            variables[name] = default if default is not None else _unknown(parameter)
+            variables[name] = default or _unknown(parameter)
     if parameters.vararg:
         variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
     if parameters.kwarg:
-        variables[parameters.kwarg.arg] = Items(
-            "dict", list(named.values()), [Constant(name) for name in named], whole=not open
-        )
+        keys: list[Value] = list(map(Constant, named))
+        variables[parameters.kwarg.arg] = Items("dict", list(named.values()), keys, whole=not open)
 
 
 def _unknown(parameter: ast.arg) -> Parameter:
     """A parameter for which nothing was passed."""
-    return Parameter(
-        parameter.arg,
-        text=isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "str",
-    )
+    is_text = getattr(parameter.annotation, "id", None) == "str"
+    return Parameter(parameter.arg, text=is_text)
 
 
 def instantiated(
@@ -360,31 +408,22 @@ def instantiated(
         frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True
     )
     call.result = made
-    constructor = of.find("__init__")
-    if isinstance(constructor, Function):
-        made.ran.add("__init__")
-        inline(machine, frame, node, bound_to(constructor, made), arguments, keywords, open=open)
-    elif isinstance(of.node, ast.ClassDef):
+    constructed = method(machine, frame, node, made, "__init__", arguments, keywords, open=open)
+    if constructed is None:
         _fields(made, arguments, keywords)
         if not open:
             _defaults(machine, made)
-    after = of.find("__post_init__")
-    if isinstance(after, Function):
-        made.ran.add("__post_init__")
-        inline(machine, frame, node, bound_to(after, made), (), {}, open=False)
+    method(machine, frame, node, made, "__post_init__")
     return made
 
 
 def _fields(made: Instance, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """What a dataclass, a named tuple and the like do with their arguments."""
-    classes = [base for base in made.of.line_of_bases() if isinstance(base, Class)]
-    names = [
-        statement.target.id
-        for one in reversed(classes)
-        for statement in one.node.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-    ]
-    made.attributes |= dict(zip(dict.fromkeys(names), arguments, strict=False))
+    bodies = [base.node.body for base in reversed(made.of.own_line())]
+    annotated = [one for one in chain.from_iterable(bodies) if isinstance(one, ast.AnnAssign)]
+    targets = [one.target for one in annotated]
+    names = dict.fromkeys(one.id for one in targets if isinstance(one, ast.Name))
+    made.attributes |= dict(zip(names, arguments, strict=False))
     made.attributes |= {name: value for name, value in keywords.items() if name in names}
 
 
@@ -395,20 +434,20 @@ def _defaults(machine: Machine, made: Instance) -> None:
     """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
     `field(default_factory=list)`.
     """
-    for base in made.of.line_of_bases():
-        for name, value in base.attributes.items() if isinstance(base, Class) else ():
-            if (
-                name in made.attributes
-                or not isinstance(value, Made)
-                or value.call.name not in _FIELDS
-            ):
+    for base in made.of.own_line():
+        for name, value in base.attributes.items():
+            if name in made.attributes or not isinstance(value, Made):
                 continue
-            factory, default = (
-                value.call.argument(None, "default_factory", "factory"),
-                value.call.argument(None, "default"),
-            )
-            if isinstance(factory, External | Function | Class):
-                frame = Frame(module=value.call.module, node=value.call.module.tree)
-                made.attributes[name] = called(machine, frame, value.call.node, factory, (), {})
-            elif default is not None:
-                made.attributes[name] = default
+            if value.call.name in _FIELDS:
+                _default(machine, made, name, value.call)
+
+
+def _default(machine: Machine, made: Instance, name: str, field: Call) -> None:
+    """What one field holds."""
+    factory = field.argument(None, "default_factory", "factory")
+    default = field.argument(None, "default")
+    if isinstance(factory, External | Function | Class):
+        frame = Frame(module=field.module, node=field.module.tree)
+        default = called(machine, frame, field.node, factory, (), {})
+    if default is not None:
+        made.attributes[name] = default

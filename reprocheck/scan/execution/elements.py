@@ -6,8 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.execution import pending
-from reprocheck.scan.execution.bound import bound_to
-from reprocheck.scan.values import UNKNOWN, Function, Instance, Items, Made, Part, Value, either
+from reprocheck.scan.values import Instance, Items, Made, Part, Value, either, is_row
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -33,19 +32,20 @@ def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Valu
 
     What a library does to get at one happens now.
     """
-    found: list[Value] = []
-    for option in value.options():
-        if isinstance(option, Items):
-            items = option.keys if option.kind == "dict" else option.items
-            found.append(either(items) if option.items else UNKNOWN)
-        elif isinstance(option, Instance):
-            found.append(_of_instance(machine, frame, node, option))
-        elif isinstance(option, Made):
-            pending.run(machine, frame, option)
-            found.append(_of_made(machine, frame, node, option))
-        else:
-            found.append(Part(option, None))
+    found = [_of_option(machine, frame, node, option) for option in value.options()]
     return either(found)
+
+
+def _of_option(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
+    match value:
+        case Items():
+            return either(value.elements)
+        case Instance():
+            return _of_instance(machine, frame, node, value)
+        case Made():
+            pending.run(machine, frame, value)
+            return _of_made(machine, frame, node, value)
+    return Part(value, None)
 
 
 def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Value:
@@ -55,11 +55,12 @@ def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Valu
         return Items("tuple", [element(machine, frame, node, one) for one in call.arguments])
     if call.method in ("items", "values"):
         return _of_dict(value)
-    first = call.arguments[0] if call.arguments else None
-    if call.name == "builtins.enumerate" and first is not None:
-        return Items("tuple", [Part(value, None), element(machine, frame, node, first)])
-    if call.name in _SAME and isinstance(first, Items):
-        return element(machine, frame, node, first)
+    if not call.arguments:
+        return Part(value, None)
+    if call.name == "builtins.enumerate":
+        return Items("tuple", [Part(value, None), element(machine, frame, node, call.first)])
+    if call.name in _SAME and isinstance(call.first, Items):
+        return element(machine, frame, node, call.first)
     return Part(value, None)
 
 
@@ -73,21 +74,35 @@ def _of_dict(value: Made) -> Value:
             held = facts[EACH]
         case _:
             return key
-    return held if value.call.method == "values" else Items("tuple", [key, held])
+    if value.call.method == "values":
+        return held
+    return Items("tuple", [key, held])
 
 
 def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance) -> Value:
     """What a loop over an object of the user's gives: its class says it by one of two methods."""
-    for method, arguments in (("__iter__", ()), ("__getitem__", (Part(value, "index"),))):
-        function = value.of.find(method)
-        if not isinstance(function, Function):
-            continue
-        value.ran.add(method)
-        bound = bound_to(function, value)
-        result = machine.above.inline(machine, frame, node, bound, arguments, {}, open=False)
-        if method == "__getitem__":
-            return result
-        if isinstance(result, Instance):
-            break
-        return element(machine, frame, node, result)
-    return Part(value, None)
+    given = machine.above.method(machine, frame, node, value, "__iter__")
+    if given is None:
+        index = (Part(value, "index"),)
+        item = machine.above.method(machine, frame, node, value, "__getitem__", index)
+        return item or Part(value, None)
+    if isinstance(given, Instance):
+        return Part(value, None)
+    return element(machine, frame, node, given)
+
+
+def spelled_out(
+    machine: Machine, frame: Frame, nodes: list[ast.expr]
+) -> tuple[list[Value], list[Value]]:
+    """The values of some expressions, and those starred ones whose items are not known."""
+    items: list[Value] = []
+    hidden: list[Value] = []
+    for node in nodes:
+        value = machine.above.evaluate(machine, frame, node)
+        if not isinstance(node, ast.Starred):
+            items.append(value)
+        elif is_row(value):
+            items += value.items
+        else:
+            hidden.append(value)
+    return items, hidden

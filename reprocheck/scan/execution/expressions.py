@@ -6,12 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from reprocheck.scan.aliases import BUILTINS, canonical, may_bring, starred
+from reprocheck.scan.aliases import free_name
 from reprocheck.scan.execution import calls
 from reprocheck.scan.execution.assign import assign
 from reprocheck.scan.execution.attributes import attribute
-from reprocheck.scan.execution.bound import bound_to
-from reprocheck.scan.execution.elements import EACH, element
+from reprocheck.scan.execution.elements import EACH, element, spelled_out
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.execution.truth import compared, computed, truth
@@ -22,12 +21,12 @@ from reprocheck.scan.values import (
     Derived,
     External,
     Function,
-    Instance,
     Items,
     Made,
     Package,
     Part,
     Value,
+    are_constants,
     either,
 )
 
@@ -41,12 +40,12 @@ def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 
 
 def _unknown(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    parts = tuple(
-        evaluate(machine, frame, child)
-        for child in ast.iter_child_nodes(node)
-        if isinstance(child, ast.expr)
-    )
-    return Derived(type(node).__name__, parts) if parts else UNKNOWN
+    children = ast.iter_child_nodes(node)
+    inner = [child for child in children if isinstance(child, ast.expr)]
+    if not inner:
+        return UNKNOWN
+    parts = [evaluate(machine, frame, child) for child in inner]
+    return Derived(type(node).__name__, tuple(parts))
 
 
 def _constant(machine: Machine, frame: Frame, node: ast.Constant) -> Value:
@@ -61,18 +60,21 @@ def lookup(frame: Frame, name: str) -> Value:
     """What a name stands for in a frame."""
     for at in frame.chain():
         if name in at.variables:
-            value = at.variables[name]
-            if isinstance(value, Part) and isinstance(value.whole, Package) and value.key:
-                return value.whole.module.body.frame.variables.get(value.key, value)
-            return value
-    stars = frame.top.stars
-    for star in reversed(stars):
-        if starred(star, name):
-            return External(canonical(f"{star}.{name}"))
-    if name in BUILTINS:
-        return External(f"builtins.{name}")
-    found = [star for star in stars if may_bring(star, name)]
-    return External(canonical(f"{found[-1]}.{name}")) if found else UNKNOWN
+            return _current(at.variables[name])
+    found = free_name(name, frame.top.stars)
+    if found is None:
+        return UNKNOWN
+    return External(found)
+
+
+def _current(value: Value) -> Value:
+    """What a module of the user's holds by now under a name that it did not hold when another one
+    imported that.
+    """
+    match value:
+        case Part(whole=Package(module=module), key=str() as key):
+            return module.body.frame.variables.get(key, value)
+    return value
 
 
 # --------------------------------------------------------------------------------------- attributes
@@ -88,15 +90,10 @@ def _attribute(machine: Machine, frame: Frame, node: ast.Attribute) -> Value:
 
 def combined(kind: str, one: Value, other: Value) -> Value:
     """The result of an operator."""
-    if (
-        kind == "Add"
-        and isinstance(one, Items)
-        and isinstance(other, Items)
-        and one.kind == other.kind
-    ):
-        return Items(
-            one.kind, [*one.items, *other.items], whole=one.whole and other.whole, over=(one, other)
-        )
+    match kind, one, other:
+        case "Add", Items(), Items() if one.kind == other.kind:
+            items = [*one.items, *other.items]
+            return Items(one.kind, items, whole=one.whole and other.whole, over=(one, other))
     return computed(kind, one, other)
 
 
@@ -121,40 +118,49 @@ def _binary(machine: Machine, frame: Frame, node: ast.BinOp) -> Value:
 def _unary(machine: Machine, frame: Frame, node: ast.UnaryOp) -> Value:
     operand = evaluate(machine, frame, node.operand)
     if isinstance(node.op, ast.Not):
-        known = truth(operand)
-        return Constant(not known) if known is not None else Derived("Not", (operand,))
-    if (
-        isinstance(node.op, ast.USub)
-        and isinstance(operand, Constant)
-        and isinstance(operand.value, int | float)
-    ):
-        return Constant(-operand.value)
+        return _negated(operand)
+    match node.op, operand:
+        case ast.USub(), Constant(value=int() | float() as number):
+            return Constant(-number)
     return Derived(type(node.op).__name__, (operand,))
+
+
+def _negated(operand: Value) -> Value:
+    known = truth(operand)
+    if known is None:
+        return Derived("Not", (operand,))
+    return Constant(not known)
 
 
 def _boolean(machine: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     """`and` and `or`: parts after the first are under its condition, and left out where a constant
     decides.
     """
-    stop = isinstance(node.op, ast.Or)
+    stop, kept = _DECIDED[type(node.op)]
     values: list[Value] = []
     before = machine.conditions
-    for part in node.values:
+    *others, last = node.values
+    for part in others:
         value = evaluate(machine, frame, part)
         known = truth(value)
         if known is stop:
             values.append(value)
             break
-        if part is node.values[-1]:
-            values.append(value)
-        elif known is None:
-            values.append(_where_true(value) if stop else value)
         if known is None:
+            values.append(kept(value))
             machine.conditions = (*machine.conditions, Condition(part, not stop))
+    else:
+        values.append(evaluate(machine, frame, last))
     machine.conditions = before
     if len(values) == 1:
         return values[0]
-    return either(values) if stop else Derived("And", tuple(values))
+    if stop:
+        return either(values)
+    return Derived("And", tuple(values))
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
 
 
 def _where_true(value: Value) -> Value:
@@ -165,20 +171,30 @@ def _where_true(value: Value) -> Value:
     return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])
 
 
+_DECIDED: dict[type[ast.boolop], tuple[bool, Callable[[Value], Value]]] = {
+    ast.Or: (True, _where_true),
+    ast.And: (False, _as_it_is),
+}
+"""What a part must be to decide the whole, and what one that may decide it adds to the result."""
+
+
 def _compare(machine: Machine, frame: Frame, node: ast.Compare) -> Value:
     left = evaluate(machine, frame, node.left)
-    parts = [left, *(evaluate(machine, frame, one) for one in node.comparators)]
-    if len(node.ops) == 1:
-        known = compared(parts[0], type(node.ops[0]), parts[1])
-        if known is not None:
-            return Constant(known)
-    return Derived("Compare", tuple(parts))
+    others = [evaluate(machine, frame, one) for one in node.comparators]
+    known = None
+    if len(others) == 1:
+        known = compared(left, type(node.ops[0]), others[0])
+    if known is None:
+        return Derived("Compare", (left, *others))
+    return Constant(known)
 
 
 def _conditional(machine: Machine, frame: Frame, node: ast.IfExp) -> Value:
     known = truth(evaluate(machine, frame, node.test))
-    if known is not None:
-        return evaluate(machine, frame, node.body if known else node.orelse)
+    if known is True:
+        return evaluate(machine, frame, node.body)
+    if known is False:
+        return evaluate(machine, frame, node.orelse)
     with machine.under(Condition(node.test, True)):
         one = evaluate(machine, frame, node.body)
     with machine.under(Condition(node.test, False)):
@@ -192,7 +208,9 @@ def _named(machine: Machine, frame: Frame, node: ast.NamedExpr) -> Value:
     return value
 
 
-def _await(machine: Machine, frame: Frame, node: ast.Await | ast.Starred) -> Value:
+def _inner(
+    machine: Machine, frame: Frame, node: ast.Await | ast.Starred | ast.FormattedValue
+) -> Value:
     return evaluate(machine, frame, node.value)
 
 
@@ -210,12 +228,9 @@ def _yield_from(machine: Machine, frame: Frame, node: ast.YieldFrom) -> Value:
 
 
 def _formatted(machine: Machine, frame: Frame, node: ast.JoinedStr) -> Value:
-    parts = [
-        evaluate(machine, frame, part.value if isinstance(part, ast.FormattedValue) else part)
-        for part in node.values
-    ]
-    if parts and all(isinstance(part, Constant) for part in parts):
-        return Constant("".join(str(part.value) for part in parts if isinstance(part, Constant)))
+    parts = [evaluate(machine, frame, part) for part in node.values]
+    if parts and are_constants(parts):
+        return Constant("".join(str(part.value) for part in parts))
     return Derived("format", tuple(parts))
 
 
@@ -224,20 +239,8 @@ def _formatted(machine: Machine, frame: Frame, node: ast.JoinedStr) -> Value:
 
 def _display(kind: str) -> Callable[[Machine, Frame, Any], Value]:
     def evaluated(machine: Machine, frame: Frame, node: ast.List | ast.Tuple | ast.Set) -> Value:
-        items: list[Value] = []
-        over: list[Value] = []
-        whole = True
-        for part in node.elts:
-            value = evaluate(machine, frame, part)
-            if isinstance(part, ast.Starred):
-                if isinstance(value, Items) and value.whole and value.kind in ("list", "tuple"):
-                    items += value.items
-                    continue
-                over.append(value)
-                whole = False
-            else:
-                items.append(value)
-        return Items(kind, items, over=tuple(over), whole=whole)
+        items, hidden = spelled_out(machine, frame, node.elts)
+        return Items(kind, items, over=tuple(hidden), whole=not hidden)
 
     return evaluated
 
@@ -250,7 +253,7 @@ def _dict(machine: Machine, frame: Frame, node: ast.Dict) -> Value:
         if key is not None:
             made.keys.append(evaluate(machine, frame, key))
             made.items.append(item)
-        elif isinstance(item, Items) and item.kind == "dict":
+        elif isinstance(item, Items) and item.is_dict:
             made.keys += item.keys
             made.items += item.items
         else:
@@ -276,8 +279,10 @@ def _comprehension(
     over: list[Value] = []
     conditions = machine.conditions
     loops = machine.loops
+    at = frame
     for generator in node.generators:
-        value = evaluate(machine, frame if not over else inner, generator.iter)
+        value = evaluate(machine, at, generator.iter)
+        at = inner
         over.append(value)
         machine.loop(frame, node, value)
         machine.loops += 1
@@ -285,13 +290,7 @@ def _comprehension(
         for test in generator.ifs:
             evaluate(machine, inner, test)
             machine.conditions = (*machine.conditions, Condition(test, True))
-    kind = {
-        ast.ListComp: "list",
-        ast.SetComp: "set",
-        ast.GeneratorExp: "generator",
-        ast.DictComp: "dict",
-    }[type(node)]
-    made = Items(kind, [], over=tuple(over), whole=False)
+    made = Items(_COMPREHENSIONS[type(node)], [], over=tuple(over), whole=False)
     if isinstance(node, ast.DictComp):
         made.keys.append(evaluate(machine, inner, node.key))
         made.items.append(evaluate(machine, inner, node.value))
@@ -304,41 +303,35 @@ def _comprehension(
 def _subscript(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
     whole = evaluate(machine, frame, node.value)
     key = evaluate(machine, frame, node.slice)
-    found: list[Value] = []
-    for option in whole.options():
-        if isinstance(node.slice, ast.Slice) and isinstance(option, Items | Made):
-            found.append(
-                Items("list", list(option.items), over=(option,), whole=False)
-                if isinstance(option, Items)
-                else Part(option, None)
-            )
-        elif isinstance(option, Items):
-            item = option.get(key.value) if isinstance(key, Constant) else None
-            found.append(item or Part(option, None))
-        elif isinstance(option, Instance) and isinstance(
-            method := option.of.find("__getitem__"), Function
-        ):
-            option.ran.add("__getitem__")
-            found.append(
-                calls.inline(machine, frame, node, bound_to(method, option), (key,), {}, open=False)
-            )
-        elif isinstance(option, Made) and EACH in option.facts:
-            found.append(option.facts[EACH])
-        else:
-            drawn = not isinstance(key, Constant) and next(key.calls(), None) is not None
-            found.append(
-                Derived("item", (Part(option, None), key)) if drawn else Part(option, None)
-            )
-    return either(found)
+    item = _item
+    if isinstance(node.slice, ast.Slice):
+        item = _slice
+    return either([item(machine, frame, node, option, key) for option in whole.options()])
 
 
-def _slice(machine: Machine, frame: Frame, node: ast.Slice) -> Value:
-    parts = [
-        evaluate(machine, frame, part)
-        for part in (node.lower, node.upper, node.step)
-        if part is not None
-    ]
-    return Derived("Slice", tuple(parts))
+def _slice(machine: Machine, frame: Frame, node: ast.AST, whole: Value, key: Value) -> Value:
+    """`whole[key]` where the key is a slice."""
+    match whole:
+        case Items():
+            return Items("list", list(whole.items), over=(whole,), whole=False)
+        case Made():
+            return Part(whole, None)
+    return _item(machine, frame, node, whole, key)
+
+
+def _item(machine: Machine, frame: Frame, node: ast.AST, whole: Value, key: Value) -> Value:
+    """`whole[key]`."""
+    if isinstance(whole, Items):
+        return whole.get(key) or Part(whole, None)
+    given = calls.method(machine, frame, node, whole, "__getitem__", (key,))
+    if given is not None:
+        return given
+    if isinstance(whole, Made) and EACH in whole.facts:
+        return whole.facts[EACH]
+    if isinstance(key, Constant) or next(key.calls(), None) is None:
+        return Part(whole, None)
+    # a drawn index: what it gives depends on the draw
+    return Derived("item", (Part(whole, None), key))
 
 
 # ---------------------------------------------------------------------------------------- functions
@@ -351,19 +344,25 @@ def function(
     name: str,
 ) -> Function:
     """A function as it is defined: defaults are evaluated now."""
+    parameters = node.args
+    keyword_defaults: list[Value | None] = []
+    defaults = [evaluate(machine, frame, default) for default in parameters.defaults]
+    for default in parameters.kw_defaults:
+        value = None
+        if default is not None:
+            value = evaluate(machine, frame, default)
+        keyword_defaults.append(value)
     made = Function(
         node=node,
         module=frame.module,
         around=frame,
         qualified=frame.name_of(name),
-        of_class=frame.of_class if frame.is_class else None,
-        defaults=tuple(evaluate(machine, frame, default) for default in node.args.defaults),
-        keyword_defaults=tuple(
-            evaluate(machine, frame, one) if one is not None else None
-            for one in node.args.kw_defaults
-        ),
+        defaults=tuple(defaults),
+        keyword_defaults=tuple(keyword_defaults),
     )
-    if frame.around is not None and not frame.is_class:
+    if frame.is_class:
+        made.of_class = frame.of_class
+    elif frame.around is not None:
         machine.closures.append(made)
     return made
 
@@ -378,29 +377,26 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
 
 def entered(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
     """What `with value as name` gives the name."""
-    if isinstance(value, Instance) and isinstance(method := value.of.find("__enter__"), Function):
-        value.ran.add("__enter__")
-        return calls.inline(machine, frame, node, bound_to(method, value), (), {}, open=False)
-    if isinstance(value, Items) and value.kind == "generator" and value.items:
-        return either(value.items)
+    given = calls.method(machine, frame, node, value, "__enter__")
+    if given is not None:
+        return given
+    match value:
+        case Items(kind="generator", items=[_, *_] as items):
+            return either(items)
     return value
 
 
 def left(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> None:
     """What happens at the end of a `with`."""
-    if isinstance(value, Instance) and isinstance(method := value.of.find("__exit__"), Function):
-        value.ran.add("__exit__")
-        calls.inline(
-            machine,
-            frame,
-            node,
-            bound_to(method, value),
-            (UNKNOWN, UNKNOWN, UNKNOWN),
-            {},
-            open=False,
-        )
+    calls.method(machine, frame, node, value, "__exit__", (UNKNOWN, UNKNOWN, UNKNOWN))
 
 
+_COMPREHENSIONS: dict[type[ast.expr], str] = {
+    ast.ListComp: "list",
+    ast.SetComp: "set",
+    ast.GeneratorExp: "generator",
+    ast.DictComp: "dict",
+}
 _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Frame, Any], Value]] = {
     ast.Constant: _constant,
     ast.Name: _name,
@@ -412,8 +408,9 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Frame, Any], Value]] = {
     ast.Compare: _compare,
     ast.IfExp: _conditional,
     ast.NamedExpr: _named,
-    ast.Await: _await,
-    ast.Starred: _await,
+    ast.Await: _inner,
+    ast.Starred: _inner,
+    ast.FormattedValue: _inner,
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
     ast.JoinedStr: _formatted,
@@ -426,6 +423,5 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Frame, Any], Value]] = {
     ast.GeneratorExp: _comprehension,
     ast.DictComp: _comprehension,
     ast.Subscript: _subscript,
-    ast.Slice: _slice,
     ast.Lambda: _lambda,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.values import Class, Value, either
@@ -45,18 +46,22 @@ class Frame:
     @property
     def top(self) -> Frame:
         """The frame of the module."""
-        frame = self
-        while frame.around is not None:
+        *_, top = self.outward()
+        return top
+
+    def outward(self) -> Iterator[Frame]:
+        """This frame and those around it, up to that of the module."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
             frame = frame.around
-        return frame
 
     def chain(self) -> Iterator[Frame]:
         """The frames in which a name is looked up."""
-        frame: Frame | None = self
-        while frame is not None:
-            if frame is self or not frame.is_class:
+        yield self
+        for frame in islice(self.outward(), 1, None):
+            if not frame.is_class:
                 yield frame
-            frame = frame.around
 
     def holder(self, name: str) -> Frame:
         """The frame to which an assignment of a name goes."""
@@ -64,16 +69,15 @@ class Frame:
             return self
         if self.outer[name]:
             return self.top
-        around = [
-            frame
-            for frame in self.chain()
-            if frame is not self and frame.around is not None and name in frame.variables
-        ]
-        return around[0] if around else self
+        _, *around = self.chain()
+        functions = [frame for frame in around if frame.around is not None]
+        return next((frame for frame in functions if name in frame.variables), self)
 
     def name_of(self, name: str) -> str:
         """The qualified name of something defined here."""
-        return f"{self.qualified}.{name}" if self.qualified else name
+        if not self.qualified:
+            return name
+        return f"{self.qualified}.{name}"
 
 
 def merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:

@@ -25,18 +25,17 @@ def whole(machine: Machine, frame: Frame, node: ast.Import) -> None:
             bind(machine, frame, alias.asname, own or External(canonical(alias.name)))
         else:
             first = alias.name.partition(".")[0]
-            bind(machine, frame, first, _first_part(frame, alias.name, own))
+            bind(machine, frame, first, _first_part(frame, first, own))
 
 
-def _first_part(frame: Frame, name: str, own: Package | None) -> Value:
+def _first_part(frame: Frame, first: str, own: Package | None) -> Value:
     """What `a` stands for after `import a.b`; `own` is the user's module of the whole name."""
-    first = name.partition(".")[0]
     if own is None:
         return External(canonical(first))
     top = frame.module.project.module(first, frame.module)
     if top is not None:
         return Package(top)
-    return own if first == name else Part(UNKNOWN, first)
+    return Part(UNKNOWN, first)
 
 
 def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
@@ -47,23 +46,37 @@ def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
         if alias.name == "*":
             _star(machine, frame, origin, own)
             continue
-        dotted = f"{origin}.{alias.name}"
-        value: Value | None = None
-        if own is not None:
-            value = attribute(machine, frame, node, own, alias.name)
-        inner = frame.module.project.module(dotted, frame.module)
-        if inner is not None and _may_be(value, inner):
-            value = _load(machine, frame, node, dotted)
-        if value is None:
-            value = External(canonical(dotted if origin else alias.name))
+        value = _member(machine, frame, node, own, origin, alias.name)
         bind(machine, frame, alias.asname or alias.name, value)
+
+
+def _member(
+    machine: Machine,
+    frame: Frame,
+    node: ast.ImportFrom,
+    own: Package | None,
+    origin: str,
+    name: str,
+) -> Value:
+    """What an import takes from a module; `own` is that module where it is the user's."""
+    dotted = f"{origin}.{name}"
+    value: Value | None = None
+    if own is not None:
+        value = attribute(machine, frame, node, own, name)
+    inner = frame.module.project.module(dotted, frame.module)
+    if inner is not None and _may_be(value, inner):
+        value = _load(machine, frame, node, dotted)
+    return value or External(canonical(dotted.removeprefix(".")))
 
 
 def _may_be(value: Value | None, module: Module) -> bool:
     """Whether what a package has under a name may be its module of that name."""
-    if value is None or value is UNKNOWN or isinstance(value, Part):
-        return True
-    return isinstance(value, Package) and value.module is module
+    match value:
+        case Package():
+            return value.module is module
+        case None | Part():
+            return True
+    return value is UNKNOWN
 
 
 def _load(machine: Machine, frame: Frame, node: ast.stmt, name: str) -> Package | None:
@@ -72,20 +85,11 @@ def _load(machine: Machine, frame: Frame, node: ast.stmt, name: str) -> Package 
     module = project.module(name, frame.module)
     if module is None:
         machine.imports(frame, node, name)
-        for package in project.along(name, frame.module):
-            _execute(machine, frame, node, package.name)
-        return None
     for package in project.along(name, frame.module):
-        machine.imports(frame, node, package.name, package)
-        machine.replay(package, package.body.machine.steps)
+        machine.executes(frame, node, package)
+    if module is None:
+        return None
     return Package(module)
-
-
-def _execute(machine: Machine, frame: Frame, node: ast.stmt, name: str) -> None:
-    module = frame.module.project.module(name, frame.module)
-    if module is not None:
-        machine.imports(frame, node, module.name, module)
-        machine.replay(module, module.body.machine.steps)
 
 
 def _star(machine: Machine, frame: Frame, origin: str, own: Package | None) -> None:
@@ -93,7 +97,7 @@ def _star(machine: Machine, frame: Frame, origin: str, own: Package | None) -> N
         frame.top.stars.append(canonical(origin))
         return
     brought = own.module.body.frame
-    for name, value in brought.variables.items():
-        if not name.startswith("_"):
-            bind(machine, frame, name, value)
+    public = [name for name in brought.variables if not name.startswith("_")]
+    for name in public:
+        bind(machine, frame, name, brought.variables[name])
     frame.top.stars.extend(brought.stars)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.execution.assign import set_attribute
@@ -23,7 +24,9 @@ from reprocheck.scan.values import (
     Part,
     Super,
     Value,
+    are_constants,
     either,
+    text_of,
 )
 
 if TYPE_CHECKING:
@@ -32,129 +35,131 @@ if TYPE_CHECKING:
 
 Known = Callable[["Machine", "Frame", Call], Value | None]
 
-_TRANSPARENT = frozenset(
+_COMPILERS = frozenset(
     {
         "jax.jit",
         "torch.compile",
         "torch.jit.script",
         "torch.jit.trace",
+        "torch.jit.ignore",
         "mindspore.jit",
         "mindspore.ms_function",
         "mindspore.ops.jit",
-    }
-    | {
         "tensorflow.function",
-        "copy.copy",
-        "copy.deepcopy",
-        "typing.cast",
         "numba.njit",
         "numba.jit",
-        "torch.jit.ignore",
     }
 )
-"""Calls that give back what they were given, in effect."""
-_ADDS = frozenset({"append", "add", "appendleft", "insert"})
-_JOINS = frozenset({"extend", "update", "extendleft"})
+"""Calls that give back the function or object that they were given, in effect."""
 _ENVIRONMENT = "os.environ"
 
 
 def result(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """What a call gives back, where more is known than that it was made by the call."""
-    if call.name in _TRANSPARENT:
-        first = call.argument(1 if call.name.startswith("typing") else 0)
-        return (
-            first
-            if isinstance(first, Function | Instance | Class)
-            or call.name.startswith(("copy", "typing"))
-            else None
-        )
-    known = _BY_NAME.get(call.name)
-    if known is not None:
-        return known(machine, frame, call)
-    if isinstance(call.receiver, Items):
-        return _container(machine, frame, call)
-    if call.method in (
-        "add_argument",
-        "parse_args",
-        "parse_known_args",
-        "add_argument_group",
-        "set_defaults",
-    ):
-        return _parser(call)
+    by_name = _BY_NAME.get(call.name)
+    if by_name is not None:
+        return by_name(machine, frame, call)
+    receiver = call.receiver
+    if isinstance(receiver, Items):
+        return _container(machine, receiver, call)
+    by_method = _OF_PARSER.get(call.method)
+    if by_method is not None and isinstance(receiver, Made):
+        return by_method(receiver, call)
     if call.name.startswith(_ENVIRONMENT + "."):
         _environment(machine, frame, call)
+    return None
+
+
+def _copied(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    return call.argument(0)
+
+
+def _cast(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    """`typing.cast(Module, model)`."""
+    return call.argument(1)
+
+
+def _compiled(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    given = call.argument(0)
+    if isinstance(given, Function | Instance | Class):
+        return given
     return None
 
 
 # --------------------------------------------------------------------------------------- containers
 
 
-def _container(machine: Machine, frame: Frame, call: Call) -> Value | None:
+def _container(machine: Machine, items: Items, call: Call) -> Value | None:
     """Methods of a list, set or dict that the source spells out."""
-    items = call.receiver
-    assert isinstance(items, Items)
-    if call.method in _ADDS and call.arguments:
-        items.items.append(call.arguments[-1])
-        items.whole = items.whole and call.method == "append" and not machine.loops
-        return Constant(None)
-    if call.method in _JOINS and call.arguments:
-        added = call.arguments[0]
-        if isinstance(added, Items) and added.kind == items.kind:
+    known = _OF_CONTAINER.get(call.method)
+    if known is None or not call.arguments:
+        return None
+    return known(machine, items, call)
+
+
+def _add(machine: Machine, items: Items, call: Call) -> Value | None:
+    """`append`, `add` and the like."""
+    items.items.append(call.arguments[-1])
+    items.whole = items.whole and call.method == "append" and not machine.loops
+    return Constant(None)
+
+
+def _join(machine: Machine, items: Items, call: Call) -> Value | None:
+    """`extend`, `update` and the like."""
+    added = call.arguments[0]
+    is_whole = False
+    if isinstance(added, Items):
+        is_whole = added.whole
+        if added.kind == items.kind:
             items.items += added.items
             items.keys += added.keys
-        items.over = (*items.over, added)
-        items.whole = items.whole and isinstance(added, Items) and added.whole
-        if items.kind == "dict":
-            for name, value in call.keywords.items():
-                items.keys.append(Constant(name))
-                items.items.append(value)
-        return Constant(None)
-    if call.method in ("get", "pop", "setdefault") and items.kind == "dict" and call.arguments:
-        key = call.arguments[0]
-        found = items.get(key.value) if isinstance(key, Constant) else None
-        return found if found is not None else _missing(call, items, key)
-    return None
+    items.over = (*items.over, added)
+    items.whole = items.whole and is_whole
+    if items.is_dict:
+        items.keys += map(Constant, call.keywords)
+        items.items += call.keywords.values()
+    return Constant(None)
+
+
+def _look_up(machine: Machine, items: Items, call: Call) -> Value | None:
+    """`get`, `pop` and `setdefault` of a dict."""
+    if not items.is_dict:
+        return None
+    key = call.arguments[0]
+    return items.get(key) or _missing(call, items, key)
 
 
 def _missing(call: Call, items: Items, key: Value) -> Value | None:
     """What a dict gives for a key that it was not seen to hold."""
     default = call.argument(1)
-    if (
-        call.method == "setdefault"
-        and isinstance(default, Items)
-        and default.kind in ("set", "list", "dict")
-    ):
-        held = next(
-            (item for item in items.items if isinstance(item, Items) and item.kind == default.kind),
-            None,
-        )
-        if held is None:
-            items.items.append(default)
-            items.keys.append(key)
-        return held or default
+    match default:
+        case Items(kind="set" | "list" | "dict") if call.method == "setdefault":
+            return _shared(items, key, default)
     if not (items.whole and isinstance(key, Constant)):
         return None
-    if (
-        default is None
-        and call.method == "get"
-        and items.items
-        and all(isinstance(one, Constant) for one in items.keys)
-    ):
+    if default is not None or call.method != "get":
+        return default
+    if items.items and are_constants(items.keys):
         return Constant(None)
+    return None
+
+
+def _shared(items: Items, key: Value, default: Items) -> Value:
+    """The one container that stands for those of all keys."""
+    for item in items.items:
+        if isinstance(item, Items) and item.kind == default.kind:
+            return item
+    items.items.append(default)
+    items.keys.append(key)
     return default
 
 
 def _defaultdict(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """`defaultdict(set)`: one set stands for those of all keys."""
     factory = call.argument(0)
-    if (
-        factory is None
-        or factory.name not in ("builtins.set", "builtins.frozenset")
-        or not isinstance(call.result, Made)
-    ):
+    if factory is None or factory.name not in ("builtins.set", "builtins.frozenset"):
         return None
-    call.result.facts[EACH] = Items("set", [], whole=False)
-    return call.result
+    return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
 
 def _new(kind: str) -> Known:
@@ -164,57 +169,62 @@ def _new(kind: str) -> Known:
         """
         if call.arguments or call.open:
             return None
-        return Items(kind, list(call.keywords.values()), [Constant(name) for name in call.keywords])
+        return Items(kind, list(call.keywords.values()), list(map(Constant, call.keywords)))
 
     return made
 
 
 def _new_set(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """A set that is filled later: what is added to it is its content."""
-    return None if call.arguments or call.open else Items("set", [], whole=False)
+    if call.arguments or call.open:
+        return None
+    return Items("set", [], whole=False)
 
 
 def _applied(machine: Machine, frame: Frame, call: Call) -> Value | None:
     """`map` and `filter`: the function is called with an element."""
-    if len(call.arguments) < 2 or not isinstance(call.arguments[0], Function | Class):
+    if len(call.arguments) < 2 or not isinstance(call.first, Function | Class):
         return None
     items = tuple(element(machine, frame, call.node, one) for one in call.arguments[1:])
     with machine.looping():
-        value = machine.above.called(machine, frame, call.node, call.arguments[0], items, {})
-    kept = value if call.method == "map" else items[0]
+        value = machine.above.called(machine, frame, call.node, call.first, items, {})
+    kept = {"map": value, "filter": items[0]}[call.method]
     return Items("generator", [kept], over=call.arguments[1:], whole=False)
 
 
 def _next(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    return element(machine, frame, call.node, call.arguments[0]) if call.arguments else None
+    if not call.arguments:
+        return None
+    return element(machine, frame, call.node, call.first)
 
 
 # ------------------------------------------------------------------------------------------ objects
 
 
 def _super(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    at: Frame | None = frame
-    while at is not None and at.of_class is None:
-        at = at.around
-    if at is None or at.of_class is None:
-        return None
-    return Super(at.of_class, at.receiver or UNKNOWN)
+    for around in frame.outward():
+        if around.of_class is not None:
+            return Super(around.of_class, around.receiver or UNKNOWN)
+    return None
 
 
 def _getattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = call.argument(1)
-    if not call.arguments or not isinstance(name, Constant) or not isinstance(name.value, str):
+    name = text_of(call.argument(1))
+    if not call.arguments or name is None:
         return None
-    found = attribute(machine, frame, call.node, call.arguments[0], name.value)
+    found = attribute(machine, frame, call.node, call.first, name)
     default = call.argument(2)
-    return either([found, default]) if default is not None and isinstance(found, Part) else found
+    if default is None or not isinstance(found, Part):
+        return found
+    return either([found, default])
 
 
 def _setattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = call.argument(1)
-    if len(call.arguments) > 2 and isinstance(name, Constant) and isinstance(name.value, str):
-        for option in call.arguments[0].options():
-            set_attribute(machine, frame, call.node, option, name.value, call.arguments[2])
+    name = text_of(call.argument(1))
+    if len(call.arguments) > 2 and name is not None:
+        whole, _, value, *_ = call.arguments
+        for option in whole.options():
+            set_attribute(machine, frame, call.node, option, name, value)
     return Constant(None)
 
 
@@ -222,37 +232,30 @@ def _partial(machine: Machine, frame: Frame, call: Call) -> Value | None:
     first = call.argument(0)
     if not isinstance(first, Function):
         return None
-    return Function(
-        node=first.node,
-        module=first.module,
-        around=first.around,
-        qualified=first.qualified,
-        owner=first.owner,
-        of_class=first.of_class,
-        defaults=first.defaults,
-        keyword_defaults=first.keyword_defaults,
-        first=(*first.first, *call.arguments[1:]),
-        named={**first.named, **call.keywords},
-        kind=first.kind,
-    )
+    given = (*first.first, *call.arguments[1:])
+    return replace(first, first=given, named={**first.named, **call.keywords}, wrapper=None)
 
 
 def _import_module(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = call.argument(0)
-    if not isinstance(name, Constant) or not isinstance(name.value, str):
+    name = text_of(call.argument(0))
+    if name is None:
         return None
-    module = frame.module.project.module(name.value, frame.module)
+    module = frame.module.project.module(name, frame.module)
     if module is None:
-        machine.imports(frame, call.node, name.value)
+        machine.imports(frame, call.node, name)
         return None
-    machine.imports(frame, call.node, module.name, module)
-    machine.replay(module, module.body.machine.steps)
+    machine.executes(frame, call.node, module)
     return Package(module)
 
 
 def _namespace(machine: Machine, frame: Frame, call: Call) -> Value | None:
+    return _with_facts(call, call.keywords)
+
+
+def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
+    """What a call made, of which something is known."""
     assert isinstance(call.result, Made)
-    call.result.facts |= call.keywords
+    call.result.facts |= facts
     return call.result
 
 
@@ -261,20 +264,22 @@ def _namespace(machine: Machine, frame: Frame, call: Call) -> Value | None:
 
 def _environment(machine: Machine, frame: Frame, call: Call) -> None:
     """`setdefault` and `update` of `os.environ` are assignments as well."""
-    if call.method == "setdefault" and len(call.arguments) > 1:
-        _set_variable(machine, frame, call, call.arguments[0], call.arguments[1])
-    elif call.method == "update":
-        for name, value in call.keywords.items():
-            machine.store(frame, call.node, f"{_ENVIRONMENT}[{name}]", value)
-        for given in call.arguments:
-            if isinstance(given, Items):
-                for key, value in zip(given.keys, given.items, strict=False):
-                    _set_variable(machine, frame, call, key, value)
+    if call.method == "setdefault":
+        _putenv(machine, frame, call)
+    if call.method != "update":
+        return
+    for name, value in call.keywords.items():
+        _set_variable(machine, frame, call, Constant(name), value)
+    for given in call.arguments:
+        if isinstance(given, Items):
+            for key, value in zip(given.keys, given.items, strict=False):
+                _set_variable(machine, frame, call, key, value)
 
 
 def _putenv(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    if len(call.arguments) > 1:
-        _set_variable(machine, frame, call, call.arguments[0], call.arguments[1])
+    match call.arguments:
+        case [name, value, *_]:
+            _set_variable(machine, frame, call, name, value)
     return None
 
 
@@ -283,77 +288,81 @@ def _set_variable(machine: Machine, frame: Frame, call: Call, name: Value, value
         machine.store(frame, call.node, f"{_ENVIRONMENT}[{name.value}]", value)
 
 
-def _parser(call: Call) -> Value | None:
-    """Arguments of a parser with their defaults: what a run without arguments would have."""
-    parser = call.receiver
-    if not isinstance(parser, Made):
-        return None
-    if call.method == "add_argument_group":
-        made = Made(call)
-        made.facts = parser.facts
-        return made
-    if call.method == "set_defaults":
-        parser.facts |= call.keywords
-    elif call.method == "add_argument":
-        _add_argument(parser, call)
-    else:
-        made = Made(call)
-        made.facts = {name: value for name, value in parser.facts.items() if value is not UNKNOWN}
-        return made if call.method == "parse_args" else Items("tuple", [made, UNKNOWN])
+# ------------------------------------------------------------------------------------------ parsers
+# arguments of a parser with their defaults: what a run without arguments would have
+
+
+def _add_group(parser: Made, call: Call) -> Value | None:
+    made = Made(call)
+    made.facts = parser.facts
+    return made
+
+
+def _set_defaults(parser: Made, call: Call) -> Value | None:
+    parser.facts |= call.keywords
     return None
 
 
-def _add_argument(parser: Made, call: Call) -> None:
-    flags = [
-        value.value
-        for value in call.arguments
-        if isinstance(value, Constant) and isinstance(value.value, str)
-    ]
+def _parsed(parser: Made, call: Call) -> Value:
+    made = Made(call)
+    made.facts = {name: value for name, value in parser.facts.items() if value is not UNKNOWN}
+    return made
+
+
+def _parsed_in_part(parser: Made, call: Call) -> Value | None:
+    return Items("tuple", [_parsed(parser, call), UNKNOWN])
+
+
+def _add_argument(parser: Made, call: Call) -> Value | None:
+    flags = list(filter(None, map(text_of, call.arguments)))
     if not flags or call.open:
-        return
+        return None
     chosen = next((flag for flag in flags if flag.startswith("--")), flags[0])
-    wanted = call.argument(None, "dest")
-    name = (
-        str(wanted.value) if isinstance(wanted, Constant) else chosen.lstrip("-").replace("-", "_")
-    )
     required = call.argument(None, "required")
-    if not chosen.startswith("-") or (isinstance(required, Constant) and required.value):
-        return
-    action = call.argument(None, "action")
-    by_action = {"store_true": Constant(False), "store_false": Constant(True)}.get(
-        str(action.value) if isinstance(action, Constant) else ""
-    )
-    parser.facts[name] = _argument(call.argument(None, "default") or by_action or Constant(None))
+    is_required = isinstance(required, Constant) and bool(required.value)
+    if is_required or not chosen.startswith("-"):
+        return None
+    name = chosen.lstrip("-").replace("-", "_")
+    match call.argument(None, "dest"):
+        case Constant(value=wanted):
+            name = str(wanted)
+    default = call.argument(None, "default")
+    if default is None:
+        action = text_of(call.argument(None, "action"))
+        default = Constant(_WITHOUT_FLAG.get(action))
+    parser.facts[name] = _argument(default)
+    return None
 
 
 def _argument(default: Value) -> Value:
     """The value of an argument: its default where that is a number or a text; a flag, and what is
     None by default, may be given or not.
     """
-    if isinstance(default, Constant) and default.value is None:
-        return either([default, UNKNOWN])
-    if (
-        isinstance(default, Constant)
-        and isinstance(default.value, int | float | str)
-        and not isinstance(default.value, bool)
-    ):
-        return default
+    match default:
+        case Constant(value=None):
+            return either([default, UNKNOWN])
+        case Constant(value=bool()):
+            return UNKNOWN
+        case Constant(value=int() | float() | str()):
+            return default
     return UNKNOWN
 
 
 def _vars(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    first = call.argument(0)
-    if isinstance(first, Made):
-        return _as_dict(first.facts)
-    return _as_dict(first.attributes) if isinstance(first, Instance) else None
+    match call.argument(0):
+        case Made(facts=held) | Instance(attributes=held):
+            return _as_dict(held)
+    return None
 
 
 def _as_dict(facts: Mapping[str, Value]) -> Value | None:
     if not facts:
         return None
-    return Items("dict", list(facts.values()), [Constant(name) for name in facts], whole=False)
+    return Items("dict", list(facts.values()), list(map(Constant, facts)), whole=False)
 
 
+_WITHOUT_FLAG: Mapping[str | None, bool] = {"store_true": False, "store_false": True}
+"""What an argument is where its flag is not given, by its action."""
 _BY_NAME: dict[str, Known] = {
     "builtins.list": _new("list"),
     "builtins.set": _new_set,
@@ -371,4 +380,27 @@ _BY_NAME: dict[str, Known] = {
     "types.SimpleNamespace": _namespace,
     "argparse.Namespace": _namespace,
     "os.putenv": _putenv,
+    "copy.copy": _copied,
+    "copy.deepcopy": _copied,
+    "typing.cast": _cast,
+    **dict.fromkeys(_COMPILERS, _compiled),
+}
+_OF_CONTAINER: Mapping[str, Callable[[Machine, Items, Call], Value | None]] = {
+    "append": _add,
+    "appendleft": _add,
+    "add": _add,
+    "insert": _add,
+    "extend": _join,
+    "extendleft": _join,
+    "update": _join,
+    "get": _look_up,
+    "pop": _look_up,
+    "setdefault": _look_up,
+}
+_OF_PARSER: Mapping[str, Callable[[Made, Call], Value | None]] = {
+    "add_argument": _add_argument,
+    "add_argument_group": _add_group,
+    "parse_args": _parsed,
+    "parse_known_args": _parsed_in_part,
+    "set_defaults": _set_defaults,
 }

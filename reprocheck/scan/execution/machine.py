@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, Function, Made, Value
@@ -52,7 +52,20 @@ class Above:
     block: Callable[[Machine, Frame, list[ast.stmt]], object]
     called: Callable[..., Value]
     inline: Callable[..., Value]
+    method: Callable[..., Value | None]
     instantiated: Callable[..., Value]
+
+
+class _Surroundings(TypedDict):
+    """The fields of a step that say where it stands, as `Step` has them."""
+
+    node: ast.AST
+    module: Module
+    conditions: tuple[Condition, ...]
+    loops: int
+    through: tuple[tuple[Module, ast.AST], ...]
+    contexts: tuple[Value, ...]
+    by: Call | None
 
 
 class Machine:
@@ -128,13 +141,7 @@ class Machine:
     ) -> Call:
         """Records a call."""
         call = Call(
-            node=node,
-            module=frame.module,
-            conditions=self.conditions,
-            loops=self.loops,
-            through=self.through,
-            contexts=self.contexts,
-            by=self.by,
+            **self._here(frame, node),
             name=name,
             receiver=receiver,
             arguments=arguments,
@@ -149,72 +156,54 @@ class Machine:
         self, frame: Frame, node: ast.AST, name: str, value: Value, target: Value | None = None
     ) -> None:
         """Records an assignment to something of a library."""
-        self.record(
-            Store(
-                node=node,
-                module=frame.module,
-                conditions=self.conditions,
-                loops=self.loops,
-                through=self.through,
-                contexts=self.contexts,
-                by=self.by,
-                name=name,
-                value=value,
-                target=target,
-            )
-        )
+        self.record(Store(**self._here(frame, node), name=name, value=value, target=target))
 
     def loop(self, frame: Frame, node: ast.AST, value: Value) -> None:
         """Records that a loop begins."""
-        self.record(
-            Loop(
-                node=node,
-                module=frame.module,
-                conditions=self.conditions,
-                loops=self.loops,
-                through=self.through,
-                contexts=self.contexts,
-                by=self.by,
-                value=value,
-            )
-        )
+        self.record(Loop(**self._here(frame, node), value=value))
 
     def imports(self, frame: Frame, node: ast.AST, name: str, own: Module | None = None) -> None:
         """Records an import, if it is the first of that module."""
         if name in self.imported:
             return
         self.imported.add(name)
-        self.record(
-            Import(
-                node=node,
-                module=frame.module,
-                conditions=self.conditions,
-                through=self.through,
-                by=self.by,
-                name=name,
-                own=own,
-            )
-        )
+        self.record(Import(**self._here(frame, node), name=name, own=own))
 
-    def replay(self, module: Module, steps: list[Step]) -> None:
+    def executes(self, frame: Frame, node: ast.AST, module: Module) -> None:
+        """Records the import of a module of the user's, and what that does."""
+        self.imports(frame, node, module.name, module)
+        self._replay(module)
+
+    def _replay(self, module: Module) -> None:
         """Adds the steps of the body of a module that a program imports, and of what it imports,
         the first time.
         """
         if not self.program or id(module) in self.replayed:
             return
         self.replayed.add(id(module))
-        for step in steps:
+        for step in module.body.machine.steps:
             if len(self.steps) >= MOST_STEPS:
                 self.cut = True
                 return
-            if isinstance(step, Import):
-                if step.name not in self.imported:
-                    self.imported.add(step.name)
-                    self.record(step)
-                    if step.own is not None:
-                        self.replay(step.own, step.own.body.machine.steps)
-            else:
+            if not isinstance(step, Import):
                 self.record(step)
+            elif step.name not in self.imported:
+                self.imported.add(step.name)
+                self.record(step)
+                if step.own is not None:
+                    self._replay(step.own)
+
+    def _here(self, frame: Frame, node: ast.AST) -> _Surroundings:
+        """What every step that is recorded now has in common."""
+        return {
+            "node": node,
+            "module": frame.module,
+            "conditions": self.conditions,
+            "loops": self.loops,
+            "through": self.through,
+            "contexts": self.contexts,
+            "by": self.by,
+        }
 
     # --------------------------------------------------------------------------------- surroundings
 
@@ -273,11 +262,12 @@ class Machine:
         """
         key = id(function.node)
         self.reached.add(key)
-        times = self._times.get(key, 0)
-        if times >= SAME_FUNCTION or self._calls >= self._most_calls:
-            self.cut = self.cut or self._calls >= self._most_calls
+        times = self.times(function)
+        is_spent = self._calls >= self._most_calls
+        if times >= SAME_FUNCTION or is_spent:
+            self.cut = self.cut or is_spent
             return self.results.get(key, UNKNOWN)
-        if self.active.count(key) or len(self.active) >= DEEPEST:
+        if key in self.active or len(self.active) >= DEEPEST:
             return self.results.get(key, UNKNOWN)
         self._times[key] = times + 1
         self._calls += 1

@@ -8,12 +8,24 @@ A loader reads its dataset when it is gone over, a thread runs its target when i
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import filterfalse
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from reprocheck.scan.execution.bound import bound_to
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Class, Function, Instance, Items, Made, Parameter, Value
+from reprocheck.scan.values import (
+    Class,
+    Either,
+    Function,
+    Instance,
+    Items,
+    Made,
+    Parameter,
+    Value,
+    is_row,
+)
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -79,37 +91,28 @@ _KEEPS = frozenset(
     }
 )
 MOST = 40
+DEEPEST = 3
+"""How many containers inside of one another are looked into."""
 
 
 def given(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
     """What follows from giving a library functions and objects."""
-    first = [value for name, value in call.keywords.items() if "init" in name]
-    held = list(
-        _held(
-            (
-                *first,
-                *call.arguments,
-                *(value for value in call.keywords.values() if value not in first),
-            )
-        )
-    )
-    held = [value for value in held if value not in machine.decorated]
-    if call.receiver is not None:
-        if isinstance(call.receiver, Made):
-            run(machine, frame, call.receiver)
-        elif (
-            isinstance(call.receiver, Instance)
-            and call.method in _DRIVES
-            and call.name not in _QUIET
-        ):
-            _do(machine, frame, call, call.receiver)
+    by_init = [value for name, value in call.keywords.items() if "init" in name]
+    others = filterfalse(by_init.__contains__, call.keywords.values())
+    found = _held((*by_init, *call.arguments, *others))
+    held = list(filterfalse(machine.decorated.__contains__, found))[:MOST]
+    match call.receiver:
+        case Made() as used:
+            run(machine, frame, used)
+        case Instance() as driven if call.method in _DRIVES and call.name not in _QUIET:
+            _do(machine, frame, call, driven)
     if not held or call.method in _KEEPS:
         return
     if call.method[:1].isupper() or call.name in _LATER:
-        made.pending = held[:MOST]
+        made.pending = held
         machine.waiting.append(made)
         return
-    for value in held[:MOST]:
+    for value in held:
         _do(machine, frame, call, value)
 
 
@@ -118,16 +121,15 @@ def run(machine: Machine, frame: Frame, made: Made) -> None:
     waiting, made.pending = made.pending, []
     for value in waiting:
         _do(machine, frame, made.call, value)
-    for source in made.call.arguments[:1]:
-        if isinstance(source, Made) and source.pending:
-            run(machine, frame, source)
+    source = made.call.first
+    if isinstance(source, Made) and source.pending:
+        run(machine, frame, source)
 
 
 def run_rest(machine: Machine, frame: Frame) -> None:
     """What was never used until the end, and functions inside of functions that nobody called."""
-    for made in list(machine.waiting):
-        if made.pending:
-            run(machine, frame, made)
+    for made in filter(attrgetter("pending"), list(machine.waiting)):
+        run(machine, frame, made)
     for _ in range(3):
         rest = [
             function for function in machine.closures if id(function.node) not in machine.reached
@@ -141,50 +143,68 @@ def run_methods(
     machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[int] = ()
 ) -> None:
     """The methods of an object that nothing called so far."""
-    if not isinstance(value, Instance):
-        return
-    for name, method in _methods(value.of):
-        if (
-            name not in value.ran
-            and id(method.node) not in skip
-            and id(method.node) not in machine.reached
-        ):
-            value.ran.add(name)
-            _call_unknown(machine, frame, node, bound_to(method, value))
+
+    def is_wanted(name: str, method: Function) -> bool:
+        return id(method.node) not in skip and id(method.node) not in machine.reached
+
+    _run_methods(machine, frame, node, value, is_wanted)
 
 
 def _do(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
     """A library calls a function, or the methods of an object."""
+    use = _USES.get(type(value))
+    if use is None:
+        return
     with machine.left_to(call):
-        if isinstance(value, Function):
-            _call_with(machine, frame, call, value)
-        elif isinstance(value, Instance):
-            _run_object(machine, frame, call.node, value)
-        elif isinstance(value, Class):
-            made = machine.above.instantiated(machine, frame, call.node, value, (), {}, open=True)
-            _run_object(machine, frame, call.node, made)
-        elif isinstance(value, Made):
-            run(machine, frame, value)
+        use(machine, frame, call, value)
 
 
-def _run_object(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> None:
+def _use_made(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
+    run(machine, frame, made)
+
+
+def _use_class(machine: Machine, frame: Frame, call: Call, of: Class) -> None:
+    made = machine.above.instantiated(machine, frame, call.node, of, (), {}, open=True)
+    _use_object(machine, frame, call, made)
+
+
+def _use_object(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
+    _run_methods(machine, frame, call.node, value, _is_for_others)
+
+
+def _is_for_others(name: str, method: Function) -> bool:
+    """Whether what a library is given an object for may be this method: of Python's own those
+    alone that give items or results.
+    """
+    return name in _INSIDE or not name.startswith("__")
+
+
+def _run_methods(
+    machine: Machine,
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    is_wanted: Callable[[str, Function], bool],
+) -> None:
+    """Those methods of an object that did not run so far, and that are wanted when it is their
+    turn.
+    """
     if not isinstance(value, Instance):
         return
     for name, method in _methods(value.of):
-        if name in value.ran or (name.startswith("__") and name not in _INSIDE):
-            continue
-        value.ran.add(name)
-        _call_unknown(machine, frame, node, bound_to(method, value))
+        if name not in value.ran and is_wanted(name, method):
+            value.ran.add(name)
+            _call_unknown(machine, frame, node, bound_to(method, value))
 
 
-def _methods(of: Class) -> Iterator[tuple[str, Function]]:
-    seen: set[str] = set()
-    for base in of.line_of_bases():
-        if isinstance(base, Class):
-            for name, value in list(base.attributes.items()):
-                if isinstance(value, Function) and name not in seen:
-                    seen.add(name)
-                    yield name, value
+def _methods(of: Class) -> list[tuple[str, Function]]:
+    """The methods that a class has of itself or of a base of the user's."""
+    methods: dict[str, Function] = {}
+    for base in of.own_line():
+        for name, value in base.attributes.items():
+            if isinstance(value, Function):
+                methods.setdefault(name, value)
+    return list(methods.items())
 
 
 def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -> None:
@@ -192,17 +212,16 @@ def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -
     known of the arguments.
     """
     args = call.argument(None, "args")
-    expected = (
-        len(function.node.args.posonlyargs)
-        + len(function.node.args.args)
-        - (function.owner is not None)
-    )
-    if isinstance(args, Items) and args.whole and args.kind in ("tuple", "list"):
-        missing = expected - len(args.items)
-        values = tuple(args.items) if missing <= 0 else (Parameter("rank"), *args.items)
-        machine.above.inline(machine, frame, call.node, function, values, {}, open=False)
+    if args is None or not is_row(args):
+        _call_unknown(machine, frame, call.node, function)
         return
-    _call_unknown(machine, frame, call.node, function)
+    values = args.items
+    expected = len(function.node.args.posonlyargs) + len(function.node.args.args)
+    if function.owner is not None:
+        expected -= 1
+    if len(values) < expected:
+        values = [Parameter("rank"), *values]
+    machine.above.inline(machine, frame, call.node, function, tuple(values), {}, open=False)
 
 
 def _call_unknown(machine: Machine, frame: Frame, node: ast.AST, function: Function) -> None:
@@ -216,11 +235,31 @@ def _held(values: tuple[Value, ...]) -> Iterator[Value]:
     waiting = [(value, 0) for value in values]
     while waiting:
         value, depth = waiting.pop(0)
-        if isinstance(value, Function | Instance | Class) or (
-            isinstance(value, Made) and value.pending
-        ):
+        if _is_called_later(value):
             yield value
-        elif isinstance(value, Items) and depth < 3:
-            waiting.extend((item, depth + 1) for item in value.items[:MOST])
-        elif len(value.options()) > 1 and depth < 3:
-            waiting.extend((option, depth + 1) for option in value.options())
+        elif depth < DEEPEST:
+            waiting.extend((one, depth + 1) for one in _inside(value))
+
+
+def _is_called_later(value: Value) -> bool:
+    if isinstance(value, Made):
+        return bool(value.pending)
+    return isinstance(value, Function | Instance | Class)
+
+
+def _inside(value: Value) -> Sequence[Value]:
+    """The items of a container, or the values that one stands for."""
+    match value:
+        case Items(items=items):
+            return items[:MOST]
+        case Either(choices=choices):
+            return choices
+    return ()
+
+
+_USES: dict[type[Value], Callable[[Machine, Frame, Call, Any], None]] = {
+    Function: _call_with,
+    Instance: _use_object,
+    Class: _use_class,
+    Made: _use_made,
+}

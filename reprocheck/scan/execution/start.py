@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.execution import pending
-from reprocheck.scan.execution.calls import called, inline, instantiated
+from reprocheck.scan.execution.calls import called, inline, instantiated, method
 from reprocheck.scan.execution.expressions import evaluate
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, Above, Machine, TooMuchError
 from reprocheck.scan.execution.statements import block
 from reprocheck.scan.order import Order
-from reprocheck.scan.values import Class, Constant, Function, Value
+from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -35,7 +35,12 @@ need more than the default.
 
 
 _PARTS = Above(
-    evaluate=evaluate, block=block, called=called, inline=inline, instantiated=instantiated
+    evaluate=evaluate,
+    block=block,
+    called=called,
+    inline=inline,
+    method=method,
+    instantiated=instantiated,
 )
 
 
@@ -96,7 +101,8 @@ def orders(module: Module) -> tuple[Order, ...]:
         steps += len(machine.steps)
         reached |= machine.reached | {id(function)}
         if machine.steps:
-            name = f"{module.name}.{owner.name + '.' if owner else ''}{function.name}"
+            parts = [getattr(owner, "name", ""), function.name]
+            name = ".".join([module.name, *filter(None, parts)])
             found.append(_order(module, machine, whole=False, function=name))
     return tuple(found)
 
@@ -108,7 +114,7 @@ def _of_function(
     owner: ast.ClassDef | None,
     reached: Set[int],
 ) -> None:
-    value = frame.variables.get(owner.name if owner else function.name)
+    value = frame.variables.get((owner or function).name)
     _executed(machine, lambda: _start(machine, frame, value, function, reached))
 
 
@@ -123,16 +129,15 @@ def _unreached(
     yield from ((node, None) for node in tops if node.name not in mentioned)
     for node in module.index.classes:
         if _at_top(module, node):
-            methods = [
-                method
-                for method in node.body
-                if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-            ]
-            yield from (
-                (method, node)
-                for method in sorted(methods, key=lambda method: method.name != "__init__")
-            )
+            yield from ((method, node) for method in _constructor_first(node))
     yield from ((node, None) for node in reversed(tops) if node.name in mentioned)
+
+
+def _constructor_first(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The methods of a class."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    methods = [one for one in node.body if isinstance(one, definitions)]
+    return sorted(methods, key=lambda method: method.name != "__init__")
 
 
 def _at_top(module: Module, node: ast.AST) -> bool:
@@ -149,24 +154,17 @@ def _start(
     """Executes one function with unknown arguments, or a class: an object of it, and then the
     methods that nothing reached.
     """
-    option = (
-        next((one for one in value.options() if _defines(one, function)), None)
-        if value is not None
-        else None
-    )
+    options = (value or UNKNOWN).options()
+    option = next((one for one in options if _defines(one, function)), None)
     if isinstance(option, Function):
         inline(machine, frame, function, option, (), {}, open=False)
     elif isinstance(option, Class):
+        executed = frame.module.project.executed
         constructor = option.find("__init__")
-        known = (
-            isinstance(constructor, Function)
-            and id(constructor.node) in frame.module.project.executed
-        )
-        machine.silent = known
+        machine.silent = isinstance(constructor, Function) and id(constructor.node) in executed
         instance = instantiated(machine, frame, function, option, (), {}, open=False)
         machine.silent = False
-        done = reached | frame.module.project.executed
-        pending.run_methods(machine, frame, function, instance, skip=done)
+        pending.run_methods(machine, frame, function, instance, skip=reached | executed)
     pending.run_rest(machine, frame)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from enum import IntEnum
+from functools import reduce
 from typing import Any
 
 from reprocheck.scan.execution import calls, expressions, imports
@@ -24,6 +25,9 @@ _KINDS = {
     "builtins.staticmethod": "static",
     "builtins.classmethod": "class",
 }
+
+
+_OF_PROPERTIES = ("setter", "deleter", "getter")
 
 
 class Flow(IntEnum):
@@ -50,8 +54,9 @@ def _nothing(machine: Machine, frame: Frame, node: ast.stmt) -> Flow:
 
 def _expression(machine: Machine, frame: Frame, node: ast.Expr) -> Flow:
     value = expressions.evaluate(machine, frame, node.value)
-    ended = isinstance(node.value, ast.Call) and value.made_by(*ENDS) is not None
-    return Flow.RAISE if ended else Flow.NEXT
+    if isinstance(node.value, ast.Call) and value.made_by(*ENDS) is not None:
+        return Flow.RAISE
+    return Flow.NEXT
 
 
 def _assign(machine: Machine, frame: Frame, node: ast.Assign) -> Flow:
@@ -84,11 +89,10 @@ def _delete(machine: Machine, frame: Frame, node: ast.Delete) -> Flow:
 
 
 def _return(machine: Machine, frame: Frame, node: ast.Return) -> Flow:
-    frame.returns.append(
-        expressions.evaluate(machine, frame, node.value)
-        if node.value is not None
-        else Constant(None)
-    )
+    value: Value = Constant(None)
+    if node.value is not None:
+        value = expressions.evaluate(machine, frame, node.value)
+    frame.returns.append(value)
     return Flow.RETURN
 
 
@@ -112,8 +116,10 @@ def _assert(machine: Machine, frame: Frame, node: ast.Assert) -> Flow:
 
 def _if(machine: Machine, frame: Frame, node: ast.If) -> Flow:
     known = truth(expressions.evaluate(machine, frame, node.test))
-    if known is not None:
-        return block(machine, frame, node.body if known else node.orelse)
+    if known is True:
+        return block(machine, frame, node.body)
+    if known is False:
+        return block(machine, frame, node.orelse)
     return _branches(
         machine,
         frame,
@@ -165,8 +171,13 @@ def _try(machine: Machine, frame: Frame, node: ast.Try) -> Flow:
                 bind(machine, frame, handler.name, UNKNOWN)
             left = block(machine, frame, handler.body)
         flows.append(left)
-        if not left:
-            after = merged(after, frame.variables) if not flow else frame.variables
+        if left:
+            continue
+        reached = frame.variables
+        if not flow:
+            # what follows is reached by the body as well
+            reached = merged(after, reached)
+        after = reached
     frame.variables = after
     final = block(machine, frame, node.finalbody)
     if final:
@@ -180,32 +191,41 @@ def _try(machine: Machine, frame: Frame, node: ast.Try) -> Flow:
 def _match(machine: Machine, frame: Frame, node: ast.Match) -> Flow:
     subject = expressions.evaluate(machine, frame, node.subject)
     before = frame.variables
-    after: dict[str, Value] | None = None
+    left: list[dict[str, Value]] = []
     flows: list[Flow] = []
     for case in node.cases:
         if _cannot_match(subject, case.pattern):
             continue
         frame.variables = dict(before)
         with machine.under(Condition(case, True)):
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", None) or getattr(part, "rest", None)
-                if isinstance(name, str):
-                    bind(machine, frame, name, Part(subject, None))
+            for name in _captured(case.pattern):
+                bind(machine, frame, name, Part(subject, None))
             if case.guard is not None:
                 expressions.evaluate(machine, frame, case.guard)
             flows.append(block(machine, frame, case.body))
         if not flows[-1]:
-            after = frame.variables if after is None else merged(after, frame.variables)
-    last = node.cases[-1]
-    complete = (
-        isinstance(last.pattern, ast.MatchAs)
-        and last.pattern.pattern is None
-        and last.guard is None
-    )
-    if complete and flows and all(flows):
+            left.append(frame.variables)
+    if flows and not left and _takes_all(node.cases[-1]):
         return min(flows)
-    frame.variables = merged(before, after) if after is not None else before
+    frame.variables = before
+    if left:
+        frame.variables = merged(before, reduce(merged, left))
     return Flow.NEXT
+
+
+def _captured(pattern: ast.pattern) -> list[str]:
+    """The names that a pattern gives a value."""
+    parts = ast.walk(pattern)
+    names = [getattr(part, "name", None) or getattr(part, "rest", None) for part in parts]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _takes_all(case: ast.match_case) -> bool:
+    """`case _:`, and `case name:`."""
+    match case:
+        case ast.match_case(pattern=ast.MatchAs(pattern=None), guard=None):
+            return True
+    return False
 
 
 def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
@@ -279,12 +299,8 @@ def _decorated(
     name = made.name or ""
     if name in _KINDS:
         function.kind = _KINDS[name]
-    elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
-        return (
-            frame.variables.get(function.node.name, value)
-            if not isinstance(function.node, ast.Lambda)
-            else value
-        )
+    elif isinstance(decorator, ast.Attribute) and decorator.attr in _OF_PROPERTIES:
+        return frame.variables.get(getattr(function.node, "name", ""), value)
     elif isinstance(made, Function | Instance):
         calls.wrap(machine, frame, decorator, made, function)
     return value

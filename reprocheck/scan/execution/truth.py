@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from reprocheck.scan.values import (
@@ -19,6 +20,7 @@ from reprocheck.scan.values import (
     Made,
     Package,
     Value,
+    are_constants,
 )
 
 LARGEST = 10**18
@@ -40,6 +42,8 @@ _SAME_AS_NONE: dict[type[ast.cmpop], bool] = {
     ast.NotEq: True,
 }
 """What a comparison with None comes to for what cannot be None."""
+_IS_IN: dict[type[ast.cmpop], bool] = {ast.In: True, ast.NotIn: False}
+"""Whether a comparison asks for what a container holds, or for what it does not."""
 _COMPUTED: dict[str, Callable[..., object]] = {
     "Add": operator.add,
     "Sub": operator.sub,
@@ -71,18 +75,19 @@ _SOMETHING = frozenset(
 
 def truth(value: Value) -> bool | None:
     """Whether a value is true; None where that is not known."""
-    if isinstance(value, Constant):
-        return bool(value.value)
-    if isinstance(value, External):
-        return False if value.dotted == "typing.TYPE_CHECKING" else None
-    if isinstance(value, Items):
-        return True if value.whole and value.items and not value.over else None
-    if isinstance(value, Class | Function | Package):
-        return True
-    options = value.options()
-    if len(options) > 1:
-        found = {truth(option) for option in options}
-        return found.pop() if len(found) == 1 else None
+    match value:
+        case Constant(value=constant):
+            return bool(constant)
+        case External(dotted="typing.TYPE_CHECKING"):
+            return False
+        case Items(whole=True, items=[_, *_], over=()):
+            return True
+        case Class() | Function() | Package():
+            return True
+        case Either(choices=choices):
+            known = set(map(truth, choices))
+            if len(known) == 1:
+                return known.pop()
     return None
 
 
@@ -90,31 +95,31 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
     """The result of a comparison; None where it is not known."""
     match one, other:
         case Constant(value=left), Constant(value=right) if kind in _COMPARED:
-            try:
+            with suppress(TypeError):
                 return bool(_COMPARED[kind](left, right))
-            except TypeError:
-                return None
-        case _, Constant(value=None) if kind in _SAME_AS_NONE and _is_something(one):
-            return None if _has_own_equality(one, kind) else _SAME_AS_NONE[kind]
-        case Constant(value=wanted), Items(whole=True, over=()) if kind in (ast.In, ast.NotIn):
+        case _, Constant(value=None) if kind in _SAME_AS_NONE and _differs_from_none(one, kind):
+            return _SAME_AS_NONE[kind]
+        case Constant(value=wanted), Items(whole=True, over=()) if kind in _IS_IN:
             found = _is_among(wanted, other)
-            return None if found is None else found is (kind is ast.In)
+            if found is not None:
+                return found is _IS_IN[kind]
     return None
 
 
-def _has_own_equality(value: Value, kind: type[ast.cmpop]) -> bool:
-    """Whether a class of the user's may decide what the value is equal to."""
+def _differs_from_none(value: Value, kind: type[ast.cmpop]) -> bool:
+    """Whether a value cannot be None, and no class of the user's decides what it is equal to."""
     by_identity = kind in (ast.Is, ast.IsNot)
-    return not by_identity and any(isinstance(option, Instance) for option in value.options())
+    has_own = any(isinstance(option, Instance) for option in value.options())
+    if has_own and not by_identity:
+        return False
+    return _is_something(value)
 
 
 def _is_among(wanted: object, held: Items) -> bool | None:
     """Whether a container that is spelled out holds a constant; None where it holds others."""
-    items = held.keys if held.kind == "dict" else held.items
-    values = [item.value for item in items if isinstance(item, Constant)]
-    if len(values) < len(items):
+    if not are_constants(held.elements):
         return None
-    return wanted in values
+    return wanted in [item.value for item in held.elements]
 
 
 def _is_something(value: Value) -> bool:
@@ -140,10 +145,8 @@ def computed(kind: str, one: Value, other: Value) -> Value:
             return Constant(2 ** int(exponent))
         case _, Constant(value=left), Constant(value=right) if kind in _COMPUTED:
             if _small(left) and _small(right):
-                try:
+                with suppress(TypeError, ValueError, ArithmeticError):
                     return Constant(_COMPUTED[kind](left, right))
-                except (TypeError, ValueError, ArithmeticError):
-                    return Derived(kind, (one, other))
     return Derived(kind, (one, other))
 
 
