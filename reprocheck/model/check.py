@@ -13,7 +13,9 @@ from reprocheck.model.record import CheckRecord
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
-from reprocheck.model.why import Cause, Ladder
+from reprocheck.model.why import Cause, Ladder, Rung
+
+_NOT_SCANNED = StaticScan(findings=())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +57,16 @@ class Check:
     def passed(self) -> bool:
         """Whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
         return self.verdict.passed
+
+    @property
+    def first_rung(self) -> Rung | None:
+        """The first rung that differs; None where none does, or no ladder was made."""
+        return self.ladder.first_rung if self.ladder else None
+
+    @property
+    def scanned(self) -> StaticScan:
+        """What the source shows; a scan without findings where none was made."""
+        return self.scan or _NOT_SCANNED
 
     @property
     def not_finite(self) -> bool:

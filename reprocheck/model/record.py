@@ -261,3 +261,12 @@ class CheckRecord:
     advice: Advice | None = None
     """What mends the failure of the script, where a command line does."""
     schema_version: int = SCHEMA_VERSION
+
+    def setting(self, name: str, default: object = None) -> object:
+        """The value of a setting; `default` where the record holds none of that name."""
+        return {one.name: one.value for one in self.settings}.get(name, default)
+
+    @property
+    def fail_on(self) -> str:
+        """What makes the exit code 1, beside the checks."""
+        return str(self.setting("fail_on", "checks"))

@@ -159,6 +159,11 @@ class Verdict:
         return self.exit_code == 0
 
     @property
+    def diverges_from(self) -> int | None:
+        """The first iteration outside the tolerance."""
+        return self.first_divergence.iteration if self.first_divergence else None
+
+    @property
     def largest(self) -> Comparison | None:
         """The comparison with the largest difference against what is allowed; of those beyond it
         the one that is furthest beyond.

@@ -48,6 +48,11 @@ class SourceLine:
     line: int
     text: str = ""
 
+    @property
+    def at(self) -> str:
+        """`file:line`."""
+        return f"{self.file}:{self.line}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TracePosition:

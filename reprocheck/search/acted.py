@@ -5,18 +5,23 @@ What acted on nothing did not make them agree: luck did.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes import likely
 from reprocheck.causes.usercode import UserCode
-from reprocheck.model import Check, Run
+from reprocheck.model import Check, Run, Touch
 from reprocheck.settings import controls
 
 _ELSEWHERE = ("/", "~", "../")
 """How paths outside of the working directory begin."""
 _THREADS = ".threads"
 """How the facts end that say how many threads an operator of a framework may use."""
+_RAN = ("executed", "entered")
+"""What the runs show of a line that the scan finds, where it ran."""
 
 
 class Acting:
@@ -24,73 +29,75 @@ class Acting:
 
     def __init__(self, check: Check, folder: Path) -> None:
         self._check = check
-        hints = UserCode(check, folder).hints
-        self._kinds = frozenset(hint.kind for hint in hints)
+        self._kinds = frozenset(map(attrgetter("kind"), UserCode(check, folder).hints))
+        # By the `acts` of the lists. Every other entry there names kinds of lines.
+        self._shown: dict[tuple[str, ...], Callable[[str, Run], bool]] = {
+            (): _touched,
+            ("files",): self._in_files,
+            ("framework",): _in_a_framework,
+            ("threads",): self._on_threads,
+        }
 
     def of(self, names: Iterable[str], runs: Iterable[Run]) -> frozenset[str]:
         """The controls that acted on something in each of these runs."""
-        each = tuple(runs)
-        return frozenset(
-            name for name in names if each and all(self._acted(name, run) for run in each)
-        )
+        tried = frozenset(names)
+        return tried.intersection(*(filter(partial(self._acted, run), tried) for run in runs))
 
-    def _acted(self, name: str, run: Run) -> bool:
-        shown_by = likely.shown_by(name)
-        if not shown_by:
-            return self._touched(name, run)
-        if shown_by == ("files",):
-            return self._in_files()
-        if shown_by == ("framework",):
-            return bool(run.frameworks)
-        if shown_by == ("threads",):
-            return self._touched(name, run) and self._had_threads()
-        return self._on_line(name, shown_by, run)
+    def _acted(self, run: Run, name: str) -> bool:
+        shows = self._shown.get(likely.shown_by(name), self._on_line)
+        return shows(name, run)
 
-    def _touched(self, name: str, run: Run) -> bool:
-        """It intercepted or set something of the script's.
-
-        That a variable was set does not say that anything reads it.
-        """
-        variables = controls.control(name).environment
-        touches = [
-            touch for touch in run.controls.touches if touch.control == name and not touch.setting
-        ]
-        return any(touch.what not in variables for touch in touches)
-
-    def _on_line(self, name: str, kinds: Iterable[str], run: Run) -> bool:
+    def _on_line(self, name: str, run: Run) -> bool:
         """It was on in the process, and a line of the user's depends on what it fixes."""
-        was_on = any(touch.control == name for touch in run.controls.touches)
-        return was_on and (not self._kinds.isdisjoint(kinds) or self._found_by_scan(name))
+        was_on = any(_touches(name, run))
+        on_line = not self._kinds.isdisjoint(likely.shown_by(name))
+        return was_on and (on_line or self._found_by_scan(name))
 
     def _found_by_scan(self, name: str) -> bool:
-        findings = self._check.scan.findings if self._check.scan else ()
-        return any(
-            likely.removes(name, one.code) and one.executed in ("executed", "entered")
-            for one in findings
-        )
+        ran = (one.code for one in self._check.scanned.findings if one.executed in _RAN)
+        return any(likely.removes(name, code) for code in ran)
+
+    def _on_threads(self, name: str, run: Run) -> bool:
+        return _touched(name, run) and self._had_threads()
 
     def _had_threads(self) -> bool:
         """Some process of the runs as they are could compute with several threads, as far as
         frameworks said how many.
         """
-        facts = [
-            facts
-            for run in self._check.runs
-            for facts in (run.environment, *(trace.environment for trace in run.traces))
-        ]
-        threads = [value for one in facts for key, value in one.items() if key.endswith(_THREADS)]
-        return not threads or any(value != 1 for value in threads)
+        runs = self._check.runs
+        facts = [run.environment for run in runs]
+        facts += [trace.environment for run in runs for trace in run.traces]
+        pairs = chain.from_iterable(one.items() for one in facts)
+        threads = {value for key, value in pairs if key.endswith(_THREADS)}
+        return threads != {1}
 
-    def _in_files(self) -> bool:
+    def _in_files(self, name: str, run: Run) -> bool:
         """A run left files in the working directory, or compiled code, that another could find.
 
         Files elsewhere are in no copy.
         """
-        changes = [one.files for one in self._check.record.runs]
-        paths = [
-            path
-            for one in changes
-            for path in (*one.created, *one.changed, *one.deleted, *one.folders)
-        ]
-        inside = any(not path.startswith(_ELSEWHERE) for path in (*paths, *self._check.state_left))
-        return inside or "compile" in self._kinds
+        if "compile" in self._kinds:
+            return True
+        paths = set(self._check.state_left)
+        for one in self._check.record.runs:
+            files = one.files
+            paths.update(files.created, files.changed, files.deleted, files.folders)
+        return not all(path.startswith(_ELSEWHERE) for path in paths)
+
+
+def _touches(name: str, run: Run) -> Iterator[Touch]:
+    """What a control intercepted or set in a run."""
+    return (touch for touch in run.controls.touches if touch.control == name)
+
+
+def _touched(name: str, run: Run) -> bool:
+    """It intercepted or set something of the script's.
+
+    That a variable was set does not say that anything reads it.
+    """
+    touched = {touch.what for touch in _touches(name, run) if not touch.setting}
+    return not touched.issubset(controls.control(name).environment)
+
+
+def _in_a_framework(name: str, run: Run) -> bool:
+    return bool(run.frameworks)

@@ -9,12 +9,17 @@ first two runs differ.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 
+MOST = 60
+"""Runs that a search would ask for at most: above, it says only that it takes more."""
 _RISK = 0.05
 _STEPS = 400
+_SHARES = tuple(step / _STEPS for step in range(1, _STEPS + 1))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,16 +54,28 @@ def sample(
     Outcomes that are `blind` look alike without being the same, as an overflow does: each counts as
     one of its own, since no control is confirmed by runs that agree so.
     """
-    every = [outcome for pair in outcomes for outcome in pair]
-    alike = all(
-        list(pair) == list(outcomes[0]) or (carried and pair[:1] == outcomes[0][:1])
-        for pair in outcomes
-    )
-    if len(outcomes) > 1 and alike and all(len(set(pair)) == len(pair) for pair in outcomes):
-        return Sample(runs=len(every), odd=max(0, len(every) - 1))
-    sizes = [1 if outcome in blind else every.count(outcome) for outcome in set(every)]
-    unknown = sum(every.count(outcome) for outcome in set(blind))
-    return Sample(runs=len(every), odd=len(every) - max(sizes, default=0), blind=unknown)
+    sizes = Counter(chain.from_iterable(outcomes))
+    runs = sizes.total()
+    if _follow(outcomes, carried=carried):
+        return Sample(runs=runs, odd=max(0, runs - 1))
+    unknown = 0
+    for outcome in set(blind):
+        unknown += sizes[outcome]
+        sizes[outcome] = min(1, sizes[outcome])
+    return Sample(runs=runs, odd=runs - max(sizes.values(), default=0), blind=unknown)
+
+
+def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
+    """Whether each run follows from the one before it."""
+    if len(outcomes) < 2:
+        return False
+    if any(len(set(pair)) < len(pair) for pair in outcomes):
+        return False
+    alike = set(map(tuple, outcomes))
+    if carried:
+        # The first of each pair alone starts from the same files.
+        alike = {pair[:1] for pair in alike}
+    return len(alike) == 1
 
 
 def luck(seen: Sample, agreeing: int) -> float:
@@ -67,15 +84,16 @@ def luck(seen: Sample, agreeing: int) -> float:
 
     Given that the first two runs differ.
     """
-    shares = (step / _STEPS for step in range(1, _STEPS + 1))
-    return max(
-        _at_least(seen.odd, seen.runs, share) / (1 - (1 - share) ** 2) * (1 - share) ** agreeing
-        for share in shares
-    )
+    return max(map(partial(_luck_at, seen, agreeing), _SHARES))
+
+
+def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
+    first_two_differ = 1 - (1 - share) ** 2
+    return _at_least(seen.odd, seen.runs, share) / first_two_differ * (1 - share) ** agreeing
 
 
 @cache
-def needed(seen: Sample, risk: float, *, most: int = 60) -> int:
+def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
     """The number of runs that must agree for the risk to be no larger, two at least; one above
     `most` where it takes more.
     """
@@ -88,7 +106,9 @@ def bound(runs: int) -> float:
     """Exact one-sided 95 % bound on the share of runs that differ from the first, when none of
     `runs` did.
     """
-    return 1.0 - float(_RISK ** (1 / (runs - 1))) if runs > 1 else 1.0
+    if runs < 2:
+        return 1.0
+    return 1.0 - float(_RISK ** (1 / (runs - 1)))
 
 
 def _at_least(odd: int, runs: int, share: float) -> float:

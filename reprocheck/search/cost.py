@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from operator import attrgetter
 from statistics import median
 
 from reprocheck.model import Arm, Check, RunRecord
-from reprocheck.search.arms import Book, Judged
+from reprocheck.search.arms import Book
+from reprocheck.search.judged import Judged
 
 LEAST = 3
 """Runs timed on each side below which nothing is said."""
@@ -20,30 +22,32 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     that was measured, else of a run.
     """
     patched = book.of((), patched=True)
-    fixed = under if patched is None or patched.untried else patched
-    without = _arms(book, book.of(()))
-    with_fix = _arms(book, fixed)
+    fixed = under
+    if patched is not None and not patched.untried:
+        fixed = patched
+    without, with_fix = _arms(book, book.of(())), _arms(book, fixed)
     steps = [*check.record.step_times, *_step_times(without)]
+    runs = [*_seconds(check.record.runs), *_run_times(without)]
     of_step = times_as_long(steps, _step_times(with_fix))
     if of_step is not None:
         return of_step, "step"
-    before = [*_seconds(check.record.runs), *_run_times(without)]
-    of_run = times_as_long(before, _run_times(with_fix))
-    return (None, "") if of_run is None else (of_run, "run")
+    of_run = times_as_long(runs, _run_times(with_fix))
+    return of_run, "" if of_run is None else "run"
 
 
 def _arms(book: Book, judged: Judged | None) -> list[Arm]:
     """The recorded arms that a judgement is of."""
-    names = () if judged is None else judged.arms
-    return [arm for arm in book.record.arms if arm.name in names]
+    if judged is None:
+        return []
+    return [arm for arm in book.record.arms if arm.name in judged.arms]
 
 
 def _step_times(arms: Iterable[Arm]) -> list[float]:
-    return list(chain.from_iterable(arm.step_times for arm in arms))
+    return list(chain.from_iterable(map(attrgetter("step_times"), arms)))
 
 
 def _run_times(arms: Iterable[Arm]) -> list[float]:
-    return list(chain.from_iterable(_seconds(arm.runs) for arm in arms))
+    return _seconds(chain.from_iterable(map(attrgetter("runs"), arms)))
 
 
 def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | None:
@@ -52,8 +56,8 @@ def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | No
     """
     if min(len(before), len(after)) < LEAST or min(before) <= 0:
         return None
-    overlap = min(after) <= max(before) and min(before) <= max(after)
-    return None if overlap else median(after) / median(before)
+    apart = min(after) > max(before) or min(before) > max(after)
+    return median(after) / median(before) if apart else None
 
 
 def _seconds(runs: Iterable[RunRecord]) -> list[float]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from reprocheck.model import Check
 from reprocheck.search import order
 from reprocheck.search.arms import Book
+from reprocheck.search.asked import PAIR, Answer, Candidates, Question, Unanswered
 from reprocheck.search.confirm import conducted
-from reprocheck.search.sets import PAIR, Answer, Candidates, Question, Unanswered
 
 MOST_TIMES = 8
 """How often runs as they are may be asked for in one search."""
@@ -57,16 +57,15 @@ class _Imagined(Book):
         controls.
         """
         found, names = self.of(question.controls), frozenset(question.controls)
-        if found is not None and (found.agrees is False or found.failed is not None):
+        if found is not None and found.decided:
             return found.answer
-        made = max(self._made.get(names, 0), len(found.runs) if found is not None else 0)
+        made = max(self._made.get(names, 0), self.made(names))
         self.further += max(0, question.runs - made)
         self._made[names] = max(made, question.runs)
         return Answer(agrees=self._cause in names, runs=self._made[names])
 
     def as_is(self, question: Question) -> None:
         """More runs without any control, each with an outcome of its own."""
-        own = self.of(())
-        more = question.runs - (len(own.runs) if own is not None else 0)
+        more = question.runs - self.made(())
         self.further += more
         self.sample = replace(self.sample, runs=self.sample.runs + more, odd=self.sample.odd + more)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from reprocheck.causes import likely
 from reprocheck.causes.imports import bound_to
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, SourceLine, Touch
-from reprocheck.search.arms import Judged
+from reprocheck.search import words
+from reprocheck.search.judged import Judged
 from reprocheck.search.seeds_of_libraries import root_of, seeded_where_made, with_seed, word_of
 
 PRIVATE = "private-rng"
@@ -39,6 +42,8 @@ _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
 """Said of a line that makes a library import another one, which draws as it is imported."""
+_IMPORTS = ("import ", "from ")
+"""How lines begin that import."""
 _KERNEL = "aten::"
 """Kernels that every operator may call: that they were touched says nothing of the line."""
 
@@ -65,16 +70,10 @@ def acted_at(check: Check, folder: Path, under: Judged) -> dict[str, tuple[Place
     Controls of which no line is known are left out.
     """
     sources = Sources(check, folder)
-    found: dict[str, tuple[Place, ...]] = {}
-    for name in under.names:
-        places = (
-            ()
-            if name in _SET_AT_IMPORT
-            else tuple(_places(under.runs[0].controls.touches, name, sources))
-        )
-        if places:
-            found[name] = places
-    return found
+    touches = under.runs[0].controls.touches
+    tried = (name for name in under.names if name not in _SET_AT_IMPORT)
+    found = {name: tuple(_places(touches, name, sources)) for name in tried}
+    return {name: places for name, places in found.items() if places}
 
 
 def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[Place]:
@@ -87,11 +86,14 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
         drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
             line = sources.with_text(source)
-            if line is not None and not line.text.lstrip().startswith(("import ", "from ")):
-                tree = _parsed(sources.text(line.file))
-                fix = fix_of(name, line.text, tree, takes)
-                hint = "" if fix else hint_of(name, line.text, tree)
-                yield Place(line=line, what=touch.what, fix=fix, hint=hint, draws=source in drawing)
+            if line is None or line.text.lstrip().startswith(_IMPORTS):
+                continue
+            tree = _parsed(sources.text(line.file))
+            place = Place(line=line, what=touch.what, draws=source in drawing)
+            if fix := fix_of(name, line.text, tree, takes):
+                yield replace(place, fix=fix)
+            else:
+                yield replace(place, hint=hint_of(name, line.text, tree))
 
 
 def _known(touch: Touch) -> dict[SourceLine, str]:
@@ -111,35 +113,33 @@ def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
     """
     if name != PRIVATE:
         return ""
-    if _made_by_script(name, text):
+    if _made_by_script(text):
         return _seeded_here(text)
     calls = _calls(text)
-    made = next((fix for call in calls if (fix := _with_a_seed(call))), "")
+    made = next(filter(None, map(_with_a_seed, calls)), "")
     return made or _as_seen(calls, takes) or _of_library(calls, tree)
 
 
-def _made_by_script(name: str, text: str) -> bool:
-    """Whether a line itself makes its generator without a seed, or it is another control that
-    acted: the cause's own fix says it.
-    """
-    own = likely.table().lines.get(name)
-    return name != PRIVATE or (own is not None and own.search(text) is not None)
+def _made_by_script(text: str) -> bool:
+    """Whether a line itself makes its generator without a seed: the cause's own fix says it."""
+    return likely.table().lines[PRIVATE].search(text) is not None
 
 
 def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
     """`env.reset(seed=0)` where `reset(seed)` was seen to be called, `space.seed(0)` where
     `sample.seed` was; else "".
     """
-    function = takes.partition("(")[0].partition(".")[0]
-    seen = next((call for call in calls if function and _last(call.func) == function), None)
-    if seen is None:
+    called, _, word = takes.rstrip(")").partition("(")
+    function = called.partition(".")[0]
+    seen = next((call for call in calls if _last(call.func) == function), None)
+    if seen is None or not function:
         return ""
-    if takes.endswith(")"):
-        return with_seed(seen, takes.rstrip(")").partition("(")[2])
-    if isinstance(seen.func, ast.Attribute):
-        owner = ast.unparse(seen.func.value)
-        return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
-    return ""
+    if word:
+        return with_seed(seen, word)
+    if not isinstance(seen.func, ast.Attribute):
+        return ""
+    owner = ast.unparse(seen.func.value)
+    return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
 
 
 def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
@@ -150,8 +150,10 @@ def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
     methods = _methods(calls, bound)
     if methods:
         return seeded_where_made(tree, methods[-1].value)
-    word = word_of(calls[0], bound) if calls else ""
-    return with_seed(calls[0], word) if word else ""
+    for outermost in calls[:1]:
+        if word := word_of(outermost, bound):
+            return with_seed(outermost, word)
+    return ""
 
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
@@ -168,22 +170,16 @@ def hint_of(name: str, text: str, tree: ast.AST) -> str:
 
     `tree`: that of the line's file.
     """
-    if _made_by_script(name, text):
+    if name != PRIVATE or _made_by_script(text):
         return ""
     calls = _calls(text)
     methods = _methods(calls, bound_to(tree))
     if methods:
         owner = ast.unparse(methods[-1].value)
-        return (
-            f"Give `{owner}` a seed where it is made: `{ast.unparse(methods[-1])}()` draws from a"
-            " generator without one."
-        )
-    if calls:
-        return (
-            f"Inside `{ast.unparse(calls[0].func)}()` a generator is made without a seed: give it"
-            " one by the argument that takes it."
-        )
-    return ""
+        return words.seed_where_made(owner, ast.unparse(methods[-1]))
+    if not calls:
+        return ""
+    return words.seed_inside(ast.unparse(calls[0].func))
 
 
 def _seeded_here(text: str) -> str:
@@ -191,11 +187,8 @@ def _seeded_here(text: str) -> str:
     else.
     """
     tree = _parsed(text.strip())
-    bare = [
-        call
-        for call in _calls_in(tree)
-        if _last(call.func) in _TAKE_A_SEED and not call.args and not call.keywords
-    ]
+    making = [call for call in _calls_in(tree) if _last(call.func) in _TAKE_A_SEED]
+    bare = [call for call in making if not (call.args or call.keywords)]
     for call in bare:
         call.args = [ast.Constant(0)]
     return ast.unparse(tree) if bare else ""
@@ -205,9 +198,11 @@ def _with_a_seed(call: ast.Call) -> str:
     """The making of a generator with a number for a seed, where a name stands for it now, which is
     None; "" for other calls.
     """
-    words = [word for word in call.keywords if word.arg in _SEED_WORDS]
-    given = next(iter([*call.args, *(word.value for word in words)]), None)
-    if _last(call.func) not in _TAKE_A_SEED or not isinstance(given, ast.Name | ast.Attribute):
+    if _last(call.func) not in _TAKE_A_SEED:
+        return ""
+    by_word = (word.value for word in call.keywords if word.arg in _SEED_WORDS)
+    given = next(chain(call.args, by_word), None)
+    if not isinstance(given, ast.Name | ast.Attribute):
         return ""
     return (
         f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or"
@@ -224,12 +219,10 @@ def _last(node: ast.expr) -> str:
 
 def _calls(text: str) -> list[ast.Call]:
     """The calls of a line that holds a whole statement, or the head of one: the outermost first."""
-    for whole in (text.strip(), f"{text.strip()} pass"):
-        try:
-            tree = ast.parse(whole)
-        except SyntaxError:
-            continue
-        return _calls_in(tree)
+    statement = text.strip()
+    for whole in (statement, f"{statement} pass"):
+        with suppress(SyntaxError):
+            return _calls_in(ast.parse(whole))
     return []
 
 

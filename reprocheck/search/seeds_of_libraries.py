@@ -17,11 +17,12 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
     "" where no library of the file's imports is seen to make it.
     """
     bound = bound_to(tree)
+    name = ast.unparse(owner)
     for target, value, line in _assigned(tree):
-        if ast.unparse(target) != ast.unparse(owner) or not isinstance(value, ast.Call):
+        if not isinstance(value, ast.Call) or ast.unparse(target) != name:
             continue
         if word := word_of(value, bound):
-            return f"{ast.unparse(target)} = {with_seed(value, word)}  # line {line}"
+            return f"{name} = {with_seed(value, word)}  # line {line}"
     return ""
 
 
@@ -38,11 +39,12 @@ def with_seed(call: ast.Call, word: str) -> str:
     return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*kept, seed]))
 
 
-def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, int]]:
+def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None, int]]:
+    """What is given a value, the value, and the line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             yield from ((target, node.value, node.lineno) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        elif isinstance(node, ast.AnnAssign):
             yield node.target, node.value, node.lineno
 
 

@@ -13,7 +13,7 @@ from reprocheck.errors import message
 
 if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.search.sets import Question
+    from reprocheck.search.asked import Question
     from reprocheck.settings import Settings
     from reprocheck.workflow.stopwatch import Stopwatch
     from reprocheck.workflow.teller import Teller

@@ -43,7 +43,7 @@ def repair(
     """
     from reprocheck.recording import record
     from reprocheck.scan.mend import difference
-    from reprocheck.search.confirm import PATCH, patch_offered, runs_with_patch
+    from reprocheck.search.patch import PATCH, patch_offered, runs_with_patch
 
     by_control = check.search is not None and bool(check.search.smallest)
     runs = RUNS if by_control else runs_with_patch(check, folder)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprocheck.search.sets import Answer, Candidates, Found, Question, Unanswered, find
+from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
+from reprocheck.search.sets import find
 
 HARMLESS = tuple("abcdefghijklmn")
 ALTERING = tuple("wxyz")

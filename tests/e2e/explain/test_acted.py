@@ -9,7 +9,8 @@ import pytest
 
 from reprocheck.model import ControlTrace, Touch
 from reprocheck.search.acted import Acting
-from reprocheck.search.sets import Answer, Candidates, Found, Question, find
+from reprocheck.search.asked import Answer, Candidates, Found, Question
+from reprocheck.search.sets import find
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import BY_LIST, explain
 

@@ -1,0 +1,98 @@
+"""What a search did: the sets of controls that it tried, and what controls changed in the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeVar
+
+from reprocheck import rules
+from reprocheck.model import Cause, Search, Tried, Verdict
+from reprocheck.search import words
+from reprocheck.search.arms import Book
+from reprocheck.search.judged import Judged
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """The search with the causes as it leaves them. `confirmed`: whether chance is excluded."""
+
+    search: Search
+    causes: tuple[Cause, ...]
+    confirmed: bool = False
+
+
+def account(book: Book) -> Search:
+    """A search without a result: overrides of all arms, and what was tried."""
+    did = [run.controls for judged in book.judged for run in judged.runs]
+    return Search(
+        tried=(_as_is(book), *map(_row, book.judged)),
+        overrides=_once(chain.from_iterable(one.overrides for one in did)),
+        unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
+    )
+
+
+def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    """In order, without repetition: values of the user's need not be hashable."""
+    return tuple({repr(item): item for item in items}.values())
+
+
+def _as_is(book: Book) -> Tried:
+    verdict = book.check.verdict
+    return Tried(
+        controls=(),
+        runs=len(book.check.runs),
+        agrees=_by_the_criterion(verdict),
+        bitwise=verdict.bitwise.equal,
+        note=words.AS_IS,
+        diverges_from=verdict.diverges_from,
+    )
+
+
+def _row(judged: Judged) -> Tried:
+    row = Tried(
+        controls=judged.names,
+        runs=len(judged.runs),
+        agrees=None,
+        bitwise=None,
+        patched=judged.patched,
+        note=words.note(judged),
+    )
+    if judged.untried:
+        return row
+    return replace(
+        row,
+        agrees=_by_the_criterion(judged.verdict),
+        bitwise=judged.verdict.bitwise.equal,
+        another_from=judged.later,
+        diverges_from=judged.verdict.diverges_from,
+    )
+
+
+def _by_the_criterion(verdict: Verdict) -> bool | None:
+    """Whether runs agree by it; None where it could not decide."""
+    if verdict.verdict not in ("reproducible", "not_reproducible"):
+        return None
+    return verdict.passed
+
+
+def refusals(book: Book) -> Iterator[Cause]:
+    """Errors of deterministic mode under a control, each once: findings by themselves."""
+    seen: set[str] = set()
+    for judged in book.judged:
+        error, run = judged.refusal, judged.failed
+        if error is None or run is None or error.message in seen:
+            continue
+        seen.add(error.message)
+        known = rules.entry(error.name)
+        yield Cause(
+            code=known.code,
+            title=known.title,
+            confidence="observed",
+            evidence=(*error.evidence(run.number), words.seen_under(judged.names)),
+            source=error.source,
+            fix=known.fix_for((error.framework,)),
+        )

@@ -1,0 +1,95 @@
+"""What a search asks of runs, and what it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+PAIR = 2
+"""The fewest runs under a set of controls: one alone cannot agree with another."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What the runs under a set of controls said.
+
+    agrees    None where it could not be decided: the script crashed, or recorded too little
+    exact     whether they agree in every bit
+    acted     controls that acted on something in each of these runs; None where that is not known
+    blamed    those of the controls that made the script end with an error, where it says so
+    """
+
+    agrees: bool | None
+    runs: int = PAIR
+    exact: bool = True
+    acted: frozenset[str] | None = None
+    blamed: tuple[str, ...] = ()
+
+    def acting(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the controls that acted on something; all where that is not known."""
+        if self.acted is None:
+            return frozenset(names)
+        return self.acted.intersection(names)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Runs to make: `runs` of them in all under these controls (none: as is), and why."""
+
+    controls: tuple[str, ...]
+    runs: int
+    why: str
+
+
+class Unanswered(Exception):  # noqa: N818 - a request, not an error
+    """The search needs runs that were not made yet."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.why)
+        self.question = question
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidates:
+    """The controls to search among, each list with the most suspicious first.
+
+    likely     tried alone first; harmless and altering hold them, too. Where there are few of them,
+               the most suspicious that acted are tried alone before a set that suffices is halved
+    harmless   those that do not alter the training
+    altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
+               harmless ones do not suffice
+    brittle    those that make scripts fail more often than others: looked at first where one does
+    reasons    why a control is likely, by its name
+    """
+
+    likely: tuple[str, ...]
+    harmless: tuple[str, ...]
+    altering: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    brittle: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
+        """These controls in the order of the search."""
+        wanted = frozenset(names)
+        return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What the search came to.
+
+    smallest   a set that makes the runs agree, none of whose controls can be left out; no single
+               control does where it holds several; empty where nothing was found
+    runs       how many runs agree under it
+    crashing   controls under which the script ends with an error
+    idle       a set under which the runs agreed although none of its controls, or not all that seem
+               needed, acted on anything
+    complete   whether all controls together were tried where nothing was found
+    """
+
+    smallest: tuple[str, ...] = ()
+    runs: int = 0
+    crashing: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    complete: bool = True

@@ -1,0 +1,99 @@
+"""The result of a search that has come to its end: the sentence, the causes and the fix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.causes.device import device_of
+from reprocheck.causes.frameworks import of_place
+from reprocheck.causes.scanned import located
+from reprocheck.causes.started import is_what_differs
+from reprocheck.causes.usercode import UserCode
+from reprocheck.model import Check
+from reprocheck.search import words
+from reprocheck.search.account import Result, account, refusals
+from reprocheck.search.arms import Book
+from reprocheck.search.asked import Found
+from reprocheck.search.confirmed import confirmed, fixes
+from reprocheck.search.cost import cost
+from reprocheck.search.enough import wanted
+from reprocheck.search.judged import Judged
+from reprocheck.search.noise import remains
+from reprocheck.search.patch import in_vain, kept_patch, proved_by_patch
+from reprocheck.search.place import acted_at
+
+
+def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
+    """What a search has found; errors of deterministic mode come last."""
+    made = _without_errors(check, folder, book, found)
+    return replace(made, causes=(*made.causes, *refusals(book)))
+
+
+def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
+    if is_what_differs(check, folder):
+        return _unconfirmed(check, book, words.given(check.first_rung))
+    if not found.smallest:
+        proved = proved_by_patch(check, book)
+        return proved or _nothing_found(check, folder, book, found)
+    under = book.of(found.smallest)
+    assert under is not None, "the search has asked for these runs"
+    enough = wanted(check, book.sample, found.smallest, exact=under.exact)
+    if len(under.runs) < enough:
+        sentence = words.may_remove(found.smallest, under)
+        return _unconfirmed(check, book, sentence, words.not_sure(book.sample, under, enough))
+    return _confirmed(check, folder, book, found, under)
+
+
+def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") -> Result:
+    """The causes as they were."""
+    confidence = confidence or words.as_they_are(book.sample)
+    search = replace(account(book), sentence=sentence, confidence=confidence)
+    return Result(search=search, causes=check.causes)
+
+
+def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
+    sentence = words.remaining(remains(check, folder, found))
+    if in_vain(book):
+        sentence += words.PATCH_IN_VAIN
+    return _unconfirmed(check, book, sentence)
+
+
+def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
+    smallest, seen = found.smallest, book.sample
+    frameworks = of_place(check, UserCode(check, folder))
+    places = acted_at(check, folder, under)
+    causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)
+    causes = located(check, causes, smallest)
+    fix = "\n\n".join(dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
+    sentence = words.removes(smallest, under, causes)
+    further: tuple[str, ...] = ()
+    if under.later is not None:
+        further = _further(check, under)
+        sentence += words.another_remains(under.later, further)
+    ratio, of = cost(check, book, under)
+    search = replace(
+        account(book),
+        touches=under.runs[0].controls.touches,
+        smallest=smallest,
+        sentence=sentence,
+        confidence=words.confidence(seen, under),
+        fix=fix,
+        patch=kept_patch(folder),
+        further=further,
+        cost=ratio,
+        cost_of=of,
+    )
+    return Result(search=search, causes=causes, confirmed=True)
+
+
+def _further(check: Check, under: Judged) -> tuple[str, ...]:
+    """Options of `explain` that look for another difference, where one remains: all that is known
+    is kept out of its way.
+    """
+    controls = (*check.record.controls, *under.names)
+    options = tuple(word for name in controls for word in ("--control", name))
+    if under.verdict.first_divergence is None:
+        # Without it, a difference within the tolerance would not be searched.
+        return (*options, "--fail-on", "bitwise")
+    return options

@@ -1,0 +1,130 @@
+"""All runs under one set of controls, and what the criterion says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reprocheck.causes import refusals
+from reprocheck.causes.refusals import Refusal
+from reprocheck.model import Run, Verdict
+from reprocheck.search.asked import Answer
+
+_ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
+_ULPS = 64
+"""Units in the last place by which losses may differ where another order of additions is all that
+is left.
+"""
+_SETS_MODE = "deterministic"
+"""The control that an error of deterministic mode speaks of."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """All runs under one set of controls, of one arm or several, and what the criterion says of
+    them.
+
+    names   the controls beside those of the check itself      agrees   None where it could not be
+            decided
+    until   the iteration up to which they must agree: that of the last check, or that of the first
+            difference as it is
+    acted   the controls that acted on something in each of the runs
+    untried a patch was to be tried, and some run had no process that was given its text
+    """
+
+    names: tuple[str, ...]
+    patched: bool
+    why: str
+    runs: tuple[Run, ...]
+    verdict: Verdict
+    agrees: bool | None
+    arms: tuple[str, ...]
+    until: int
+    acted: frozenset[str] = frozenset()
+    untried: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether they agree in every bit, up to the iteration that counts."""
+        return self.verdict.bitwise.equal is True or self.later is not None
+
+    @property
+    def later(self) -> int | None:
+        """The first iteration that differs where those that count agree in every bit: another
+        difference than the one that was searched.
+        """
+        first = self.verdict.bitwise.first_iteration
+        if first is None or first <= self.until:
+            return None
+        return first
+
+    @property
+    def decided(self) -> bool:
+        """Whether they differ, or fail: more runs can say nothing else."""
+        return self.agrees is False or self.failed is not None
+
+    @property
+    def agrees_exactly(self) -> bool:
+        """Whether they agree in every bit, and were made as they should be."""
+        return self.agrees is True and self.exact and not self.untried
+
+    @property
+    def failed(self) -> Run | None:
+        """The first run that ended with an error or by the timeout."""
+        return next((run for run in self.runs if run.record.ended_badly), None)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The error of deterministic mode in which it ended, if it is one."""
+        return refusals.of_run(self.failed) if self.failed else None
+
+    @property
+    def answer(self) -> Answer:
+        """What the search is told."""
+        blamed: tuple[str, ...] = ()
+        if self.refusal and _SETS_MODE in self.names:
+            blamed = (_SETS_MODE,)
+        return Answer(
+            agrees=self.agrees,
+            runs=len(self.runs),
+            exact=self.exact,
+            acted=self.acted,
+            blamed=blamed,
+        )
+
+    @property
+    def as_is(self) -> bool:
+        """Whether nothing was done in any of the runs: no control was on, or what it set was not
+        used, and it intercepted nothing.
+        """
+        touches = [touch for run in self.runs for touch in run.controls.touches]
+        return not self.patched and all(touch.setting for touch in touches)
+
+    @property
+    def within_tolerance_only(self) -> bool:
+        """Whether the criterion is met and the difference is too large for rounding."""
+        return self.agrees is False and self.verdict.exit_code == 0
+
+
+def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
+    """Whether runs agree for the search: in every bit up to an iteration, or but for what another
+    order of additions makes.
+
+    None: could not be decided. The tolerance alone is too wide: runs with other weights pass it now
+    and then.
+    """
+    if verdict.verdict == "not_reproducible" or verdict.exit_code == 1:
+        return False
+    if verdict.verdict != "reproducible":
+        return None
+    bitwise = verdict.bitwise
+    if bitwise.equal or (bitwise.first_iteration or 0) > until:
+        return True
+    if verdict.first_divergence is not None or bitwise.ulp is None:
+        return False
+    return bitwise.ulp <= _most_ulps(runs)
+
+
+def _most_ulps(runs: Sequence[Run]) -> int:
+    dtypes = {dtype for run in runs for trace in run.traces for dtype in trace.losses.dtypes}
+    return min((_ROUNDING_ULPS.get(dtype, _ULPS) for dtype in dtypes), default=_ULPS)

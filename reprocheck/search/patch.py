@@ -1,0 +1,82 @@
+"""The patch of the first cause: whether runs try it, and what they prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.causes.started import is_what_differs
+from reprocheck.model import Check
+from reprocheck.search import chance, words
+from reprocheck.search.account import Result, account
+from reprocheck.search.arms import Book
+from reprocheck.search.enough import FITTING
+from reprocheck.search.noise import suspect
+
+PATCH = "fix.patch"
+"""In the report folder, under `arms`: the patch of the user's source that was found."""
+MOST_RUNS = 8
+"""Runs with a patch at most: where it takes more, it is not tried."""
+
+
+def patch_offered(check: Check, folder: Path) -> bool:
+    """Whether the patch is shown: the runs with it agree, or no run could try it."""
+    tried = Book(check, folder).of((), patched=True)
+    return tried is not None and (tried.untried or tried.agrees is True)
+
+
+def runs_with_patch(check: Check, folder: Path) -> int:
+    """How many runs must agree with the patch of the first cause to confirm it, where the search
+    has ended and no control confirms one.
+
+    0 where the patch is not tried: the cause has no line, or runs as they are agree now and then,
+    which a patch must not be praised for.
+    """
+    search = check.search
+    if search is None or search.smallest or search.broken_off:
+        return 0
+    if suspect(check) is None or is_what_differs(check, folder):
+        return 0
+    seen = Book(check, folder).sample
+    runs = chance.needed(seen, FITTING)
+    if seen.intermittent or runs > MOST_RUNS:
+        return 0
+    return runs
+
+
+def proved_by_patch(check: Check, book: Book) -> Result | None:
+    """The first cause as confirmed, where no control confirms one and enough runs with its patch
+    agree in every bit.
+    """
+    named, tried, seen = suspect(check), book.of((), patched=True), book.sample
+    if named is None or tried is None or not tried.agrees_exactly:
+        return None
+    if seen.intermittent or len(tried.runs) < chance.needed(seen, FITTING):
+        return None
+    evidence = words.evidence_of_patch(seen, named, tried)
+    cause = named.cause
+    search = replace(
+        account(book),
+        sentence=words.patch_removes(named, tried),
+        confidence=words.confidence_in_patch(seen, tried),
+        fix=cause.fix,
+        patch=kept_patch(book.folder),
+    )
+    confirmed = replace(cause, confidence="confirmed", evidence=(evidence, *cause.evidence))
+    return Result(search=search, causes=(confirmed, *check.causes[1:]), confirmed=True)
+
+
+def in_vain(book: Book) -> bool:
+    """Whether runs with a patch differ as well."""
+    tried = book.of((), patched=True)
+    return tried is not None and not tried.untried and tried.agrees is False
+
+
+def kept_patch(folder: Path) -> str:
+    """The patch with its own line ends: one of lines that end as on Windows has those; "" where
+    there is none.
+    """
+    try:
+        return (folder / "arms" / PATCH).read_bytes().decode()
+    except OSError:
+        return ""
