@@ -7,7 +7,6 @@ read, never advanced.
 
 from __future__ import annotations
 
-import os
 import sys
 from _thread import RLock, get_ident
 
@@ -92,7 +91,7 @@ class Deep:
         """Whether a loader has handed out a batch: then the inputs of a module are not taken for
         one.
         """
-        self._inside = os.path.join(str(recorder.workdir), "") if recorder.workdir else ""
+        self._inside = users.folder_of(recorder)
         # file of a code object -> its name in the trace, "" where it is not the user's
         self._names: dict[str, str] = {}
         self._counts: dict[tuple[str, str], int] = {}
@@ -187,16 +186,9 @@ class Deep:
         try:
             return jsontext.dumps(event) + "\n"
         except Exception as error:
-            return (
-                jsontext.dumps(
-                    {
-                        "e": "problem",
-                        "where": "recording " + event["r"],
-                        "error": repr(error)[:2000],
-                    }
-                )
-                + "\n"
-            )
+            where = "recording " + event["r"]
+            problem = {"e": "problem", "where": where, "error": repr(error)[:2000]}
+            return jsontext.dumps(problem) + "\n"
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
         """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
@@ -205,7 +197,9 @@ class Deep:
 
             def line(wait: bool) -> str | None:
                 keys = read(wait)
-                return None if keys is None else jsontext.dumps({**event, **keys}) + "\n"
+                if keys is None:
+                    return None
+                return jsontext.dumps({**event, **keys}) + "\n"
 
             self.recorder.later_line(line)
         except Exception as error:
@@ -265,9 +259,10 @@ class Deep:
         closed = len(self.grouping.ends)
         if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
             return closed + 1
-        if r == "op" and "bw" not in keys:
+        is_forward = r == "op" and "bw" not in keys
+        if is_forward or not self.grouping.closed_by_loss:
             return closed + 1
-        return closed if self.grouping.closed_by_loss else closed + 1
+        return closed
 
     def _reach(self, r: str, iteration: int) -> None:
         """Before a fact: which code of the user's has run since the last one."""
@@ -373,11 +368,9 @@ class Deep:
         where there is none.
         """
         frame = self.frame(skip + 1)
-        return (
-            ""
-            if frame is None
-            else "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
-        )
+        if frame is None:
+            return ""
+        return "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
 
     def frame(self, skip: int = 0) -> Any:
         """The innermost frame of the user's code, `skip` frames above the caller, or None.
@@ -428,6 +421,11 @@ def of(recorder: Any) -> Deep:
         recorder.deep = Deep(recorder)
     deep: Deep = recorder.deep
     return deep
+
+
+def of_line(line: str) -> dict[str, Any]:
+    """The key `l` of a fact that belongs to a line of the script's; {} where none is known."""
+    return {"l": line} if line else {}
 
 
 def _nothing() -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Probe = tuple[str, Callable[[], object]]
 
 
+_JSON = (type(None), bool, int, float, str)
+
+
 def facts(
     modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None
 ) -> dict[str, object]:
@@ -47,11 +50,10 @@ def facts(
         module = loaded.get(framework.name)
         if module is not None and framework.environment:
             found.update(_tolerant(_of_framework(framework, module)))
-    shown = {
-        key: hide(value) if isinstance(value, str) else value
-        for key, value in sorted(found.items())
-        if value is not None
-    }
+    shown: dict[str, object] = {}
+    for key, value in sorted(found.items()):
+        if value is not None:
+            shown[key] = hide(value) if isinstance(value, str) else value
     for name in os.environ:
         key = f"variable.{name}"
         if key in shown:
@@ -81,7 +83,7 @@ def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
 
 
 def _plain(value: object) -> object:
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+    return value if isinstance(value, _JSON) else str(value)
 
 
 def _masker() -> Callable[[str], str]:
@@ -99,8 +101,13 @@ def _python() -> Iterator[Fact]:
     yield "python.prefix", sys.prefix
     yield "python.hash_seed", _hash_seed()
     yield "python.optimize", sys.flags.optimize
-    gil = getattr(sys, "_is_gil_enabled", None)
-    yield "python.gil", gil() if gil else True
+    # Python 3.13 can be built without the lock, and tells so
+    has_gil = getattr(sys, "_is_gil_enabled", _yes)
+    yield "python.gil", has_gil()
+
+
+def _yes() -> bool:
+    return True
 
 
 def _hash_seed() -> str:
@@ -135,11 +142,16 @@ def _machine() -> Iterator[Fact]:
         cores = os.sched_getaffinity(0)
         yield "cpu.usable", len(cores)
         yield "cpu.affinity", _ranges(sorted(cores))
-    driver = _head("/proc/driver/nvidia/version", 400)
-    yield "driver.nvidia", driver.splitlines()[0].strip() if driver else None
-    driver = _head("/usr/local/Ascend/driver/version.info", 400)
-    yield "driver.ascend", driver.splitlines()[0].strip() if driver else None
+    yield "driver.nvidia", _first_line("/proc/driver/nvidia/version")
+    yield "driver.ascend", _first_line("/usr/local/Ascend/driver/version.info")
     yield "cann.version", _cann_version()
+
+
+def _first_line(path: str) -> str | None:
+    head = _head(path, 400)
+    if not head:
+        return None
+    return head.splitlines()[0].strip()
 
 
 def _libc() -> str | None:
@@ -165,6 +177,9 @@ def _cpu_model() -> str | None:
     return ", ".join(parts) or None
 
 
+_CANN = r"^(?:version|toolkit_installed_version)=\W*([\w.\-]+)"
+
+
 def _cann_version() -> str | None:
     home = os.environ.get("ASCEND_HOME_PATH")
     if not home:
@@ -174,12 +189,8 @@ def _cann_version() -> str | None:
         f"{os.uname().machine}-linux/ascend_toolkit_install.info",
         "version.cfg",
     ):
-        text = _head(os.path.join(home, path), 2000)
-        match = (
-            re.search(r"^(?:version|toolkit_installed_version)=\W*([\w.\-]+)", text, re.MULTILINE)
-            if text
-            else None
-        )
+        text = _head(os.path.join(home, path), 2000) or ""
+        match = re.search(_CANN, text, re.MULTILINE)
         if match:
             return match.group(1)
     return None
@@ -249,23 +260,21 @@ def numpy(numpy: Any) -> Iterator[Fact]:
         found = numpy.__config__.CONFIG["Build Dependencies"][kind]
         return f"{found['name']} {found['version']}"
 
-    umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get(
-        "numpy.core._multiarray_umath"
-    )
+    def features() -> str:
+        loaded = sys.modules
+        # numpy 2 has renamed `numpy.core`
+        umath = (
+            loaded.get("numpy._core._multiarray_umath") or loaded["numpy.core._multiarray_umath"]
+        )
+        return " ".join(sorted(name for name, on in umath.__cpu_features__.items() if on))
+
     yield from probed(
         "numpy.",
         (
             ("version", lambda: numpy.__version__),
             ("blas", lambda: dependency("blas")),
             ("lapack", lambda: dependency("lapack")),
-            (
-                "simd",
-                lambda: (
-                    " ".join(sorted(name for name, on in umath.__cpu_features__.items() if on))
-                    if umath
-                    else None
-                ),
-            ),
+            ("simd", features),
         ),
     )
 
@@ -311,13 +320,9 @@ def trackers(modules: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
     loaded = sys.modules if modules is None else modules
     caveats = []
     for module, product, switch, variable, values in _TRACKERS:
-        if loaded.get(module) is None or (
-            variable and os.environ.get(variable, "").lower() in values
-        ):
+        if loaded.get(module) is None or os.environ.get(variable, "").lower() in values:
             continue
-        if (module == "mlflow" and _local_mlflow()) or (
-            module == "huggingface_hub" and not _hub_token()
-        ):
+        if not _SENDS.get(module, _yes)():
             continue
         text = (
             f"{product} ({module}) is loaded: what it sends to a server, or reads from there, is"
@@ -327,9 +332,9 @@ def trackers(modules: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
     return caveats
 
 
-def _local_mlflow() -> bool:
+def _mlflow_has_a_server() -> bool:
     uri = os.environ.get("MLFLOW_TRACKING_URI", "")
-    return uri.startswith(("file:", "sqlite:", "/", "."))
+    return not uri.startswith(("file:", "sqlite:", "/", "."))
 
 
 def _hub_token() -> bool:
@@ -339,3 +344,7 @@ def _hub_token() -> bool:
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
     return os.path.exists(os.environ.get("HF_TOKEN_PATH") or os.path.join(home, "token"))
+
+
+_SENDS = {"mlflow": _mlflow_has_a_server, "huggingface_hub": _hub_token}
+"""Whether a library would send anything, where that is to be asked."""

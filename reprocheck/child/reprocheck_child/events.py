@@ -114,7 +114,7 @@ class Recorder(Writer):
         main one). May stop the process.
         """
         if thread is None:
-            thread = "" if get_ident() == self._main else self._thread_name()
+            thread = self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
@@ -145,13 +145,14 @@ class Recorder(Writer):
         """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the
         device. May stop the process.
         """
-        thread = "" if get_ident() == self._main else self._thread_name()
+        thread = self._thread_name()
 
         def line(wait: bool) -> str | None:
             reading = read(wait)
-            return (
-                None if reading is None else loss_line(reading[0], reading[1], kind, numel, thread)
-            )
+            if reading is None:
+                return None
+            values, dtypes = reading
+            return loss_line(values, dtypes, kind, numel, thread)
 
         self._loss(count, kind, thread, line)
 
@@ -179,18 +180,14 @@ class Recorder(Writer):
         """After an update: a regular stretch begins where the last iterations were alike and each
         update closes one.
         """
-        pattern, self._pattern = self._pattern, None
-        self._alike = self._alike + 1 if pattern and pattern == self._last_pattern else 0
-        self._last_pattern = pattern
-        alike = (
-            self.level == "loss"
-            and self._worker is None
-            and self._alike >= REGULAR_AFTER
-            and pattern
-            and get_ident() == self._main
-        )
-        if alike and not self._queue and not self._watching and self.grouping.regular(index):
-            self._begin_regular(index, pattern or (), closed)
+        pattern, self._pattern = self._pattern or (), None
+        again, self._last_pattern = pattern == self._last_pattern, pattern
+        self._alike = self._alike + 1 if pattern and again else 0
+        if self._alike < REGULAR_AFTER or self._queue or self._watching:
+            return
+        alone = self._worker is None and get_ident() == self._main
+        if alone and self.level == "loss" and self.grouping.regular(index):
+            self._begin_regular(index, pattern, closed)
 
     def _begin_regular(self, index: int, pattern: tuple[str, ...], closed: int) -> None:
         kind, dtype = pattern
@@ -206,22 +203,23 @@ class Recorder(Writer):
 
     def _leave_regular(self) -> None:
         """The training left the pattern: the grouping catches up."""
-        if self.regular is not None:
-            regular = self.regular
-            self._close_regular()
-            for number in range(regular.losses):
-                self.grouping.loss(1, regular.kind)
-                if number < regular.updates:
-                    self.grouping.update(regular.index, None)
+        regular = self.regular
+        if regular is None:
+            return
+        self._close_regular()
+        for number in range(regular.losses):
+            self.grouping.loss(1, regular.kind)
+            if number < regular.updates:
+                self.grouping.update(regular.index, None)
 
     def _close_regular(self) -> None:
         regular, self.regular, self._alike = self.regular, None, 0
-        if regular is not None:
-            regular.close()
-            self._in_column = regular.first + regular.losses
-            self.emit(
-                {"e": "irregular", "n": regular.losses, "u": regular.losses == regular.updates}
-            )
+        if regular is None:
+            return
+        regular.close()
+        self._in_column = regular.first + regular.losses
+        even = regular.losses == regular.updates
+        self.emit({"e": "irregular", "n": regular.losses, "u": even})
 
     def _slow_update(
         self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int
@@ -284,7 +282,7 @@ class Recorder(Writer):
         """One loss that the script says itself."""
         reader = self.readers.get(type(value).__module__.split(".")[0])
         if reader is None or not reader(value):
-            item = value.item() if hasattr(value, "item") else value
+            item = getattr(value, "item", lambda: value)()
             dtype = str(getattr(value, "dtype", "float64")).rsplit(".", 1)[-1].lower()
             float(item)  # what is no number is not recorded
             if type(item) is int and exact_text(item):
@@ -303,8 +301,6 @@ class Recorder(Writer):
             Column(path + ".losses"),
             0,
         )
-        processes = sys.modules.get("multiprocessing.process")
-        name = processes.current_process().name if processes else "MainProcess"
         words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
         argv = [word[:500] for word in self.arguments(words)]
         facts = {
@@ -318,10 +314,11 @@ class Recorder(Writer):
         facts.update(
             executable=self.masked(sys.executable or ""),
             python="%d.%d.%d" % sys.version_info[:3],
-            name=name,
+            name=origin.process_name(),
             how=how,
         )
-        facts.update(rank=self.world[0], world=self.world[1] if self.world[0] is not None else None)
+        rank, world = self.world
+        facts.update(rank=rank, world=None if rank is None else world)
         facts.update(root=self._start_pid, forks=self._forks)
         self._greeting = jsontext.dumps(facts) + "\n"
         if how == "start":
@@ -341,13 +338,11 @@ class Recorder(Writer):
             self._forks, self._forked = [*self._forks, self._forked], 0
             self._worker, self._task = None, ""
             self._begin_trace("fork")
+            lines = [self._greeting or ""]
             for index, name in enumerate(self._names):
                 self.grouping.optimizer(index)
-                self._greeting = (
-                    (self._greeting or "")
-                    + jsontext.dumps({"e": "optimizer", "o": index, "class": name})
-                    + "\n"
-                )
+                lines.append(jsontext.dumps({"e": "optimizer", "o": index, "class": name}) + "\n")
+            self._greeting = "".join(lines)
             for callback in self.on_fork:
                 callback()
         except Exception as error:
@@ -370,7 +365,7 @@ class Recorder(Writer):
         if self._worker is None or get_ident() != self._main:
             return
         task = origin.task(self._worker)
-        if not task or task == self._task:
+        if task in ("", self._task):
             return
         self._end_trace()
         self._task = task
@@ -380,13 +375,17 @@ class Recorder(Writer):
 
     def _end_trace(self) -> None:
         """What this process records from now on belongs to another trace."""
+        self._complete()
+        self._unmute()
+        self.emit({"e": "exit", "time": time_ns() / 1e9})
+        self._file.close()
+
+    def _complete(self) -> None:
+        """Write what is not written yet, unless enough was recorded before."""
         if not self._enough:
             self._close_regular()
             self._drain(None)
             self._account()
-        self._unmute()
-        self.emit({"e": "exit", "time": time_ns() / 1e9})
-        self._file.close()
 
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other
@@ -402,13 +401,13 @@ class Recorder(Writer):
 
     def _end(self) -> None:
         with self._lock:
-            if not self._enough:
-                self._close_regular()
-                self._drain(None)
-                self._account()
+            self._complete()
             self._unmute()
+            event = {"e": "exit", "time": time_ns() / 1e9}
             error = self.redacted(stop.last_error())
-            self.emit({"e": "exit", "time": time_ns() / 1e9, **({"error": error} if error else {})})
+            if error:
+                event["error"] = error
+            self.emit(event)
             self._file.close()
         if self._training:
             stop.mark(self.folder, self.world[0])
@@ -440,14 +439,14 @@ class Recorder(Writer):
     def _say_origin(self) -> None:
         if self._worker is None and get_ident() == self._main:
             self._worker = origin.worker_frame()
-            self._task = origin.task(self._worker) if self._worker is not None else ""
+            self._task = origin.task(self._worker)
         event = {
             "e": "origin",
             "identity": origin.identity(),
             "task": self._task,
             "time": time_ns() / 1e9,
         }
-        shared = origin.executor(self._worker) if self._worker is not None else ""
+        shared = origin.executor(self._worker)
         if shared:
             event["executor"] = shared
         self.emit(event)
@@ -526,6 +525,9 @@ class Recorder(Writer):
                 self.problem("the account at the end", error)
 
     def _thread_name(self) -> str:
+        """The thread that calls, "" for the main one."""
+        if get_ident() == self._main:
+            return ""
         threads = sys.modules.get("threading")
         return str(threads.current_thread().name) if threads else "thread"
 

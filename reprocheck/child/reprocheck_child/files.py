@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 _listdir, _readlink = os.listdir, os.readlink
 """Ours: a script may replace them before the end of its process."""
 LIMIT = 10_000
-IGNORED_NAMES = ("__pycache__", ".git")
+IGNORED_NAMES = frozenset({"__pycache__", ".git"})
 NO_FILES = ("/dev/", "/proc/", "/sys/")
 LATE = 0.05
 """Seconds by which the clock of a file system may be late."""
 NOWHERE = -1
-"""The place of a descriptor that an event does not have: its path starts from the working directory
-of the process.
+"""A descriptor that an event does not have, and its place, behind all arguments: the path starts
+from the working directory of the process.
 """
+HOW = {"os.rename": "rename"}
+"""What the trace says of an event, where that is not `change`."""
 WRITES = {
     "os.chmod": ((0, 2),),
     "os.chown": ((0, 3),),
@@ -48,6 +50,10 @@ WRITES = {
 """Events that change what stands in a folder: where the paths stand in their arguments, and the
 folders that these start from.
 """
+WRITING = frozenset("wxa+")
+"""Letters of a mode of `open` with which a file can be written to."""
+ANEW = frozenset("wx")
+"""Those with which it is empty at first."""
 SQLITE_FILES = ("", "-journal", "-wal", "-shm")
 """What SQLite, which opens files by itself, writes to beside a database: the ends of their
 names.
@@ -79,7 +85,7 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
     already. Never raises.
     """
     if WATCHED is not None:
-        WATCHED.quietly(WATCHED.written, path, how, -1, new)
+        WATCHED.quietly(WATCHED.written, path, how, NOWHERE, new)
 
 
 def opened(path: Any, mode: str) -> None:
@@ -105,7 +111,7 @@ class Files:
         self.no_files: tuple[str, ...] = NO_FILES
         if os.environ.get("TMPDIR"):  # emptied between the runs
             self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)
-        self.since = since - LATE if since else 0.0
+        self.since = since - LATE
         self.told_read: dict[tuple[str, str], None] = {}
         self.told_written: dict[tuple[str, str], None] = {}
         self.busy: set[int] = set()
@@ -136,17 +142,20 @@ class Files:
         """
         import fcntl
 
-        for number in map(int, _listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ()):
+        if not os.path.isdir("/proc/self/fd"):
+            return
+        for number in map(int, _listdir("/proc/self/fd")):
             try:
                 path = _readlink("/proc/self/fd/%d" % number)
-                writes = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-            except OSError:
+                access = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
+            except OSError:  # closed meanwhile, as that of the folder itself
                 continue
-            if writes and path.startswith("/") and os.path.lexists(path):
+            is_file = path.startswith("/") and os.path.lexists(path)
+            if is_file and access != os.O_RDONLY:
                 self.written(path)
 
     def written(
-        self, path: Any, how: str = "open", folder: Any = -1, new: bool | None = None
+        self, path: Any, how: str = "open", folder: Any = NOWHERE, new: bool | None = None
     ) -> None:
         """`path`, which starts from the folder with the descriptor `folder`, is about to be written
         to, made, moved or removed.
@@ -154,50 +163,57 @@ class Files:
         `new`: whether nothing stood there. None: it is looked up.
         """
         path = _absolute(path, folder)
-        if path is None or not _first(self.told_written, path, how):
+        if not path or not _first(self.told_written, path, how):
             return
         path = _without_links(path)
         told = self._name(path)
-        if told is not None:
-            event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
-            if not os.path.lexists(path) if new is None else new:
-                event["new"] = True
-            self.recorder.emit(event)
+        if not told:
+            return
+        event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        if new is None:
+            new = not os.path.lexists(path)
+        if new:
+            event["new"] = True
+        self.recorder.emit(event)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """An `open` event."""
         path = _absolute(path)
-        if path is not None and path.endswith(".pyc"):
-            path = _source(path)
+        if path.endswith(".pyc"):
             # that the interpreter keeps what it compiled is nothing that the script writes
-            mode = "r"
-        if path is None:
+            path, mode = _source(path), "r"
+        if not path:
             return
         if writes(mode, flags):
             self.written(path)
-        inside = path.startswith(self.inside)
         kind = _mode(mode, flags)
-        if kind == "r" and not path.endswith(CODE) and (name := self._name(path)) is not None:
-            self.inputs.read(path, name)
-        if not inside or path.endswith(".py"):
+        if kind == "r":
+            self._read(path)
+        is_data = path.startswith(self.inside) and not path.endswith(".py")
+        if not is_data:
             if kind == "r" and not self._recent(path):
                 return
             path = _without_links(path)
         told = self._name(path)
-        if told is not None and _first(self.told_read, told, kind):
+        if told and _first(self.told_read, told, kind):
             self.recorder.emit({"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9})
+
+    def _read(self, path: str) -> None:
+        """A file is read: what it holds is an input, unless it is code."""
+        name = self._name(path)
+        if name and not path.endswith(CODE):
+            self.inputs.read(path, name)
 
     def changed(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An event of `WRITES`."""
-        how = "rename" if event == "os.rename" else "change"
+        how = HOW.get(event, "change")
+        places = (*arguments, NOWHERE)
         for place, start in WRITES[event]:
-            self.written(arguments[place], how, -1 if start == NOWHERE else arguments[start])
+            self.written(places[place], how, places[start])
 
     def database(self, path: Any) -> None:
         """A database that is opened is read, and may be written to."""
-        path = os.fspath(path)
-        if isinstance(path, bytes):
-            path = os.fsdecode(path)
+        path = os.fsdecode(path)
         if path.startswith("file:"):
             path = path[len("file:") :].partition("?")[0]
         if not path or ":memory:" in path:
@@ -206,17 +222,17 @@ class Files:
         for end in SQLITE_FILES:
             self.written(path + end)
 
-    def _name(self, path: str) -> str | None:
-        """As a trace says it: from the working directory on, or the whole path, masked; None for
+    def _name(self, path: str) -> str:
+        """As a trace says it: from the working directory on, or the whole path, masked; "" for
         what no run can find again.
         """
-        inside = path.startswith(self.inside)
-        if path.startswith(self.own) or (not inside and path.startswith(self.no_files)):
-            return None
-        name = path[len(self.inside) :] if inside else path
-        if any(part in IGNORED_NAMES for part in name.split("/")):
-            return None
-        return name if inside else str(self.recorder.masked(path))
+        if path.startswith(self.own):
+            return ""
+        if path.startswith(self.inside):
+            return _unless_ignored(path[len(self.inside) :])
+        if path.startswith(self.no_files):
+            return ""
+        return str(self.recorder.masked(_unless_ignored(path)))
 
     def _recent(self, path: str) -> bool:
         """Whether somebody changed a file since the first run began."""
@@ -256,19 +272,27 @@ def _first(told: dict[tuple[str, str], None], path: str, kind: str) -> bool:
     return True
 
 
+def _unless_ignored(name: str) -> str:
+    if IGNORED_NAMES.isdisjoint(name.split("/")):
+        return name
+    return ""
+
+
 def _without_links(path: str) -> str:
     """A path whose folders are no links: that of the file itself, which may be one."""
     parent, name = os.path.split(path)
     return os.path.join(os.path.realpath(parent), name)
 
 
-def _source(path: str) -> str | None:
+def _source(path: str) -> str:
     """The module that a file of bytecode was compiled from: who imports the one reads what the
-    other held.
+    other held. Empty where it lies in no cache.
     """
     folder, name = os.path.split(path)
     parent, cache = os.path.split(folder)
-    return os.path.join(parent, name.partition(".")[0] + ".py") if cache == "__pycache__" else None
+    if cache != "__pycache__":
+        return ""
+    return os.path.join(parent, name.partition(".")[0] + ".py")
 
 
 def writes(mode: Any, flags: Any) -> bool:
@@ -276,27 +300,24 @@ def writes(mode: Any, flags: Any) -> bool:
     event.
     """
     if isinstance(mode, str):
-        return any(letter in mode for letter in "wxa+")
+        return not WRITING.isdisjoint(mode)
     return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
 
-def _absolute(path: Any, folder: Any = -1) -> str | None:
-    """A path of an audit event in full; None where it is none."""
+def _absolute(path: Any, folder: Any = NOWHERE) -> str:
+    """A path of an audit event in full; "" where it is none."""
     if isinstance(path, int):
         path = os.readlink("/proc/self/fd/%d" % path)
-    path = os.fspath(path)
-    if isinstance(path, bytes):
-        path = os.fsdecode(path)
-    if not isinstance(path, str) or not path:
-        return None
-    if path.startswith("/"):
-        return os.path.normpath(path)
-    start = (
-        os.readlink("/proc/self/fd/%d" % folder)
-        if isinstance(folder, int) and folder >= 0
-        else os.getcwd()
-    )
-    return os.path.normpath(os.path.join(start, path))
+    name: str = os.fsdecode(path)
+    if not name:
+        return ""
+    if name.startswith("/"):
+        return os.path.normpath(name)
+    if isinstance(folder, int) and folder >= 0:
+        start = os.readlink("/proc/self/fd/%d" % folder)
+    else:
+        start = os.getcwd()
+    return os.path.normpath(os.path.join(start, name))
 
 
 def _mode(mode: Any, flags: Any) -> str:
@@ -306,7 +327,10 @@ def _mode(mode: Any, flags: Any) -> str:
     if isinstance(mode, str):
         if "a" in mode:
             return "a"
-        return "w" if "w" in mode or "x" in mode else "r"
+        return "r" if ANEW.isdisjoint(mode) else "w"
     if flags & os.O_APPEND:
         return "a"
-    return "w" if flags & (os.O_TRUNC | os.O_EXCL) or (flags & os.O_ACCMODE) == os.O_WRONLY else "r"
+    empties = flags & (os.O_TRUNC | os.O_EXCL)
+    if empties or (flags & os.O_ACCMODE) == os.O_WRONLY:
+        return "w"
+    return "r"

@@ -42,7 +42,7 @@ class Inputs:
         self._foreign = (*SYSTEM, *(os.path.join(folder, "") for folder in (library, sys.prefix)))
         own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self._not_users = (*self._foreign, os.path.join(own, ""))
-        self._inside = os.path.join(recorder.workdir, "") if recorder.workdir else ""
+        self._inside = users.folder_of(recorder)
 
     def read(self, path: str, name: str) -> None:
         """A file at `path` is opened to be read; `name` is how a trace names it."""
@@ -55,20 +55,17 @@ class Inputs:
             return
         if not stat.S_ISREG(state.st_mode):
             return  # a pipe would give what it holds to us
-        event: dict[str, Any] = {
-            "e": "input",
-            "p": name,
-            "s": state.st_size,
-            "t": state.st_mtime_ns / 1e9,
-        }
+        size, time = state.st_size, state.st_mtime_ns / 1e9
+        event: dict[str, Any] = {"e": "input", "p": name, "s": size, "t": time}
         line = self._line()
         if line:
             event["l"] = line
-        small = state.st_size <= SMALL
-        cost = state.st_size if small else BLOCKS * BLOCK
+        blocks, cost = _whole, size
+        if size > SMALL:
+            blocks, cost = _spread, BLOCKS * BLOCK
         if cost <= self._left:
             self._left -= cost
-            event["h"] = _hash(path, _whole if small else _spread)
+            event["h"] = _hash(path, blocks)
         self._recorder.emit(event)
 
     def _line(self) -> str:
@@ -84,11 +81,9 @@ class Inputs:
         return ""
 
     def _is_foreign(self, path: str) -> bool:
-        return (
-            path.endswith(CODE)
-            or any(part in path for part in users.INSTALLED)
-            or path.startswith(self._foreign)
-        )
+        if path.endswith(CODE) or path.startswith(self._foreign):
+            return True
+        return any(part in path for part in users.INSTALLED)
 
 
 def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:

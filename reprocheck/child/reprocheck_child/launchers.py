@@ -23,7 +23,9 @@ def world() -> tuple[int | None, int]:
     """
     for rank, size in VARIABLES:
         own, ranks = _integer(rank), _integer(size)
-        if own is not None and (ranks is not None or rank != "SLURM_PROCID"):
+        # a batch script of Slurm has the number of a task, and no tasks
+        alone = ranks is None and rank == "SLURM_PROCID"
+        if own is not None and not alone:
             return own, ranks or 1
     return None, _integer("WORLD_SIZE") or 1
 

@@ -18,6 +18,8 @@ DEPTH = 8
 COUNT = 256
 TEXT = 200
 SAMPLES = 4096
+SMALL = 16
+"""Elements of an array up to which they stand in the trace, too."""
 CUT = ["…", {"v": "more than %d leaves, or deeper than %d" % (COUNT, DEPTH)}]
 """Last leaf of a value of which not everything was read."""
 
@@ -54,70 +56,111 @@ class _Walk:
         if leaf is None:
             leaf = plain(value)
         if leaf is not None:
-            if not arrays or "s" in leaf or callable(leaf):
-                self.found.append([path, leaf])
+            self._take(path, leaf, arrays)
             return
         inside = parts(value)
         if inside is None:
-            if not arrays:
-                self.found.append([path, {"h": "", "d": type_name(value)}])
+            self._take(path, {"h": "", "d": type_name(value)}, arrays)
         elif depth >= DEPTH or id(value) in self.open:
             self.cut = True
         else:
             self.open.add(id(value))
-            arrays = arrays or not (
-                isinstance(value, (list, tuple, dict))
-                or hasattr(type(value), "__dataclass_fields__")
-                or _wraps(value)
-            )
+            arrays = arrays or not _is_data(value)
             for name, part in inside:
-                self.visit("%s.%s" % (path, name) if path else str(name), part, depth + 1, arrays)
+                self.visit(below(path, name), part, depth + 1, arrays)
             self.open.discard(id(value))
+
+    def _take(self, path: str, leaf: Any, arrays: bool) -> None:
+        # a reading stands for a tensor whose fingerprint a device owes; an array has a shape
+        if not arrays or callable(leaf) or "s" in leaf:
+            self.found.append([path, leaf])
+
+
+def below(path: str, name: object) -> str:
+    """The path of a part of what has a path itself."""
+    return "%s.%s" % (path, name) if path else str(name)
+
+
+# --------------------------------------------------------------------------------------- small data
 
 
 def plain(value: Any) -> Optional[dict[str, Any]]:
     """A number, a text or other small data as it stands in the trace, a numpy array as its
     fingerprint; None of anything else.
     """
-    if value is None or isinstance(value, (bool, int)):
-        return (
-            {"v": value}
-            if value is None or -(2**63) <= value < 2**63
-            else hashed(repr(value).encode(), "int")
-        )
-    if isinstance(value, float):
-        return {"v": number(value)}
-    if isinstance(value, str):
-        return (
-            {"v": value}
-            if len(value) <= TEXT
-            else hashed(value.encode("utf-8", "surrogatepass"), "str")
-        )
-    if isinstance(value, (bytes, bytearray)):
-        return hashed(bytes(value), type(value).__name__)
+    for kind in type(value).__mro__:
+        read = _PLAIN.get(kind)
+        if read is not None:
+            return read(value)
+    # before the other numbers: a complex of numpy is one of Python, too
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return array(numpy.asarray(value))
-    if isinstance(value, (set, frozenset)) and all(
-        isinstance(part, (bool, int, float, str, bytes)) for part in value
-    ):
-        return hashed(
-            repr(sorted(map(repr, value))).encode("utf-8", "surrogatepass"), type(value).__name__
-        )
-    if isinstance(value, (complex, range, slice)) or type(value).__module__ in (
-        "decimal",
-        "fractions",
-        "datetime",
-        "pathlib",
-        "uuid",
-    ):
-        return hashed(repr(value).encode("utf-8", "surrogatepass"), type_name(value))
+    if isinstance(value, (set, frozenset)):
+        return _set(value)
+    if isinstance(value, (complex, range, slice)) or type(value).__module__ in _DATA:
+        return hashed(_encoded(repr(value)), type_name(value))
     return None
+
+
+def plain_or_type(value: Any) -> dict[str, Any]:
+    """As `plain`; of anything else the name of its class."""
+    return plain(value) or {"h": "", "d": type_name(value)}
+
+
+def _verbatim(value: Any) -> dict[str, Any]:
+    return {"v": value}
+
+
+def _integer(value: int) -> dict[str, Any]:
+    # what readers of JSON hold in 64 bits
+    if -(2**63) <= value < 2**63:
+        return {"v": value}
+    return hashed(repr(value).encode(), "int")
+
+
+def _float(value: float) -> dict[str, Any]:
+    return {"v": number(value)}
+
+
+def _text(value: str) -> dict[str, Any]:
+    if len(value) <= TEXT:
+        return {"v": value}
+    return hashed(_encoded(value), "str")
+
+
+def _bytes(value: Any) -> dict[str, Any]:
+    return hashed(bytes(value), type(value).__name__)
+
+
+def _set(value: Any) -> Optional[dict[str, Any]]:
+    """A set by its elements in a fixed order; None where some are no small data."""
+    if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
+        return None
+    return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
+
+
+_PLAIN: dict[type, Callable[[Any], dict[str, Any]]] = {
+    type(None): _verbatim,
+    bool: _verbatim,
+    int: _integer,
+    float: _float,
+    str: _text,
+    bytes: _bytes,
+    bytearray: _bytes,
+}
+_DATA = frozenset({"decimal", "fractions", "datetime", "pathlib", "uuid"})
+"""Modules whose objects are data that their `repr` tells whole."""
 
 
 def hashed(data: bytes, kind: str) -> dict[str, Any]:
     """A value by the hash of its bytes."""
     return {"h": hashing.digest(data), "d": kind}
+
+
+def _encoded(text: str) -> bytes:
+    """A text as bytes; names of files may hold halves of surrogate pairs."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def number(value: float) -> Any:
@@ -128,48 +171,59 @@ def number(value: float) -> Any:
 def type_name(value: Any) -> str:
     """`module.Class`, `Class` for builtins."""
     kind = type(value)
-    return (
-        kind.__qualname__
-        if kind.__module__ == "builtins"
-        else kind.__module__ + "." + kind.__qualname__
-    )
+    if kind.__module__ == "builtins":
+        return kind.__qualname__
+    return kind.__module__ + "." + kind.__qualname__
+
+
+# --------------------------------------------------------------------------------------- containers
 
 
 def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
     """Named parts of a container, None of what is none."""
     if isinstance(value, (list, tuple)):
-        names = getattr(value, "_fields", None)
-        return (
-            list(zip(names, value))
-            if names and len(names) == len(value)
-            else list(enumerate(value))
-        )
+        names = getattr(value, "_fields", None) or ()
+        if len(names) != len(value):
+            names = range(len(value))
+        return list(zip(names, value))
     if isinstance(value, dict):
         return list(value.items())
     kind = type(value)
-    if (
-        isinstance(value, type)
-        or callable(value)
-        or hasattr(kind, "__next__")
-        or kind.__module__ in ("builtins", "types", "_thread")
-    ):
+    if callable(value) or hasattr(kind, "__next__") or kind.__module__ in _OPAQUE:
         return None
     if _wraps(value):
         return list(value.data.items())
-    try:
-        return list(object.__getattribute__(value, "__dict__").items())
-    except Exception:
-        return None
+    held = _attributes(value)
+    return None if held is None else list(held.items())
+
+
+_OPAQUE = frozenset({"builtins", "types", "_thread"})
+"""Modules whose objects are looked into only where they are containers: the rest are locks, code
+and the like.
+"""
+
+
+def _is_data(value: Any) -> bool:
+    """Whether all parts of a value are data that somebody put there."""
+    if isinstance(value, (list, tuple, dict)) or hasattr(type(value), "__dataclass_fields__"):
+        return True
+    return _wraps(value)
 
 
 def _wraps(value: Any) -> bool:
     """Whether a value is a `UserDict`, as tokenizers return it."""
-    try:
-        return hasattr(type(value), "keys") and isinstance(
-            object.__getattribute__(value, "__dict__").get("data"), dict
-        )
-    except Exception:
+    if not hasattr(type(value), "keys"):
         return False
+    return isinstance((_attributes(value) or {}).get("data"), dict)
+
+
+def _attributes(value: Any) -> Optional[dict[str, Any]]:
+    """What an object holds, without running code of its class; None where it has no `__dict__`."""
+    try:
+        held: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except Exception:
+        return None
+    return held
 
 
 # -------------------------------------------------------------------------------------------- numpy
@@ -185,20 +239,24 @@ def array(value: Any) -> dict[str, Any]:
     if value.dtype.hasobject:
         return {"h": "", "d": "numpy.object", "s": list(value.shape)}
     flat = numpy.ascontiguousarray(value).reshape(-1)
-    found = {
-        "h": hashing.digest(flat.view(numpy.uint8) if flat.size else b""),
-        "d": dtype,
-        "s": list(value.shape),
-    }
-    if flat.size and value.dtype.kind in "fciub":
-        if _sketches is None:
-            _sketches = sketch.ArraySketch(numpy)
-        found["k"], norm = _sketches.of(flat)
-        found["z"] = number(norm)
-        if flat.size <= 16:
-            wide = flat.view(flat.real.dtype) if value.dtype.kind == "c" else flat
-            found["v"] = [number(one) for one in wide.tolist()]
+    found: dict[str, Any] = {"h": digest_of(flat), "d": dtype, "s": list(value.shape)}
+    if not flat.size or value.dtype.kind not in "fciub":
+        return found
+    if _sketches is None:
+        _sketches = sketch.ArraySketch(numpy)
+    found["k"], norm = _sketches.of(flat)
+    found["z"] = number(norm)
+    if flat.size <= SMALL:
+        # a complex number stands there as two
+        found["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
     return found
+
+
+def digest_of(flat: Any) -> str:
+    """The hash of the bytes of a contiguous numpy array of one dimension."""
+    if not flat.size:
+        return hashing.digest(b"")  # numpy refuses a view of nothing
+    return hashing.digest(flat.view("uint8"))
 
 
 # ------------------------------------------------------------------------------------------ samples
@@ -211,28 +269,27 @@ def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]
     Leaves as long as the first one are taken together, so that a sample is known with its label.
     None where there are no samples.
     """
-    if not batch or not 0 < batch[0][0] <= SAMPLES:
+    if not batch:
         return None
-    parts = [read for length, read in batch if length == batch[0][0]]
+    length, first = batch[0]
+    if not 0 < length <= SAMPLES:
+        return None
+    reads = [read for one, read in batch if one == length]
     digest = hashing.digest
-    if len(parts) == 1:
-        read = parts[0]
-        return [digest(read(index))[:16] for index in range(batch[0][0])]
-    return [
-        digest("".join(digest(read(index)) for read in parts).encode())[:16]
-        for index in range(batch[0][0])
-    ]
+
+    def joined(index: int) -> bytes:
+        return "".join(digest(read(index)) for read in reads).encode()
+
+    bytes_of = first if len(reads) == 1 else joined
+    return [digest(bytes_of(index))[:16] for index in range(length)]
 
 
 def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
     """A numpy array as a leaf of a batch; None where it has no first dimension."""
     numpy = sys.modules.get("numpy")
-    if (
-        numpy is None
-        or not isinstance(value, numpy.ndarray)
-        or not value.ndim
-        or value.dtype.hasobject
-    ):
+    if numpy is None or not isinstance(value, numpy.ndarray):
+        return None
+    if not value.ndim or value.dtype.hasobject:
         return None
     whole = numpy.ascontiguousarray(value)
     return len(whole), lambda index: whole[index].tobytes()

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _LOSS = '{"e":"loss","k":"%s","v":[%r],"d":"%s"}\n'
 _UPDATE = '{"e":"update","o":%d,"c":%s,"i":%d}\n'
+_USUAL = (1, 1, "", str)
+"""Number of values, elements of the first, thread, and the type of the name of one dtype."""
+_INTEGERS = ("i", "u")
 _JSON = {True: "true", False: "false", None: "null"}
 
 
@@ -22,8 +25,8 @@ def loss_line(
     """A `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where they
     are not 1 and the main thread.
     """
-    simple = len(values) == 1 and type(values[0]) is float and isinstance(dtype, str)
-    if simple and numel == 1 and not thread and values[0] - values[0] == 0.0:
+    usual = (len(values), numel, thread, type(dtype)) == _USUAL
+    if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
         return _LOSS % (kind, values[0], dtype)
     event: dict[str, Any] = {
         "e": "loss",
@@ -49,17 +52,25 @@ def exact_text(value: Any) -> str:
     if type(value) is float or ratio is None:
         return ""
     try:
-        numerator, denominator = ratio()
-        held = float(value).as_integer_ratio() == (numerator, denominator)
+        exact = ratio()
+        if float(value).as_integer_ratio() != exact:
+            return "%x/%x" % exact
     except (OverflowError, ValueError):  # NaN and infinity, also of what is too large for a double
-        return ""
-    return "" if held else "%x/%x" % (numerator, denominator)
+        pass
+    return ""
+
+
+def one_or_all(names: list[str]) -> str | list[str]:
+    """The dtype of several values: one name where it is the same for all."""
+    return names[0] if len(set(names)) == 1 else names
 
 
 def whole_or_float(value: Any) -> Any:
     """One number of an array library: an integer stays one, everything else is a double."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return int(value) if isinstance(value, int) or kind in ("i", "u") else float(value)
+    if isinstance(value, int) or kind in _INTEGERS:
+        return int(value)
+    return float(value)
 
 
 def _finite(value: float) -> float | str:

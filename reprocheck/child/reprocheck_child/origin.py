@@ -25,17 +25,27 @@ _WORKERS = {
 """Function in which a worker of a pool waits for tasks -> the modules that have it."""
 
 
+def _process() -> object:
+    """This process as `multiprocessing` knows it; None where the script has not imported that."""
+    processes = sys.modules.get("multiprocessing.process")
+    return getattr(processes, "current_process", _nothing)()
+
+
+def _nothing() -> None:
+    """No process."""
+
+
+def process_name() -> str:
+    """The name of this process: that which its parent gave it."""
+    return str(getattr(_process(), "name", "MainProcess"))
+
+
 def identity() -> list[int]:
     """The numbers of this process and of its ancestors among the `multiprocessing` processes of
     their parents; empty for the first.
     """
-    processes = sys.modules.get("multiprocessing.process")
-    current = getattr(processes, "current_process", None)
-    return (
-        [int(number) for number in getattr(current(), "_identity", ())]
-        if current is not None
-        else []
-    )
+    # private, and the same from Python 3.9 to 3.14
+    return list(map(int, getattr(_process(), "_identity", ())))
 
 
 def worker_frame() -> FrameType | None:
@@ -49,21 +59,30 @@ def worker_frame() -> FrameType | None:
     return None
 
 
-def task(worker: FrameType) -> str:
+def task(worker: FrameType | None) -> str:
     """The task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an executor;
-    empty between tasks.
+    empty between tasks, and where there is no worker.
     """
+    if worker is None:
+        return ""
     held = worker.f_locals
-    numbers = (held.get("job"), held.get("i"))
+    job, part = held.get("job"), held.get("i")
     item = getattr(held.get("call_item"), "work_id", None)
-    if type(held) is dict:
-        held.clear()  # a copy, which would keep the arguments of the task alive
+    _let_go(held)
     if item is not None:
         return str(item)
-    return "%s.%s" % numbers if numbers[0] is not None else ""
+    return "" if job is None else "%s.%s" % (job, part)
 
 
-def executor(worker: FrameType) -> str:
+def _let_go(held: object) -> None:
+    """Up to Python 3.12 the variables of a frame are a copy, kept by the frame: it would keep the
+    arguments of the task alive. From 3.13 on they are a view (PEP 667).
+    """
+    if type(held) is dict:
+        held.clear()
+
+
+def executor(worker: FrameType | None) -> str:
     """What all workers of an executor share and those of no other, which counts its items alike; ""
     where that is not seen.
 
@@ -71,19 +90,16 @@ def executor(worker: FrameType) -> str:
     had before this one. The others were given a queue whose lock has a name. A pool needs neither:
     the jobs of all pools are counted together.
     """
+    if worker is None:
+        return ""
     frame = worker.f_back
     while frame is not None:
-        if (
-            frame.f_code.co_name == "_spawn_process"
-            and frame.f_globals.get("__name__") in _WORKERS["_process_worker"]
-        ):
-            earlier = list(frame.f_locals["self"]._processes.values())
-            return "workers from %s on" % min(
-                [list(one._identity) for one in earlier] + [identity()]
-            )
+        module = frame.f_globals.get("__name__")
+        if frame.f_code.co_name == "_spawn_process" and module in _WORKERS["_process_worker"]:
+            earlier = [list(one._identity) for one in frame.f_locals["self"]._processes.values()]
+            return "workers from %s on" % min([*earlier, identity()])
         frame = frame.f_back
     held = worker.f_locals
     lock = getattr(getattr(held.get("call_queue"), "_rlock", None), "_semlock", None)
-    if type(held) is dict:
-        held.clear()
+    _let_go(held)
     return str(getattr(lock, "name", None) or "")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from ctypes import c_int16, c_int32, sizeof, string_at
+from itertools import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ _SERIES = {
     **{kind: kind for kind in ("reduced", "update", "between", "weights")},
 }
 """Facts that come in series, and the series. The stack does not move inside one."""
+_WRAPPED = ("__func__", "__wrapped__", "fget", "func", "python_function")
+"""Where methods, wrappers, properties, partials and functions of `tf.function` hold what they
+stand for.
+"""
 _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 """Packages whose decorators are looked through."""
 
@@ -53,6 +58,7 @@ class Reached:
         self.counts = counter()
         self._name_of = name_of
         self._names: dict[str, str] = {} if names is None else names
+        self._fresh = 0  # what a counter holds before the first call
         self._waiting: list[tuple[Any, CodeType]] = []  # a counter, and the code that it counts
         self._known: set[int] = set()
         self._modules = 0
@@ -71,32 +77,31 @@ class Reached:
         f  files that were imported                    l  lines (`file:line`) that are under way
         d  functions (by their first lines) that were entered and have been left
         """
-        files = self._look_around() if len(sys.modules) != self._modules else None
-        lines: list[str] = []
+        found: dict[str, list[str]] = {}
+        if len(sys.modules) != self._modules:
+            found["f"] = self._look_around()
         left: dict[int, CodeType] = {}
         before, self._series = self._series, _SERIES.get(kind)
         if self._series is None or self._series != before:
             stands = self._stack(frame)
             if stands != self._stood:
                 self._stood = stands
-                running, lines = self._progress(stands)
-                left = {
-                    key: code
-                    for key, code in self._running.items()
-                    if key not in running and key not in self._done
-                }
-                self._running = running
-        if self._waiting and (len(self._waiting) <= _MOST_AT_EACH_FACT or kind in _SELDOM):
-            left.update(
-                (id(code), code)
-                for code in self._entered()
-                if id(code) not in self._running and id(code) not in self._done
-            )
-        if not (files or lines or left):
-            return None
-        self._done.update(left)
-        done = [self._place(code, code.co_firstlineno) for code in left.values()]
-        return {name: value for name, value in (("f", files), ("l", lines), ("d", done)) if value}
+                was_running = self._running
+                self._running, found["l"] = self._progress(stands)
+                left = was_running
+        seldom = len(self._waiting) > _MOST_AT_EACH_FACT
+        if self._waiting and (kind in _SELDOM or not seldom):
+            left = {**left, **self._entered()}
+        if left:
+            found["d"] = self._left(left)
+        return {name: value for name, value in found.items() if value} or None
+
+    def _left(self, codes: dict[int, CodeType]) -> list[str]:
+        """Functions that are no longer under way, and were not said before."""
+        news = codes.keys() - self._running.keys() - self._done.keys()
+        left = [code for key, code in codes.items() if key in news]
+        self._done.update((id(code), code) for code in left)
+        return [self._place(code, code.co_firstlineno) for code in left]
 
     def _stack(self, frame: Any) -> list[Any]:
         """The user's code on the stack, each followed by the line that it is at.
@@ -129,13 +134,12 @@ class Reached:
     def _place(self, code: CodeType, line: int) -> str:
         return "%s:%d" % (self._name_of(code.co_filename), line)
 
-    def _entered(self) -> list[CodeType]:
-        if self.counts is None or not self._waiting:
-            return []
-        fresh = self.counts[2]
-        entered = [code for cell, code in self._waiting if cell.value != fresh]
+    def _entered(self) -> dict[int, CodeType]:
+        """Functions that were waited for and have been called, by their ids."""
+        fresh = self._fresh
+        entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
         if entered:
-            self._waiting = [one for one in self._waiting if one[0].value == fresh]
+            self._waiting = [one for one in self._waiting if id(one[1]) not in entered]
         return entered
 
     def _look_around(self) -> list[str]:
@@ -147,20 +151,16 @@ class Reached:
         fresh: list[str] = []
         for name, module in modules:
             held = _held(module)
-            file = held.get("__file__")
-            known = (
-                isinstance(file, str)
-                and file.endswith(".py")
-                and (name == "__main__" or os.path.isabs(file))
-            )
-            shown = self._name_of(str(file)) if known else ""
+            file = _file(name, held)
+            shown = file and self._name_of(file)
             if not shown or shown in self._files:
                 continue
+            # set by `importlib` while a module is executed
             if getattr(held.get("__spec__"), "_initializing", False):
                 self._modules = -1  # it is under way: look again
                 continue
             self._files.add(shown)
-            self._add(module, os.path.abspath(str(file)))
+            self._add(module, os.path.abspath(file))
             if name != "__main__":
                 fresh.append(shown)
         return fresh
@@ -168,7 +168,7 @@ class Reached:
     def _add(self, module: Any, file: str) -> None:
         if self.counts is None:
             return
-        width, offset, _ = self.counts
+        width, offset, self._fresh = self.counts
         for code in _codes(module, file):
             if id(code) not in self._known and len(self._known) < _MOST_CODES:
                 self._known.add(id(code))
@@ -218,20 +218,28 @@ def _held(module: Any) -> dict[str, Any]:
     return held
 
 
+def _file(name: str, held: dict[str, Any]) -> str:
+    """The source file of a module, "" where it has none."""
+    file = held.get("__file__")
+    if not isinstance(file, str) or not file.endswith(".py"):
+        return ""
+    # only the file of a program is given as it was typed
+    return file if name == "__main__" or os.path.isabs(file) else ""
+
+
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
     """The code objects of the functions and methods that a module made from its own file, those
     nested in others too.
     """
     held = _held(module)
     for value in list(held.values()):
-        own = issubclass(type(value), type) and value.__dict__.get("__module__") == held.get(
-            "__name__"
-        )
-        members = list(vars(value).values()) if own else [value]
-        for member in members:
-            for code in _unwrapped(member):
-                if os.path.abspath(code.co_filename) == file:
-                    yield from _with_nested(code)
+        members = [value]
+        is_class = issubclass(type(value), type)
+        if is_class and value.__dict__.get("__module__") == held.get("__name__"):
+            members = list(vars(value).values())
+        for code in chain.from_iterable(map(_unwrapped, members)):
+            if os.path.abspath(code.co_filename) == file:
+                yield from _with_nested(code)
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
@@ -241,15 +249,15 @@ def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
     code = _attribute(value, "__code__")
     if hasattr(code, "co_firstlineno"):
         yield code
-    if depth:
-        for name in ("__func__", "__wrapped__", "fget", "func", "python_function"):
-            inner = _attribute(value, name)
-            if callable(inner):
-                yield from _unwrapped(inner, depth - 1)
-        for cell in _attribute(value, "__closure__") or ():
-            inner = _attribute(cell, "cell_contents")
-            if hasattr(type(inner), "__code__"):
-                yield from _unwrapped(inner, depth - 1)
+    if not depth:
+        return
+    inside = [_attribute(value, name) for name in _WRAPPED]
+    for inner in filter(callable, inside):
+        yield from _unwrapped(inner, depth - 1)
+    for cell in _attribute(value, "__closure__") or ():
+        inner = _attribute(cell, "cell_contents")
+        if hasattr(type(inner), "__code__"):
+            yield from _unwrapped(inner, depth - 1)
 
 
 def _attribute(value: Any, name: str) -> Any:

@@ -5,7 +5,9 @@ Loaded only where a run is recorded at level `module` or `op`.
 """
 
 import dis
-from typing import Any, Iterator, List, Set, Tuple
+from contextlib import suppress
+from itertools import chain
+from typing import Any, Dict, Iterator, List, Set, Tuple
 
 LONGEST = 1000
 """Elements of a list that are looked at for a name."""
@@ -23,14 +25,9 @@ def variable(frame: Any, thing: Any) -> str:
     (`weights[0]`); "" where none does.
     """
     held = list(variables(frame))
-    for name, value in held:
-        if value is thing:
-            return name
-    for name, value in held:
-        inner = place(value, thing)
-        if inner:
-            return name + inner
-    return ""
+    own = (name for name, value in held if value is thing)
+    inside = (name + found for name, value in held for found in [place(value, thing)] if found)
+    return next(chain(own, inside), "")
 
 
 def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
@@ -39,12 +36,12 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
         return
     local = dict(frame.f_locals)
     yield from local.items()
-    attributes = getattr(local.get("self"), "__dict__", None)
-    if isinstance(attributes, dict):
-        yield from list(attributes.items())
+    own = getattr(local.get("self"), "__dict__", None)
+    if isinstance(own, dict):
+        yield from list(own.items())
         # where `torch.nn.Module.__setattr__` puts what is assigned to it
-        for name in ("_modules", "_parameters"):
-            yield from list((attributes.get(name) or {}).items())
+        yield from list((own.get("_modules") or {}).items())
+        yield from list((own.get("_parameters") or {}).items())
     if frame.f_globals is not frame.f_locals:
         yield from list(frame.f_globals.items())
 
@@ -59,12 +56,24 @@ def loop_variables(frame: Any) -> Set[str]:
         if step.opname == "FOR_ITER":
             within = True
         elif within and step.opname.startswith("STORE_"):
-            # Python 3.13 stores two variables with one instruction
-            several = isinstance(step.argval, tuple)
-            names.update(step.argval if several else [step.argval])
+            names.update(_stored(step.argval))
         elif step.opname != "UNPACK_SEQUENCE":
             within = False
     return names
+
+
+def _stored(argument: Any) -> Tuple[str, ...]:
+    # Python 3.13 stores two variables with one instruction, such as STORE_FAST_STORE_FAST
+    return argument if isinstance(argument, tuple) else (argument,)
+
+
+def cells(function: Any) -> Dict[str, Any]:
+    """The closure of a function by name, without variables that are not filled yet."""
+    found: Dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        with suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
@@ -72,18 +81,18 @@ def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
     second one of the kind `several` is.
     """
     found = parts(value)
-    for part, one in found:
-        if one is thing:
-            alone = several is not None and sum(isinstance(each, several) for _, each in found) < 2
-            return "" if alone else part
+    here = next((part for part, one in found if one is thing), "")
+    if here:
+        alone = several is not None and sum(isinstance(one, several) for _, one in found) < 2
+        return "" if alone else here
     if depth >= DEPTH or len(found) > NESTED:
         return ""
-    for part, one in found:
-        if isinstance(one, (list, tuple, dict)) and len(one) <= NESTED:
-            inner = place(one, thing, None, depth + 1)
-            if inner:
-                return part + inner
-    return ""
+    below = [(part, place(one, thing, None, depth + 1)) for part, one in found if _is_short(one)]
+    return next((part + inner for part, inner in below if inner), "")
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, (list, tuple, dict)) and len(value) <= NESTED
 
 
 def parts(value: Any) -> List[Part]:

@@ -38,17 +38,16 @@ class PythonState:
             return b""
         if hidden is not self._hidden:
             self._hidden, self._address, self._mark = hidden, self._find(hidden), b""
-            self._look = (c_char * _MARK).from_address(self._address) if self._address else None
+            if self._address:
+                self._look = (c_char * _MARK).from_address(self._address)
         if not self._address:
             return repr(hidden.getstate()).encode()
         mark = self._look.raw
         if mark != self._mark:
             self._mark, self._words = mark, string_at(self._address, self.WORDS)
-        return (
-            self._words
-            if hidden.gauss_next is None
-            else self._words + repr(hidden.gauss_next).encode()
-        )
+        if hidden.gauss_next is None:
+            return self._words
+        return self._words + repr(hidden.gauss_next).encode()  # the second of a pair of draws
 
     def _find(self, hidden: Any) -> int:
         """Address of the state in the object, proved against `getstate`; 0 where it is not
@@ -56,16 +55,16 @@ class PythonState:
         """
         if sys.implementation.name != "cpython":
             return 0
-        expected = b"".join(
-            word.to_bytes(4, sys.byteorder)
-            for word in (hidden.getstate()[1][-1], *hidden.getstate()[1][:-1])
-        )
+        *words, position = hidden.getstate()[1]
+        expected = b"".join(word.to_bytes(4, sys.byteorder) for word in (position, *words))
         base = object.__basicsize__
         size = type(hidden).__mro__[-2].__basicsize__  # _random.Random
         if size < base + self.WORDS:
             return 0
         offset = string_at(id(hidden), size).find(expected)
-        return id(hidden) + offset if offset >= 0 else 0
+        if offset < 0:
+            return 0
+        return id(hidden) + offset
 
 
 class NumpyState:
@@ -88,12 +87,12 @@ class NumpyState:
             return b""
         generator = hidden._bit_generator
         if generator is not self._generator:
-            self._address = (
-                generator.ctypes.state_address if type(generator).__name__ == "MT19937" else 0
-            )
-            self._generator, self._mark = generator, b""
-            # the position is the last word
-            self._look = (c_char * _MARK).from_address(self._address + self.WORDS - _MARK)
+            self._generator, self._address, self._mark = generator, 0, b""
+            if type(generator).__name__ == "MT19937":
+                self._address = generator.ctypes.state_address
+                # the position is the last word
+                last = self._address + self.WORDS - _MARK
+                self._look = (c_char * _MARK).from_address(last)
         if not self._address:
             return repr(generator.state).encode()
         mark = self._look.raw

@@ -27,13 +27,14 @@ def foreign_folders() -> list[str]:
         os.path.dirname(os.path.dirname(_abspath(__file__))),
         os.path.dirname(_abspath(os.__file__)),
     ]
-    folders += [
-        path
-        for name in ("stdlib", "platstdlib", "scripts")
-        for path in [sysconfig.get_path(name)]
-        if path
-    ]
+    paths = map(sysconfig.get_path, ("stdlib", "platstdlib", "scripts"))
+    folders += filter(None, paths)
     return [_join(folder, "") for folder in dict.fromkeys(folders)]
+
+
+def folder_of(recorder: Any) -> str:
+    """The working directory of the run with a slash, "" where it is not known."""
+    return _join(recorder.workdir, "") if recorder.workdir else ""
 
 
 def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
@@ -61,7 +62,9 @@ def file_of(frame: FrameType) -> str:
     if not file.startswith(_MADE_FROM_TEXT):
         return file
     module_file = frame.f_globals.get("__file__")
-    return module_file if isinstance(module_file, str) else file
+    if not isinstance(module_file, str):
+        return file
+    return module_file
 
 
 def has_line(frame: FrameType) -> bool:
@@ -77,16 +80,17 @@ def program(recorder: Any, frame: Any) -> str:
     It is what runs as `__main__`. Where that is a command that calls the user's code in its own
     process, it is the file of the first function of the user's that leads to `frame`.
     """
-    inside = _join(recorder.workdir, "") if recorder.workdir else ""
+    inside = folder_of(recorder)
     foreign = foreign_folders()
 
-    def name(file: Any) -> str:
-        return name_of(file, inside, foreign, recorder.masked) if isinstance(file, str) else ""
+    def name(file: str) -> str:
+        return name_of(file, inside, foreign, recorder.masked)
 
     main = sys.modules.get("__main__")
-    found = name(getattr(main, "__dict__", {}).get("__file__"))
-    if found:
-        return found
+    file = getattr(main, "__dict__", {}).get("__file__")
+    if isinstance(file, str) and name(file):
+        return name(file)
+    found = ""
     while frame is not None:
         found = name(frame.f_code.co_filename) or found
         frame = frame.f_back

@@ -18,7 +18,8 @@ from __future__ import annotations
 from array import array
 
 LOG, BACKWARD, GRAD = "log", "backward", "grad"
-_WEIGHT = {GRAD: 1, BACKWARD: 2, LOG: 3}
+_WEIGHT = {"": 1, GRAD: 1, BACKWARD: 2, LOG: 3}
+"""Which kind of losses takes precedence; before the first loss (""), each that is known."""
 
 IGNORED, COUNTED, COUNTED_FROM_HERE = 0, 1, 2
 """What `Grouping.loss` says of the losses it was given; the last: they count, and all losses before
@@ -105,8 +106,7 @@ class Grouping:
         self.losses += count
         self._waiting.add(thread)
         if not self._optimizers:
-            if self.first_end is None:
-                self.first_end = self.losses
+            self._note_first_end()
             self._by_loss += 1
             self._attach()
             self._close()
@@ -116,32 +116,24 @@ class Grouping:
         """Optimizer `index` has stepped; `changed`: whether its weights changed, None where that
         was not looked at.
         """
-        if self._late:
-            self._release()
-            self._held = (index, changed)
-        elif (
-            self.moved_at is None
-            or self._stepped
-            or len(self._live) != 1
-            or index not in self._live
-        ):
-            self._step(index, changed)
-        else:  # the bulk of a training with one optimizer: the same as _step, without its questions
+        if self.regular(index):  # the bulk of a training: as _step, without its questions
             self._last = (index, changed)
             self._attached = self.losses
             self.ends.append(self.losses)
             if len(self._waiting) > 1:
                 self.unordered.append(len(self.ends))
             self._waiting.clear()
+        elif self._late:
+            self._release()
+            self._held = (index, changed)
+        else:
+            self._step(index, changed)
 
     def regular(self, index: int) -> bool:
         """Whether, as things are, each further update of optimizer `index` closes an iteration."""
-        return (
-            self.moved_at is not None
-            and not self._late
-            and not self._stepped
-            and list(self._live) == [index]
-        )
+        if self.moved_at is None or self._late or self._stepped:
+            return False
+        return len(self._live) == 1 and index in self._live
 
     def moved(self) -> None:
         """Weights were seen to have changed without an update being reported: by hand, or inside a
@@ -153,12 +145,10 @@ class Grouping:
         self.weights_seen = True
         if not self._kind:
             return
-        if self.first_end is None:
-            self.first_end = self.losses
+        self._note_first_end()
         if self.moved_at is None:
-            under_way = self._stepped or self.losses > self._attached
             self.moved_at = self.losses
-            self.moved_in = max(1, self.closed + (1 if under_way else 0))
+            self.moved_in = max(1, self.closed + self._is_open())
 
     def still(self) -> None:
         """Weights were seen not to have changed since the last backward pass of a training without
@@ -175,7 +165,7 @@ class Grouping:
         """A gradient scaler skipped an optimizer's step: the iteration goes on and is marked."""
         self._release()
         iteration = self.closed + 1
-        if not self.skipped or self.skipped[-1] != iteration:
+        if iteration not in self.skipped[-1:]:
             self.skipped.append(iteration)
 
     def finish(self) -> None:
@@ -183,18 +173,22 @@ class Grouping:
         close, form a last iteration.
         """
         self._release()
-        if self._optimizers and (self._stepped or self.losses > self._attached):
+        if self._optimizers and self._is_open():
             self.unfinished = True
             self._attach()
             self._close()
-        if (
-            self.moved_at is None
-            and not self.weights_seen
-            and self.closed
-            and self.first_end is not None
-        ):
+        looked_at = self.weights_seen or self.moved_at is not None
+        if self.closed and not looked_at:
             self.moved_at = self.first_end
             self.moved_in = self._unseen_update or 1
+
+    def _is_open(self) -> bool:
+        """Whether the open iteration holds a loss or an update."""
+        return bool(self._stepped) or self.losses > self._attached
+
+    def _note_first_end(self) -> None:
+        if self.first_end is None:
+            self.first_end = self.losses
 
     def _step(self, index: int, changed: bool | None) -> None:
         if not self._optimizers:
@@ -205,8 +199,7 @@ class Grouping:
         self._live[index] = None
         self._stepped.add(index)
         self._attach()
-        if self.first_end is None:
-            self.first_end = self.losses
+        self._note_first_end()
         if self.moved_at is None:
             self._judge_update(changed, self.closed + 1)
         if len(self._stepped) == len(self._live):
@@ -234,9 +227,8 @@ class Grouping:
 
     def _attach(self) -> None:
         self._attached = self.losses
-        if self._waiting:
-            self._threads |= self._waiting
-            self._waiting.clear()
+        self._threads |= self._waiting
+        self._waiting.clear()
 
     def _close(self) -> None:
         self.ends.append(self._attached)
@@ -247,22 +239,23 @@ class Grouping:
 
     def _leave_behind(self) -> None:
         """The open iteration ends without the optimizers that have not stepped in it."""
-        for other in [o for o in self._live if o not in self._stepped]:
-            del self._live[other]
+        self._live = {index: None for index in self._live if index in self._stepped}
         self._close()
 
     def _take_kind(self, kind: str) -> int:
         """Losses of another kind than those before: the kind that takes precedence stays."""
-        if kind not in _WEIGHT or (self._kind and _WEIGHT[kind] < _WEIGHT[self._kind]):
+        if _WEIGHT.get(kind, 0) < _WEIGHT[self._kind]:
             self._release()
             return IGNORED
         late = kind == LOG and self._last is not None and self.losses == self._attached
-        known, self._kind = bool(self._kind), kind
-        if known:
+        before, self._kind = self._kind, kind
+        answer = COUNTED
+        if before:
+            answer = COUNTED_FROM_HERE
             self._forget_losses()
         if late:
             self._reopen()
-        return COUNTED_FROM_HERE if known else COUNTED
+        return answer
 
     def _forget_losses(self) -> None:
         """The losses so far were not the script's losses after all, nor the iterations that they
@@ -277,10 +270,10 @@ class Grouping:
         self.skipped = [i - gone for i in self.skipped if i > gone]
         if self._unseen_update is not None:
             self._unseen_update = max(1, self._unseen_update - gone)
-        if self.moved_in is not None:
-            self.moved_in = self.moved_in - gone if self.moved_in > gone else None
-            self.moved_at = None if self.moved_in is None else 0
-        self.first_end = 0 if self.ends or self._stepped or self.moved_in else None
+        self.moved_in = max(0, (self.moved_in or 0) - gone) or None
+        self.moved_at = None if self.moved_in is None else 0
+        updated = any((self.ends, self._stepped, self.moved_in))
+        self.first_end = 0 if updated else None
 
     def _reopen(self) -> None:
         """The first loss was logged after an update: take that update back, until the losses that

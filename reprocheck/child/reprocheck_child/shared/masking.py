@@ -44,6 +44,11 @@ _END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 _LONGEST_AUTHORITY = 1024
 _LINE = 1 << 20
 _BLOCK = 1 << 22
+_SEAMS = (b" ", b"\r", b"\t", b",")
+_NEAR = 4096
+"""Bytes at the end of a line without end that are searched for a place to cut."""
+_JOINED_BEFORE = frozenset("_-.~")
+"""What stands before a path that is only the end of a longer one."""
 
 
 def identity() -> Tuple[str, str, str]:
@@ -52,15 +57,22 @@ def identity() -> Tuple[str, str, str]:
     Empty where unknown.
     """
     home = os.path.expanduser("~")
-    user = os.environ.get("LOGNAME") or os.environ.get("USER") or ""
-    if not user:
-        try:
-            import pwd
+    user = _user(home)
+    if home == "~":  # what is left where nothing tells it
+        home = ""
+    return home, user, os.uname().nodename
 
-            user = pwd.getpwuid(os.getuid()).pw_name
-        except (ImportError, KeyError, OSError):
-            user = os.path.basename(home)
-    return (home if home != "~" else "", user, os.uname().nodename)
+
+def _user(home: str) -> str:
+    user = os.environ.get("LOGNAME") or os.environ.get("USER")
+    if user:
+        return user
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError, OSError):
+        return os.path.basename(home)
 
 
 def mask(text: str, home: str, user: str, host: str) -> str:
@@ -70,7 +82,7 @@ def mask(text: str, home: str, user: str, host: str) -> str:
     for needle, replacement, is_path in _needles(home, user, host):
         if needle in text:
             text = _replace(text, needle, replacement, is_path)
-    return _mask_credentials(text) if "://" in text and "@" in text else text
+    return _mask_credentials(text)
 
 
 def may_hold_secret(text: str) -> bool:
@@ -83,7 +95,8 @@ def may_hold_secret(text: str) -> bool:
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
     """A path that `mask` was given on this machine, by this user."""
-    text = home + text[1:] if text == "~" or text.startswith("~/") else text
+    if (text + "/").startswith("~/"):
+        text = home + text[1:]
     return text.replace("<user>", user).replace("<host>", host)
 
 
@@ -112,11 +125,7 @@ def mask_stream(
     while True:
         block = source.read(_BLOCK)
         data = rest + block
-        cut = len(data) if not block else data.rfind(b"\n") + 1
-        if block and not cut and len(data) > _LINE:
-            seam = max(data.rfind(mark, len(data) - 4096) for mark in (b" ", b"\r", b"\t", b","))
-            # an endless line, such as a progress bar
-            cut = (seam if seam >= 0 else len(data) - 1) + 1
+        cut = _whole_lines(data) if block else len(data)
         part, rest = data[:cut], data[cut:]
         before = part.count(CREDENTIALS.encode())
         hidden = mask(part.decode("latin-1"), *names)
@@ -126,18 +135,35 @@ def mask_stream(
             return redactor.count + credentials
 
 
+def _whole_lines(data: bytes) -> int:
+    """The end of the last line that is there to its end; within a line where that is too long."""
+    end = data.rfind(b"\n") + 1
+    if end or len(data) <= _LINE:
+        return end
+    # an endless line, such as a progress bar
+    seam = max(data.rfind(mark, len(data) - _NEAR) for mark in _SEAMS)
+    if seam < 0:
+        return len(data)
+    return seam + 1
+
+
 def _needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
     """(what to find, what stands for it, whether it is a path), the longest first."""
     found = []
     home = home.rstrip("/")
     if home.count("/") and len(home) > 1:
         found.append((home, "~", True))
-    if user and user.lower() not in EVERYDAY_USERS and len(user) > 1:
+    if _tells(user, EVERYDAY_USERS):
         found.append((user, "<user>", False))
     for name in {host, host.split(".")[0]}:
-        if name and name.lower() not in EVERYDAY_HOSTS and len(name) > 1:
+        if _tells(name, EVERYDAY_HOSTS):
             found.append((name, "<host>", False))
     return sorted(found, key=lambda item: (-len(item[0]), item))
+
+
+def _tells(name: str, everyday: frozenset[str]) -> bool:
+    """Whether a name tells who or where somebody is."""
+    return len(name) > 1 and name.lower() not in everyday
 
 
 def _replace(text: str, needle: str, replacement: str, is_path: bool) -> str:
@@ -155,13 +181,11 @@ def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
     before, after, later = text[start - 1 : start], text[end : end + 1], text[end + 1 : end + 2]
     if before.isalnum() or after.isalnum() or after == "_":
         return False
-    if is_path:
-        return (
-            before not in ("_", "-", ".", "~")
-            and after != "-"
-            and not (after == "." and later.isalnum())
-        )
-    return True
+    if not is_path:
+        return True
+    if before in _JOINED_BEFORE or after == "-":
+        return False
+    return not later.isalnum() or after != "."
 
 
 def _mask_credentials(text: str) -> str:

@@ -7,22 +7,22 @@ is carried: weights and states. The rest is the batch.
 """
 
 import functools
-import os
 import sys
 import threading
 import types
 import weakref
+from itertools import chain, compress, repeat
 from typing import Any, Dict, List, Optional, Tuple
 
 from ...hooking import guarded, replace
 from .evaluation import Evaluation
-from .fingerprint import flat, named, parameters, title
-from .plan import Argument, Plan, arranged, found_in, likely
+from .fingerprint import flat, named, of_keras, parameters, title
+from .plan import Plan, arranged, found_in, likely
 
 GRADIENTS = "the gradients inside this compiled function are not seen: it does not return them"
 _MOST = 512
-_LIBRARY = "/keras/src/"
-"""Calls that come from there are recorded by the adapter of that library."""
+_READ = frozenset("hv")
+"""Keys of a fingerprint that holds a value, or the hash of one."""
 
 Leaf = Tuple[str, Any]
 Form = Tuple[Any, ...]
@@ -113,14 +113,14 @@ class Calls:
 
     def _compiling(self, real: Any) -> Any:
         def compiling(*args: Any, **kwargs: Any) -> Any:
-            if not args and "fun" not in kwargs and kwargs:
+            if kwargs and not args and "fun" not in kwargs:
                 real(**kwargs)  # raises what it has to say of the options
                 return functools.partial(compiling, **kwargs)
-            given = args or (kwargs.pop("fun", None),)
-            if not callable(given[0]):
+            function, *others = args or (kwargs.pop("fun", None),)
+            if not callable(function):
                 return real(*args, **kwargs)
-            wrapped, traced = self._wrapped(given[0])
-            return Compiled(self, real(wrapped, *given[1:], **kwargs), traced)
+            wrapped, traced = self._wrapped(function)
+            return Compiled(self, real(wrapped, *others, **kwargs), traced)
 
         return compiling
 
@@ -142,8 +142,8 @@ class Calls:
         traced, local = Traced(function), self.local
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            tracing = getattr(local, "tracing", None)
-            if tracing is None or tracing.traced is not traced or tracing.plan is not None:
+            tracing: Optional[_Tracing] = getattr(local, "tracing", None)
+            if tracing is None or tracing.plan is not None or tracing.traced is not traced:
                 return function(*args, **kwargs)
             self._enter(tracing, args, kwargs)
             result = function(*args, **kwargs)
@@ -199,8 +199,10 @@ class Calls:
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""
         leaves = self._given(traced, args, kwargs)
-        evaluation = self._before(traced, leaves, args) if leaves is not None else None
-        if leaves is None or evaluation is None:
+        if leaves is None:
+            return self._called(real, traced, None, args, kwargs)
+        evaluation = self._before(traced, leaves, args)
+        if evaluation is None:
             return self._called(real, traced, None, args, kwargs)
         if traced.trains:
             self.watcher.begin(evaluation)
@@ -232,18 +234,18 @@ class Calls:
 
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
         """The leaves of the arguments by name; None where the call is not to be recorded."""
-        if (
-            traced.trains is False
-            or not self.jax._src.core.trace_state_clean()
-            or self.jax.config.jax_disable_jit
-        ):
+        if traced.trains is False or self.jax.config.jax_disable_jit:
             return None
-        if _LIBRARY in sys._getframe(3).f_code.co_filename.replace(os.sep, "/"):
+        # JAX offers no public way to ask whether a function is being traced
+        if not self.jax._src.core.trace_state_clean():
+            return None
+        if of_keras(sys._getframe(3)):
             self.watcher.library = True
             return None
         with guarded("the arguments of a compiled function"):
             leaves = self._leaves(traced, args, kwargs)
-            return None if any(self.watcher.tracer(leaf) for _, leaf in leaves) else leaves
+            if not any(map(self.watcher.tracer, _values(leaves))):
+                return leaves
         return None
 
     def _leaves(self, traced: Traced, args: Any, kwargs: Any) -> List[Leaf]:
@@ -259,53 +261,32 @@ class Calls:
         """Read the arguments, which the call may destroy."""
         evaluation = Evaluation(traced.name, traced)
         self._look_back(traced, leaves)
-        arguments = [self._argument(name, leaf) for name, leaf in leaves]
+        arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
         counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
-        lines = [
-            line for line, count in zip(self.watcher.lines(args), counts) for _ in range(count)
-        ]
-        for one, line in zip(arguments, lines):
+        lines = map(repeat, self.watcher.lines(args), counts)
+        for one, line in zip(arguments, chain.from_iterable(lines)):
             one.line = line
-        evaluation.keys = self.watcher.keys.drawn(
-            [leaf for (_, leaf), one in zip(leaves, arguments) if one.kind == "key"]
-        )
-        numbers, arrays = self.watcher.outside(traced.function, {id(leaf) for _, leaf in leaves})
+        kinds = [one.kind == "key" for one in arguments]
+        evaluation.keys = self.watcher.keys.drawn(list(compress(_values(leaves), kinds)))
+        numbers, arrays = self.watcher.outside(traced.function, _values(leaves))
 
         def decide() -> None:
             arranged(evaluation, arguments, traced.plan(leaves) or Plan())
-            evaluation.hyper += numbers
-            evaluation.batch += [[name, found] for name, found, _ in arrays]
-            evaluation.rows += [
-                rows for _, _, rows in arrays if rows is not None and not evaluation.rows
-            ]
+            evaluation.from_outside(numbers, arrays)
 
         evaluation.decide = decide
         return evaluation
-
-    def _argument(self, name: str, leaf: Any) -> Argument:
-        is_array = self.prints.is_array(leaf)
-        if is_array and self.watcher.keys.is_key(leaf, name):
-            return Argument(name, "key", self.prints.of(leaf))
-        if is_array and getattr(leaf, "ndim", 0):
-            return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
-        if is_array or isinstance(leaf, (bool, int, float, complex)):
-            return Argument(name, "number", self.watcher.number(leaf))
-        return Argument(name, "", {})
 
     def _look_back(self, traced: Traced, leaves: List[Leaf]) -> None:
         """What the last call returned and this one is given is carried."""
         plan = traced.last
         if plan is None:
             return
-        known = {
-            id(array): place
-            for place, reference in traced.returned
-            for array in [reference()]
-            if array is not None
-        }
-        plan.carried.update(
-            (place, known[id(leaf)]) for place, (_, leaf) in enumerate(leaves) if id(leaf) in known
-        )
+        # an id of an array that is gone may be that of another now: the dead give none
+        known = {id(reference()): place for place, reference in traced.returned}
+        known.pop(id(None), None)
+        given = enumerate(map(id, _values(leaves)))
+        plan.carried.update((place, known[leaf]) for place, leaf in given if leaf in known)
         plan.sure = True
 
     def _after(
@@ -320,27 +301,20 @@ class Calls:
             evaluation.gradients = [
                 (name, found[place]) for place, name in sorted(plan.gradients.items())
             ]
+            told = {*plan.gradients, *kept.values()}
             evaluation.results = [
                 ["result %d" % place, found[place]]
                 for place, leaf in enumerate(results)
-                if getattr(leaf, "ndim", 0)
-                and place not in plan.gradients
-                and place not in kept.values()
+                if place not in told and getattr(leaf, "ndim", False)
             ]
-            named_now = [
-                (plan.weights.get(place, leaves[place][0]), place, after)
-                for place, after in kept.items()
-            ]
-            evaluation.after = [
-                (name, found[after])
-                for name, place, after in named_now
-                if "h" in found[after] or "v" in found[after]
-            ]
-            evaluation.known = plan.sure and all(place in plan.carried for place in plan.weights)
+            for place, after in kept.items():
+                name, given = leaves[place]
+                self.watcher.keys.follows(given, results[after])
+                if not _READ.isdisjoint(found[after]):
+                    evaluation.after.append((plan.weights.get(place, name), found[after]))
+            evaluation.known = plan.sure and plan.weights.keys() <= plan.carried.keys()
             if not plan.gradients:
                 self.watcher.deep.unrecorded(traced.name, GRADIENTS)
-            for _, place, after in named_now:
-                self.watcher.keys.follows(leaves[place][1], results[after])
             traced.returned = [
                 (place, weakref.ref(leaf))
                 for place, leaf in enumerate(results)
@@ -348,6 +322,10 @@ class Calls:
             ]
             traced.last = plan
         self.watcher.end(evaluation)
+
+
+def _values(leaves: List[Leaf]) -> List[Any]:
+    return [leaf for _, leaf in leaves]
 
 
 def _form(leaves: List[Leaf]) -> Form:

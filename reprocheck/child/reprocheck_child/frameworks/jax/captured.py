@@ -9,8 +9,14 @@ import dis
 import types
 from typing import Any, Callable, Dict, List, Set, Tuple
 
+from ... import scope
+
 _DEPTH = 5
 _MOST = 200
+_SHORT = 64
+"""Elements of a container up to which it is looked into."""
+
+_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 
 Found = Tuple[Dict[str, Any], Dict[str, Any]]
 """Numbers and arrays by the names that they have in the script."""
@@ -40,59 +46,55 @@ class _Walk:
         if depth > _DEPTH or id(function) in self.seen or len(self.seen) > _MOST:
             return
         self.seen.add(id(function))
-        inner = getattr(function, "func", None)
-        if inner is not None and hasattr(function, "keywords"):  # functools.partial
-            for number, value in enumerate(function.args):
-                self.value("argument %d" % number, value, depth)
-            for name, value in function.keywords.items():
-                self.value(name, value, depth)
-            self.function(inner, depth + 1)
+        if hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
+            given = [("argument %d" % number, one) for number, one in enumerate(function.args)]
+            self.values([*given, *function.keywords.items()], depth)
+            self.function(function.func, depth + 1)
             return
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
             self.function(wrapped, depth + 1)
         function = getattr(function, "__func__", function)
         if isinstance(function, types.FunctionType) and self.is_users(function.__code__):
-            for name, value in _outside(function):
-                self.value(name, value, depth)
+            self.values(_outside(function), depth)
+
+    def values(self, named: List[Tuple[str, Any]], depth: int) -> None:
+        """Take numbers and arrays by their names."""
+        for name, value in named:
+            self.value(name, value, depth)
 
     def value(self, name: str, value: Any, depth: int) -> None:
         """Take a number or an array, look into functions and small containers."""
         if isinstance(value, (bool, int, float, complex)):
             self.numbers.setdefault(name, value)
         elif self.is_array(value):
-            (self.arrays if getattr(value, "ndim", 0) else self.numbers).setdefault(name, value)
-        elif isinstance(value, (list, tuple)) and len(value) <= 64:
-            for number, part in enumerate(value):
-                if self.is_array(part) or isinstance(part, (int, float)):
-                    self.value("%s[%d]" % (name, number), part, depth)
-        elif isinstance(value, dict) and len(value) <= 64:
-            for key, part in value.items():
-                if self.is_array(part) or isinstance(part, (int, float)):
-                    self.value("%s[%r]" % (name, key), part, depth)
+            kept = self.arrays if getattr(value, "ndim", 0) else self.numbers
+            kept.setdefault(name, value)
+        elif isinstance(value, (list, tuple, dict)):
+            self.values([(name + part, one) for part, one in self._parts(value)], depth)
         elif callable(value) and not isinstance(value, type):
             self.function(value, depth + 1)
 
+    def _parts(self, value: Any) -> List[Tuple[str, Any]]:
+        """Numbers and arrays in a small container, which may be a setting or the weights."""
+        if len(value) > _SHORT:
+            return []
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]
+
+    def _is_taken(self, value: Any) -> bool:
+        return isinstance(value, (int, float)) or self.is_array(value)
+
 
 def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
-    found: List[Tuple[str, Any]] = []
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            found.append((name, cell.cell_contents))
-        except ValueError:
-            continue
     outside = function.__globals__
-    found += [(name, outside[name]) for name in _globals(function.__code__) if name in outside]
-    return found
+    names = [name for name in _globals(function.__code__) if name in outside]
+    return [*scope.cells(function).items(), *((name, outside[name]) for name in names)]
 
 
 def _globals(code: types.CodeType) -> List[str]:
     """Names that code reads from its module, functions inside it included."""
-    names = [
-        one.argval
-        for one in dis.get_instructions(code)
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-    ]
+    names = [one.argval for one in dis.get_instructions(code) if one.opname in _READS]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names += _globals(constant)

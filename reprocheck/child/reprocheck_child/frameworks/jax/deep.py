@@ -9,17 +9,20 @@ shows what became of the weights; its loss comes last and closes the iteration.
 import os
 import sys
 import threading
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
+from ...deep import of_line
 from ...hooking import guarded, install
+from ...leaves import number
 from ...shared.iterations import BACKWARD
 from .captured import captured
-from .evaluation import Evaluation, Loss, Named
-from .fingerprint import Fingerprints, flat, named, parameters, shown, title
+from .evaluation import Argument, Evaluation, Loss, Named
+from .fingerprint import Fingerprints, flat, named, of_keras, parameters, positions, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
 from .made import line_of
+from .plan import Plan, arranged
 
 OPERATORS = (
     "operators are not recorded one by one for JAX: level `op` records what level `module` does"
@@ -86,7 +89,6 @@ class Watcher:
         self.current = None
         self.waiting.clear()
         self.recorded.clear()
-        self.prints.forked()
 
     # ---------------------------------------------------------------------------------------- facts
 
@@ -152,20 +154,25 @@ class Watcher:
         `following`: the one that begins, which shows what became of the weights.
         """
         evaluation = self.current
-        if evaluation is not None and evaluation.losses:
-            self._write(evaluation)
-            self._root(evaluation)
-            for name, found in reversed(evaluation.gradients):
-                self.deep.seen("gradient", name, out=[["", found]])
+        if evaluation is None or not evaluation.losses:
+            self._say_waiting()
+            self.current = None
+            return
+        self._write(evaluation)
+        self._root(evaluation)
+        for name, found in reversed(evaluation.gradients):
+            self.deep.seen("gradient", name, out=[["", found]])
+        self._say_waiting()
+        for name, found in _updates(evaluation, following):
+            self.deep.seen("update", name, out=[["", found]])
+        self.current = None
+        self._say_loss(evaluation.losses[-1])
+        self.current = None
+
+    def _say_waiting(self) -> None:
         waiting, self.waiting = self.waiting, []
         for r, place, keys in waiting:
             self.deep.seen(r, place, **keys)
-        if evaluation is not None and evaluation.losses:
-            for name, found in _updates(evaluation, following):
-                self.deep.seen("update", name, out=[["", found]])
-            self.current = None
-            self._say_loss(evaluation.losses[-1])
-        self.current = None
 
     @guarded("the last evaluation")
     def finish(self) -> None:
@@ -198,41 +205,33 @@ class Watcher:
         self.deep.seen("rng", "before evaluation", g=evaluation.generators)
         if evaluation.hyper:
             self.deep.seen("hyper", evaluation.name, out=evaluation.hyper)
-        for buffer, given in ((False, evaluation.weights), (True, evaluation.states)):
-            for name, found in given:
-                if name not in self.recorded:
-                    self.recorded[name] = None
-                    self.deep.seen(
-                        "weights",
-                        name,
-                        call=False,
-                        out=[["", found]],
-                        **self._origin(evaluation, name, buffer),
-                    )
+        self._first_values(evaluation, evaluation.weights)
+        self._first_values(evaluation, evaluation.states, b=True)
         if evaluation.batch:
-            moved: Dict[str, Any] = {
-                key: {**used(evaluation.made).get(key, {}), **evaluation.drawn.get(key, {})}
-                for key in ("g", "g2")
-            }
-            self.deep.seen(
-                "batch",
-                "inputs of " + evaluation.name,
-                out=evaluation.batch,
-                **evaluation.samples(),
-                **moved,
-            )
+            self._batch(evaluation)
         if evaluation.keys or evaluation.results:
             keys: Dict[str, Any] = {**evaluation.keys}
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
 
-    def _origin(self, evaluation: Evaluation, name: str, buffer: bool) -> Dict[str, Any]:
-        """Where a weight was made, and the generators that it can be made from: the keys made so
-        far, and what was drawn from.
+    def _batch(self, evaluation: Evaluation) -> None:
+        made, drawn = used(evaluation.made), evaluation.drawn
+        moved: Dict[str, Any] = {
+            key: {**made.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
+        }
+        moved.update(evaluation.samples())
+        self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
+
+    def _first_values(self, evaluation: Evaluation, given: Named, **keys: Any) -> None:
+        """Weights that were not seen before, with where they were made and the generators that they
+        can be made from: the keys made so far, and what was drawn from.
         """
         still = dict.fromkeys(evaluation.generators, UNMOVED)
-        states = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
-        line = evaluation.lines.get(name)
-        return {**({"b": True} if buffer else {}), "g": states, **({"l": line} if line else {})}
+        keys["g"] = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
+        for name, found in given:
+            if name not in self.recorded:
+                self.recorded[name] = None
+                line = of_line(evaluation.lines.get(name, ""))
+                self.deep.seen("weights", name, call=False, out=[["", found]], **keys, **line)
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
         """Of each argument of the call under way, the line of the script that made it; "" where
@@ -241,26 +240,17 @@ class Watcher:
         frame = self.deep.frame(2)
         if frame is None:
             return []
-        try:
+        with guarded("where weights were made"):
             file = self.deep._user_file(frame.f_code.co_filename)
-            return [
-                "%s:%d" % (file, line) if line else ""
-                for line in (line_of(frame, value) for value in args)
-            ]
-        except Exception as error:
-            self.recorder.problem("where weights were made", error)
-            return []
+            lines = [line_of(frame, value) for value in args]
+            return ["%s:%d" % (file, line) if line else "" for line in lines]
+        return []
 
     def _root(self, evaluation: Evaluation) -> None:
         values, dtype, _ = evaluation.losses[evaluation.said]
-        self.deep.seen(
-            "root",
-            "loss",
-            out=[
-                [str(number) if number else "", _leaf(value, dtype)]
-                for number, value in enumerate(values)
-            ],
-        )
+        leaves = [[str(number), _leaf(value, dtype)] for number, value in enumerate(values)]
+        leaves[0][0] = ""  # a single value is the loss itself
+        self.deep.seen("root", "loss", out=leaves)
 
     def _say_loss(self, loss: Loss) -> None:
         values, dtype, changed = loss
@@ -274,53 +264,48 @@ class Watcher:
         self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any
     ) -> Optional[Evaluation]:
         """An outermost differentiation with arrays for arguments is about to run."""
-        frame = sys._getframe(2)
-        if (
-            not self.jax._src.core.trace_state_clean()
-            or "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
-        ):
+        # JAX offers no public way to ask whether a function is being traced
+        if not self.jax._src.core.trace_state_clean():
             return None
-        try:
+        if of_keras(sys._getframe(2)):
+            return None
+        with guarded("before an evaluation"):
             evaluation = Evaluation(title(function))
-            names = parameters(function)
-            chosen = {
-                number % max(len(args), 1)
-                for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
-            }
-            lines = self.lines(args)
-            rest = []
-            for path, leaf in flat(self.jax, (args, kwargs)):
-                name = named(self.jax, path, names)
-                if path[0].idx == 0 and path[1].idx in chosen:
-                    evaluation.weights.append((name, self.prints.of(leaf)))
-                    evaluation.lines[name] = lines[path[1].idx] if lines else ""
-                else:
-                    rest.append((name, leaf))
-            self.take(evaluation, rest)
-            numbers, arrays = self.outside(function, {id(leaf) for _, leaf in flat(self.jax, args)})
-            evaluation.hyper += numbers
-            evaluation.batch += [[name, found] for name, found, _ in arrays]
-            evaluation.rows += [
-                rows for _, _, rows in arrays if rows is not None and not evaluation.rows
-            ]
+            self._given(evaluation, function, args, kwargs, argnums)
+            numbers, arrays = self.outside(function, self.jax.tree_util.tree_leaves(args))
+            evaluation.from_outside(numbers, arrays)
             self.begin(evaluation)
             return evaluation
-        except Exception as error:
-            self.recorder.problem("before an evaluation", error)
-            return None
+        return None
+
+    def _given(
+        self, evaluation: Evaluation, function: Any, args: Any, kwargs: Any, argnums: Any
+    ) -> None:
+        """The arguments: weights are those that are differentiated."""
+        names, chosen = parameters(function), positions(argnums, len(args))
+        lines = dict(enumerate(self.lines(args)))
+        rest, keys = [], []
+        for path, leaf in flat(self.jax, (args, kwargs)):
+            name = named(self.jax, path, names)
+            number = path[1].idx if path[0].idx == 0 else None
+            if number in chosen:
+                evaluation.weights.append((name, self.prints.of(leaf)))
+                evaluation.lines[name] = lines.get(number, "")
+                continue
+            one = self.argument(name, leaf)
+            rest.append(one)
+            if one.kind == "key":
+                keys.append(leaf)
+        arranged(evaluation, rest, Plan())
+        evaluation.keys = self.keys.drawn(keys)
 
     @guarded("tracing a differentiation")
     def traced(
         self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any
     ) -> None:
         """A differentiation was traced into a program."""
-        numbers = [
-            number % max(len(args), 1)
-            for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))
-        ]
-        self.calls.differentiates(
-            function, [(number, args[number]) for number in numbers], gradients, value
-        )
+        chosen = [(number, args[number]) for number in positions(argnums, len(args))]
+        self.calls.differentiates(function, chosen, gradients, value)
 
     def returned(self, evaluation: Evaluation, gradients: Any, results: Any) -> None:
         """It has returned these gradients, and what else it returns."""
@@ -335,44 +320,33 @@ class Watcher:
 
     # ------------------------------------------------------------------------------------ arguments
 
-    def take(self, evaluation: Evaluation, given: List[Tuple[str, Any]]) -> None:
-        """Arguments that are neither weights nor carried: keys, numbers, and the batch."""
-        keys = []
-        for name, leaf in given:
-            if self.prints.is_array(leaf) and self.keys.is_key(leaf, name):
-                keys.append(leaf)
-            elif self.prints.is_array(leaf) and bool(getattr(leaf, "ndim", 0)):
-                evaluation.batch.append([name, self.prints.of(leaf)])
-                rows = self.prints.rows(leaf)
-                evaluation.rows += [rows] if rows is not None else []
-            elif self.prints.is_array(leaf) or isinstance(leaf, (bool, int, float, complex)):
-                evaluation.hyper.append([name, self.number(leaf)])
-        if keys:
-            evaluation.keys = self.keys.drawn(keys)
+    def argument(self, name: str, leaf: Any) -> Argument:
+        """One leaf of what a function is given."""
+        if isinstance(leaf, (bool, int, float, complex)):
+            return Argument(name, "number", self.number(leaf))
+        if not self.prints.is_array(leaf):
+            return Argument(name, "", {})
+        if self.keys.is_key(leaf, name):
+            return Argument(name, "key", self.prints.of(leaf))
+        if not getattr(leaf, "ndim", 0):
+            return Argument(name, "number", self.number(leaf))
+        return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
 
-    def outside(self, function: Any, known: Set[int]) -> Tuple[List[List[Any]], List[Any]]:
-        """What a function takes from outside: numbers, and arrays with their samples.
-
-        `known`: ids of its arguments.
-        """
+    def outside(self, function: Any, given: List[Any]) -> Tuple[List[List[Any]], List[Argument]]:
+        """What a function takes from outside: numbers and arrays. `given`: its arguments."""
         numbers, arrays = captured(function, self.prints.is_array, self._is_users)
-        given = [
-            (name, one)
+        known = set(map(id, given))
+        others = [
+            self.argument(name, one)
             for name, one in arrays.items()
             if id(one) not in known and not self.tracer(one)
         ]
-        return (
-            [
-                [name, self.number(one)]
-                for name, one in numbers.items()
-                if not self.keys.is_key(one, name)
-            ],
-            [
-                (name, self.prints.of(one), self.prints.rows(one))
-                for name, one in given
-                if not self.keys.is_key(one, name)
-            ],
-        )
+        settings = [
+            [name, self.number(one)]
+            for name, one in numbers.items()
+            if not self.keys.is_key(one, name)
+        ]
+        return settings, [one for one in others if one.kind == "array"]
 
     def _is_users(self, code: Any) -> bool:
         return bool(self.deep._user_file(code.co_filename))
@@ -381,12 +355,9 @@ class Watcher:
         """A number as a hyper-parameter stands in the trace."""
         if self.tracer(leaf):
             return {"h": "", "d": "traced"}
-        if (
-            self.prints.is_array(leaf)
-            and leaf.dtype.kind in "fiub"
-            and not getattr(leaf, "ndim", 0)
-        ):
-            leaf = self.prints.host(leaf).item()
+        is_scalar = self.prints.is_array(leaf) and not getattr(leaf, "ndim", 0)
+        if is_scalar and leaf.dtype.kind in "fiub":
+            leaf = self.prints.array(leaf).item()
         found: Dict[str, Any] = self.prints.of(leaf)
         return found
 
@@ -405,23 +376,15 @@ def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
     """Weights and states after an evaluation, from its results or from the arguments of the next
     one of the same function.
     """
-    if (
-        evaluation.known
-        or following is None
-        or (evaluation.owner is not None and following.owner is not evaluation.owner)
-    ):
+    if evaluation.known or following is None:
+        return evaluation.after
+    if evaluation.owner not in (None, following.owner):
         return evaluation.after
     following.decided()
-    names = {name for name, _ in evaluation.weights}
-    found = [(name, leaf) for name, leaf in following.weights if name in names]
-    names = {name for name, _ in evaluation.states}
-    return found + [(name, leaf) for name, leaf in following.states if name in names]
+    weights, states = dict(evaluation.weights), dict(evaluation.states)
+    found = [one for one in following.weights if one[0] in weights]
+    return found + [one for one in following.states if one[0] in states]
 
 
 def _leaf(value: float, dtype: str) -> Dict[str, Any]:
-    return {
-        "h": float(value).hex(),
-        "d": dtype,
-        "s": [],
-        "v": [value if value - value == 0 else repr(value)],
-    }
+    return {"h": float(value).hex(), "d": dtype, "s": [], "v": [number(value)]}

@@ -2,16 +2,26 @@
 loss that closes the iteration.
 """
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
+from ...host.fingerprint import Fingerprint, Rows
 
-Fingerprint = Dict[str, Any]
 Named = List[Tuple[str, Fingerprint]]
-Rows = Tuple[int, Callable[[int], Any]]
-"""Number of samples of an array, and something that tells one from the other."""
 Loss = Tuple[List[float], str, Optional[bool]]
 """Values, their dtype, whether the weights changed since the loss before (None: not looked at)."""
+
+
+class Argument:
+    """A leaf of the arguments of a call: `kind` is `key`, `array`, `number` or "" for what is none
+    of them.
+    """
+
+    def __init__(self, name: str, kind: str, found: Fingerprint, rows: Sequence[Rows] = ()) -> None:
+        self.name, self.kind, self.found = name, kind, found
+        self.rows = rows
+        """The samples of an array: at most one."""
+        self.line = ""
 
 
 class Evaluation:
@@ -64,6 +74,14 @@ class Evaluation:
         decide, self.decide = self.decide, None
         if decide is not None:
             decide()
+
+    def from_outside(self, numbers: List[List[Any]], arrays: List[Argument]) -> None:
+        """What the function takes without being given it."""
+        self.hyper += numbers
+        self.batch += [[one.name, one.found] for one in arrays]
+        if not self.rows:
+            for one in arrays:
+                self.rows += one.rows
 
     def samples(self) -> Dict[str, Any]:
         """`n` of the batch; {} where it has no samples."""

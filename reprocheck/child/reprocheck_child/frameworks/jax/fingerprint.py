@@ -6,97 +6,66 @@ lives.
 """
 
 import inspect
+import os
 import re
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Tuple
 
-from ... import hashing, leaves, sketch
+from ... import hashing, leaves
+from ...host import fingerprint
+from ...host.fingerprint import Fingerprint
 
-Fingerprint = Dict[str, Any]
 _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=$|[.\[])")
 """What flax puts around the arrays of a module: no name of the user's."""
 
 
-class Fingerprints:
+class Fingerprints(fingerprint.Fingerprints):
     """Reads arrays and other leaves. Never raises."""
 
     def __init__(self, jax: Any, deep: Any) -> None:
         import numpy
 
+        super().__init__(deep)
         self.jax = jax
         self.numpy = numpy
-        self.deep = deep
         # id of an array -> (weak reference, fingerprint)
         self.known: Dict[int, Tuple[Any, Fingerprint]] = {}
-        self._announced = False
 
-    def forked(self) -> None:
-        """The file of a forked process names the algorithms again."""
-        self._announced = False
+    def is_tensor(self, value: Any) -> bool:
+        """Whether a value is an array of JAX."""
+        return isinstance(value, self.jax.Array)
 
-    def announce(self) -> None:
-        """Name the algorithms, before the first fingerprint."""
-        if not self._announced:
-            self._announced = True
-            self.deep.recorder.emit(
-                {"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME}
-            )
+    def array(self, value: Any) -> Any:
+        """An array as numpy has it; of a key the numbers behind it."""
+        if self.is_key(value):
+            value = self.jax.random.key_data(value)
+        return self.numpy.asarray(value)
 
-    def of(self, value: Any) -> Fingerprint:
-        """The fingerprint of an array, a plain value as it is, type of anything else; without a
-        hash where it cannot be read.
-        """
-        self.announce()
-        try:
-            if isinstance(value, self.jax.Array):
-                return self._of_array(value)
-            return leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
-        except Exception as error:
-            self.deep.unrecorded(
-                "a value of class " + type(value).__name__, "it could not be read: %r" % error
-            )
-            return {
-                "h": "",
-                "d": str(getattr(value, "dtype", "")),
-                "s": [int(size) for size in getattr(value, "shape", ())],
-            }
-
-    def _of_array(self, array: Any) -> Fingerprint:
-        reference, found = self.known.get(id(array), (None, {}))
-        if reference is not None and reference() is array:
+    def read(self, tensor: Any) -> Fingerprint:
+        """The fingerprint of an array, a plain value as it is, the type of anything else."""
+        if not self.is_tensor(tensor):
+            return leaves.plain_or_type(tensor)
+        reference, found = self.known.get(id(tensor), (None, {}))
+        if reference is not None and reference() is tensor:
             return found
-        key, known = id(array), self.known
-        found = self._read(array)
-        known[key] = (weakref.ref(array, lambda _: known.pop(key, None)), found)
+        key, known = id(tensor), self.known
+        found = self._read(tensor)
+        known[key] = (weakref.ref(tensor, lambda _: known.pop(key, None)), found)
         return found
 
     def _read(self, array: Any) -> Fingerprint:
-        dtype = str(array.dtype)
-        if not array.is_fully_addressable:
-            digests = [self.host(shard.data) for shard in array.addressable_shards]
-            joined = "".join(
-                hashing.digest(self.numpy.ascontiguousarray(one).reshape(-1).view("uint8"))
-                for one in digests
-            )
-            return {"h": hashing.digest(joined.encode()), "d": dtype, "s": list(array.shape)}
-        host = self.host(array)
-        if host.dtype.kind != "V":
-            found = leaves.array(host)
-        else:  # bfloat16 and its relatives: floats of less than 32 bits
-            flat = self.numpy.ascontiguousarray(host).reshape(-1)
-            found = leaves.array(flat.astype("float32"))
-            found["h"] = hashing.digest(flat.view("uint8") if flat.size else b"")
-        found.update(d=dtype, s=list(array.shape))
+        own = {"d": str(array.dtype), "s": list(array.shape)}
+        if not array.is_fully_addressable:  # parts of it lie on devices of other processes
+            shards = [
+                fingerprint.of_array(self.array(one.data)) for one in array.addressable_shards
+            ]
+            digest = hashing.digest("".join(one["h"] for one in shards).encode())
+            return {"h": digest, **own}
+        found = {**fingerprint.of_array(self.array(array)), **own}
         device = next(iter(array.devices()), None)
         if device is not None and device.platform != "cpu":
             found["dev"] = "%s:%d" % (device.platform, device.id)
         return found
-
-    def host(self, array: Any) -> Any:
-        """The array as numpy has it; of a key the numbers behind it."""
-        if self.is_key(array):
-            array = self.jax.random.key_data(array)
-        return self.numpy.asarray(array)
 
     def is_key(self, leaf: Any) -> bool:
         """Whether a leaf is a typed key of `jax.random`."""
@@ -107,20 +76,20 @@ class Fingerprints:
         """Whether a leaf is an array of JAX or numpy, of whatever shape."""
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
-    def rows(self, array: Any) -> Optional[Tuple[int, Callable[[int], Any]]]:
-        """The samples of an array as they are told apart, read now: a call may destroy the
-        array.
+    def rows(self, array: Any) -> List[fingerprint.Rows]:
+        """The samples of an array as they are told apart, read now: a call may destroy the array
+        (`donate_argnums`). A list of one; empty where it has no samples.
         """
         try:
-            found = leaves.array_rows(self.host(array))
+            found = leaves.array_rows(self.array(array))
             if found is None or found[0] > leaves.SAMPLES:
-                return None
+                return []
             length, read = found
             digests = [hashing.digest(read(number)).encode() for number in range(length)]
-            return length, digests.__getitem__
+            return [(length, digests.__getitem__)]
         except Exception as error:
             self.deep.unrecorded("samples of a batch", repr(error))
-            return None
+            return []
 
 
 def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
@@ -128,21 +97,34 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
     return list(jax.tree_util.tree_flatten_with_path(value)[0])
 
 
+def of_keras(frame: Any) -> bool:
+    """Whether a call comes from Keras: its own adapter records what its trainer on JAX does."""
+    return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
+
+
+def positions(argnums: Any, count: int) -> List[int]:
+    """The places of the arguments that are differentiated, of a call with `count` of them: those
+    that are there.
+    """
+    several = isinstance(argnums, (tuple, list))
+    numbers = argnums if several else (argnums,)
+    return [number % count for number in numbers if -count <= number < count]
+
+
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
     """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its
     name.
     """
-    where = getattr(path[0], "idx", 0) if path else 0
-    rest = path[1:]
-    if not rest:
+    if len(path) < 2:
         return "argument"
-    head = rest[0]
-    if where == 0:
-        number = getattr(head, "idx", 0)
-        first = names[number] if number < len(names) else "argument %d" % number
-    else:
-        first = str(getattr(head, "key", head))
-    return first + shown(jax, rest[1:])
+    where, head = path[:2]
+    rest = shown(jax, path[2:])
+    if getattr(where, "idx", 0) != 0:  # a named argument
+        return str(getattr(head, "key", head)) + rest
+    number = getattr(head, "idx", 0)
+    if number >= len(names):
+        return "argument %d" % number + rest
+    return names[number] + rest
 
 
 def shown(jax: Any, path: Tuple[Any, ...]) -> str:
@@ -175,7 +157,9 @@ def title(function: Any) -> str:
         if name and name != "<lambda>":
             return str(name)
         inner = getattr(function, "func", None) or getattr(function, "__wrapped__", None)
+        if inner is None and name:
+            return "a lambda"
         if inner is None:
-            return "a lambda" if name else type(function).__name__
+            break
         function = inner
     return type(function).__name__

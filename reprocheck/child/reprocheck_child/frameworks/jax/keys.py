@@ -8,13 +8,18 @@ of the line. Draws advance nothing; a computation that is given a key draws.
 
 import functools
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from ... import hashing, import_hook, leaves
+from ...deep import of_line
 from ...hooking import around, guarded, replace
 
 NAME = "jax"
 _MOST = 65536
+_ROWS = 4096
+"""Keys of an array of keys that are looked at."""
+_SHAPES = ((2,), (4,))
+_CALLED = ("key", "rng", "prng")
 _A_LINE = 8
 """Keys of one line that have names of their own."""
 UNMOVED = "unmoved"
@@ -66,7 +71,7 @@ class Keys:
 
     @guarded("a key that was made")
     def _made(self, made: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        if isinstance(made, self.jax.core.Tracer):
+        if self._is_traced(made):
             return
         line = self.deep.source(2)
         name = self._name(line)
@@ -79,7 +84,7 @@ class Keys:
             name,
             call=False,
             out=[["seed", self._seed(seed)]],
-            **({"l": line} if line else {}),
+            **of_line(line),
         )
 
     def _name(self, line: str) -> str:
@@ -90,65 +95,52 @@ class Keys:
         if count == 1 and len(self.lines) == 1:
             return NAME
         where = line or "made elsewhere"
-        return "%s (%s)" % (
-            NAME,
-            where if count == 1 else "%s, number %d" % (where, min(count, _A_LINE)),
-        )
+        if count > 1:
+            where += ", number %d" % min(count, _A_LINE)
+        return "%s (%s)" % (NAME, where)
 
     def _seed(self, seed: Any) -> Dict[str, Any]:
-        if getattr(seed, "ndim", None) == 0 and not isinstance(seed, self.jax.core.Tracer):
+        if getattr(seed, "ndim", None) == 0 and not self._is_traced(seed):
             seed = seed.item()
         found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
         return found
 
-    def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> Optional[str]:
-        """A key was made of another; returns the name that it has from there, None where that is
-        not known.
+    def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> str:
+        """A key was made of another; returns the name that it has from there, "" where that is not
+        known.
         """
-        if not self.origins or isinstance(made, self.jax.core.Tracer):
-            return None
+        if not self.origins or self._is_traced(made):
+            return ""
         name = self.origin(key)
-        if name is not None:
-            self._keep(made, name)
+        self._keep(made, name)
         return name
 
     def _folded_in(self, made: Any, key: Any, *args: Any, **kwargs: Any) -> None:
-        name = self._derived(made, key)
-        if name is not None:
-            self._folded(name, next(iter([*args, *kwargs.values()]), None))
-
-    def _folded(self, name: str, number: Any) -> None:
         """A number was folded into a key: what is drawn from there depends on it as on a seed."""
-        if isinstance(number, self.jax.core.Tracer):
+        name = self._derived(made, key)
+        number = next(iter([*args, *kwargs.values()]), None)
+        if not name or self._is_traced(number):
             return
-        line = self.deep.source(2)
-        self.say(
-            "fold",
-            name,
-            call=False,
-            out=[["folded", self._seed(number)]],
-            **({"l": line} if line else {}),
-        )
+        line = of_line(self.deep.source(1))
+        self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **line)
 
-    def origin(self, key: Any) -> Optional[str]:
-        """The name of the line that a key comes from; None where that is not known."""
-        if isinstance(key, self.jax.core.Tracer):
-            return None
-        rows = self._numbers(key)
-        return self.origins.get(rows[0]) if rows else None
+    def _is_traced(self, value: Any) -> bool:
+        """Whether a value stands for one of a program that is being traced: it has no numbers."""
+        return isinstance(value, self.jax.core.Tracer)
+
+    def origin(self, key: Any) -> str:
+        """The name of the line that a key comes from; "" where that is not known."""
+        if self._is_traced(key):
+            return ""
+        first = next(iter(self._numbers(key)), b"")
+        return self.origins.get(first, "")
 
     def follows(self, key: Any, made: Any) -> None:
         """A compiled program has returned `made` in the place of `key`: it keeps the name, where it
         is one.
         """
-        if (
-            self.prints.is_array(key)
-            and getattr(key, "ndim", 0) + self.prints.is_key(key)
-            and self.is_key(key)
-        ):
-            name = self.origin(key)
-            if name is not None:
-                self._keep(made, name)
+        if self.prints.is_array(key) and self.is_key(key):
+            self._keep(made, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
         """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are
@@ -156,15 +148,12 @@ class Keys:
         """
         if self.prints.is_key(leaf):
             return True
-        if (
-            str(getattr(leaf, "dtype", "")) != "uint32"
-            or not leaf.ndim
-            or leaf.shape[-1] not in (2, 4)
-        ):
+        # keys of the older kind are plain arrays: two numbers each with threefry, four with rbg
+        if str(getattr(leaf, "dtype", "")) != "uint32" or leaf.shape[-1:] not in _SHAPES:
             return False
-        if self.origin(leaf) is not None:
+        if self.origin(leaf):
             return True
-        return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
+        return leaf.ndim == 1 and any(word in path.lower() for word in _CALLED)
 
     def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of a computation that is given these keys.
@@ -175,21 +164,21 @@ class Keys:
         for key in found:
             digest = hashing.digest(b"".join(self._numbers(key)))
             name = self.origin(key)
-            for one in [name] if name is not None else list(self.states) or [NAME]:
+            names = [name] if name else list(self.states) or [NAME]
+            for one in names:
                 before[one] = hashing.digest((before.get(one, "") + digest).encode())
         return used(before)
 
     def _keep(self, made: Any, name: str) -> None:
-        for numbers in self._numbers(made):
-            if len(self.origins) < _MOST:
-                self.origins[numbers] = name
+        if name and len(self.origins) < _MOST:
+            self.origins.update(dict.fromkeys(self._numbers(made), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
         """The numbers of a key, of each where there are several."""
-        host = self.prints.host(key)
+        host = self.prints.array(key)
         if not host.ndim or not host.size:
             return []
-        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:4096]]
+        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:_ROWS]]
 
 
 class Defaults:
@@ -241,15 +230,9 @@ class Defaults:
         """
         if generator != "python":
             return True
-        random = sys.modules["random"]
-        for module in list(sys.modules.values()):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and self.deep._user_file(file):
-                held = list(vars(module).values())
-                shared = random._inst
-                if any(one is random or getattr(one, "__self__", None) is shared for one in held):
-                    return True
-        return False
+        files = [(one, getattr(one, "__file__", None)) for one in list(sys.modules.values())]
+        named = [(one, file) for one, file in files if isinstance(file, str)]
+        return any(_uses_random(one) for one, file in named if self.deep._user_file(file))
 
     def moved(self) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of those that moved since the last look."""
@@ -269,10 +252,17 @@ class Defaults:
 
     def states(self) -> Dict[str, str]:
         """Where each stands, as far as the script had to do with it."""
-        return {
-            name: hashing.digest(state) if name in self.touched else UNMOVED
-            for name, state in self.before.items()
-        }
+        states = dict.fromkeys(self.before, UNMOVED)
+        touched = self.touched.keys() & self.before.keys()
+        states.update((name, hashing.digest(self.before[name])) for name in touched)
+        return states
+
+
+def _uses_random(module: Any) -> bool:
+    """Whether a module has imported `random`, or a function of its shared generator."""
+    random = sys.modules["random"]
+    owners = [getattr(one, "__self__", one) for one in list(vars(module).values())]
+    return any(owner is random or owner is random._inst for owner in owners)
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
@@ -284,11 +274,7 @@ def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
     """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that
     is not the one before.
     """
-    return (
-        {
-            "g": before,
-            "g2": {name: hashing.digest(state.encode()) for name, state in before.items()},
-        }
-        if before
-        else {}
-    )
+    if not before:
+        return {}
+    after = {name: hashing.digest(state.encode()) for name, state in before.items()}
+    return {"g": before, "g2": after}

@@ -4,10 +4,13 @@ is called with.
 
 import ast
 import linecache
-from typing import Any, Dict, List, Optional, Tuple
+from itertools import chain
+from typing import Any, Dict, List, Optional
 
 _MOST = 400_000
-_lines: Dict[Tuple[str, str], List[int]] = {}
+"""Characters of a file up to which it is parsed."""
+_lines: Dict[str, Dict[str, List[int]]] = {}
+"""File -> variable -> lines."""
 
 
 def line_of(frame: Any, value: Any) -> Optional[int]:
@@ -16,41 +19,33 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
-    scopes = (
-        [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    )
-    names = [
-        name
-        for scope in scopes
-        for name, held in list(scope.items())
-        if held is value and not name.startswith("__")
-    ]
-    found = [
-        line
-        for name in names
-        for line in _assigned(frame.f_code.co_filename, name)
-        if line < frame.f_lineno
-    ]
-    return min(found) if found else None
+    variables = [*frame.f_locals.items(), *frame.f_globals.items()]
+    names = {name for name, held in variables if held is value and not name.startswith("__")}
+    lines = _assignments(frame.f_code.co_filename)
+    assigned = chain.from_iterable(lines.get(name, ()) for name in names)
+    return min((line for line in assigned if line < frame.f_lineno), default=None)
 
 
-def _assigned(file: str, name: str) -> List[int]:
-    """The lines of a file that give a variable a value."""
-    if (file, name) not in _lines:
-        _lines[(file, name)] = []
+def _assignments(file: str) -> Dict[str, List[int]]:
+    """The lines of a file that give each of its variables a value."""
+    if file not in _lines:
+        _lines[file] = {}
         text = "".join(linecache.getlines(file))
-        for node in ast.walk(ast.parse(text if len(text) < _MOST else "")):
-            targets = (
-                node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            )
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and any(
-                _names(target, name) for target in targets
-            ):
-                _lines[(file, name)].append(node.lineno)
-    return _lines[(file, name)]
+        if len(text) < _MOST:
+            _lines[file] = _read(ast.parse(text))
+    return _lines[file]
 
 
-def _names(target: Any, name: str) -> bool:
-    return target is not None and any(
-        isinstance(node, ast.Name) and node.id == name for node in ast.walk(target)
-    )
+def _read(tree: ast.AST) -> Dict[str, List[int]]:
+    found: Dict[str, List[int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        for part in chain.from_iterable(map(ast.walk, targets)):
+            if isinstance(part, ast.Name):
+                found.setdefault(part.id, []).append(node.lineno)
+    return found

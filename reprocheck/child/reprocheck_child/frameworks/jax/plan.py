@@ -2,9 +2,9 @@
 where they stand in its results.
 """
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
-from .evaluation import Evaluation, Fingerprint, Rows
+from .evaluation import Argument, Evaluation
 
 Leaf = Tuple[str, Any]
 _HYPER = "hyperparams["
@@ -33,38 +33,38 @@ class Plan:
         return self.carried if self.sure and self.carried else self.likely
 
 
-class Argument:
-    """A leaf of the arguments of a call: `kind` is `key`, `array`, `number` or "" for what is none
-    of them.
-    """
-
-    def __init__(
-        self, name: str, kind: str, found: Fingerprint, rows: Optional[Rows] = None
-    ) -> None:
-        self.name, self.kind, self.found, self.rows = name, kind, found, rows
-        self.line = ""
-
-
 def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) -> None:
     """Put the arguments of a call where they belong."""
     kept = plan.kept()
     for place, one in enumerate(arguments):
-        if place in plan.weights:
-            evaluation.weights.append((plan.weights[place], one.found))
-            evaluation.lines[plan.weights[place]] = one.line
-        elif one.kind == "key" or not one.kind:
-            continue
-        elif place in kept:
-            if _HYPER in one.name and one.kind == "number":
-                evaluation.hyper.append([one.name.rpartition(_HYPER)[2].strip("']"), one.found])
-            else:
-                evaluation.states.append((one.name, one.found))
-                evaluation.lines[one.name] = one.line
-        elif one.kind == "number":
-            evaluation.hyper.append([one.name, one.found])
-        else:
-            evaluation.batch.append([one.name, one.found])
-            evaluation.rows += [one.rows] if one.rows is not None else []
+        name = plan.weights.get(place)
+        if name is not None:
+            evaluation.weights.append((name, one.found))
+            evaluation.lines[name] = one.line
+        elif one.kind in _TAKES:
+            take = _as_carried if place in kept else _TAKES[one.kind]
+            take(evaluation, one)
+
+
+def _as_carried(evaluation: Evaluation, one: Argument) -> None:
+    if one.kind == "number" and _HYPER in one.name:
+        evaluation.hyper.append([one.name.rpartition(_HYPER)[2].strip("']"), one.found])
+        return
+    evaluation.states.append((one.name, one.found))
+    evaluation.lines[one.name] = one.line
+
+
+def _as_number(evaluation: Evaluation, one: Argument) -> None:
+    evaluation.hyper.append([one.name, one.found])
+
+
+def _as_batch(evaluation: Evaluation, one: Argument) -> None:
+    evaluation.batch.append([one.name, one.found])
+    evaluation.rows += one.rows
+
+
+_TAKES = {"number": _as_number, "array": _as_batch}
+"""Where an argument belongs by its kind. Keys are told of on their own."""
 
 
 def found_in(
@@ -83,56 +83,52 @@ def found_in(
     for weights, gradients, value in held:
         found = [places.get(id(leaf)) for _, leaf in weights]
         if None in found:
-            start = _run([leaf for _, leaf in inputs], [leaf for _, leaf in weights])
-            found = [] if start is None else list(range(start, start + len(weights)))
-        plan.weights.update(
-            (place, name) for place, (name, _) in zip(found, weights) if place is not None
-        )
+            found = list(_run(_leaves(inputs), _leaves(weights)))
+        names = [name for name, _ in weights]
+        plan.weights.update((place, name) for place, name in zip(found, names) if place is not None)
         if len(weights) == len(gradients):
-            plan.gradients.update(
-                (out[id(leaf)], name)
-                for (name, _), leaf in zip(weights, gradients)
-                if id(leaf) in out
-            )
-        plan.losses += [out[id(value)]] if id(value) in out else []
+            pairs = zip(map(id, gradients), names)
+            plan.gradients.update((out[leaf], name) for leaf, name in pairs if leaf in out)
+        if id(value) in out:
+            plan.losses.append(out[id(value)])
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
     """Places in the arguments and in the results that have the same form, argument by argument;
     scalars alone prove nothing.
     """
-    taken = {*plan.gradients, *plan.losses}
-    free = [None if place in taken else leaf for place, leaf in enumerate(results)]
+    free = list(results)
+    for place in (*plan.gradients, *plan.losses):
+        free[place] = None
     groups: Dict[str, List[int]] = {}
     for place, (name, _) in enumerate(inputs):
-        groups.setdefault(name.partition("[")[0].partition(".")[0], []).append(place)
+        argument = name.partition("[")[0].partition(".")[0]
+        groups.setdefault(argument, []).append(place)
     found: Dict[int, int] = {}
     for places in groups.values():
         wanted = [inputs[place][1] for place in places]
-        start = _run(free, wanted) if any(getattr(leaf, "ndim", 0) for leaf in wanted) else None
-        if start is not None:
-            for offset, place in enumerate(places):
-                found[place] = start + offset
-                free[start + offset] = None
+        if any(getattr(leaf, "ndim", 0) for leaf in wanted):
+            for place, result in zip(places, _run(free, wanted)):
+                found[place] = result
+                free[result] = None
     return found
 
 
-def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> Optional[int]:
-    """Where leaves of the forms of `wanted` first follow each other."""
-    forms, those = [_form(leaf) for leaf in leaves], [_form(leaf) for leaf in wanted]
-    return next(
-        (
-            start
-            for start in range(len(forms) - len(those) + 1)
-            if forms[start : start + len(those)] == those
-        ),
-        None,
-    )
+def _leaves(named: Sequence[Leaf]) -> List[Any]:
+    return [leaf for _, leaf in named]
+
+
+def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> range:
+    """Where leaves of the forms of `wanted` first follow each other; empty where they do not."""
+    forms, those = list(map(_form, leaves)), list(map(_form, wanted))
+    for start in range(len(forms) - len(those) + 1):
+        run = range(start, start + len(those))
+        if forms[run.start : run.stop] == those:
+            return run
+    return range(0)
 
 
 def _form(leaf: Any) -> Any:
-    return (
-        None
-        if leaf is None
-        else (getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", type(leaf).__name__)))
-    )
+    if leaf is None:
+        return None
+    return getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", type(leaf).__name__))

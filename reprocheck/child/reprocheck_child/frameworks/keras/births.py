@@ -76,7 +76,7 @@ class Births:
         line = self.deep.source(2)
         if self.drawn is None:
             given = generator._initial_seed
-            seed = (leaves.plain(given) or {"h": "", "d": leaves.type_name(given)}, line)
+            seed = (leaves.plain_or_type(given), line)
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
     def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:

@@ -10,9 +10,11 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
+from ...deep import of_line
 from ...hooking import around, guarded, replace
-from ...host.facts import of
-from ...host.fingerprint import concrete, flat, is_tensor
+from ...host.fingerprint import flat
+from ...host.tensors import array, concrete, is_tensor
+from ...host.variables import of
 from ..tensorflow.seeds import Seeds
 from .births import Births
 from .layers import Layers
@@ -30,7 +32,7 @@ class Private:
     def __init__(self, generator: Any, place: str, kind: str, line: str) -> None:
         self.reference = weakref.ref(generator)
         self.place = place
-        self.made = {"l": line} if line else {}
+        self.made = of_line(line)
         self.kind = kind
         self.last = b""
 
@@ -174,13 +176,8 @@ class Watcher:
         self.deep.generators[name] = lambda: self.state(private)
         self.known[name] = self.state(private)
         if seed is not None:
-            self.deep.seen(
-                "seed",
-                name,
-                call=False,
-                out=[["seed", seed[0]]],
-                **({"l": seed[1]} if seed[1] else {}),
-            )
+            out = [["seed", seed[0]]]
+            self.deep.seen("seed", name, call=False, out=out, **of_line(seed[1]))
 
     def state(self, private: Private) -> bytes:
         """The state of a seed generator; that seen last where it cannot be read now, as while its
@@ -190,7 +187,7 @@ class Watcher:
             value = private.handle_of()
             if concrete(value) and value is not None:
                 with self._outside_of_graphs():
-                    private.last = self.facts.prints_bytes(value)
+                    private.last = bytes(array(value).tobytes())
         except Exception:  # donated to a program, or of a graph
             pass
         return private.last

@@ -6,11 +6,13 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
 from ...hooking import guarded
-from ...host.fingerprint import array
+from ...host.tensors import array
 
+SPARSE = "its gradient is sparse: not recorded in a compiled function"
 SCHEDULE = (
     "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
 )
+_OF_NO_WEIGHT = ("iteration", "learning_rate")
 Named = List[Tuple[str, Any]]
 
 
@@ -35,33 +37,25 @@ class Updates:
         """An optimizer is about to be applied."""
         self._way = ""
         with guarded("before an update"):
-            gradients = list(gradients)
-            weights = list(weights) if weights is not None else list(optimizer._trainable_variables)
+            if weights is None:  # `apply(grads)` alone: those that it was built with
+                weights = optimizer._trainable_variables
+            weights, gradients = list(weights), list(gradients)
             if len(gradients) != len(weights):
                 return
-            given = [
-                (weight, gradient)
-                for weight, gradient in zip(weights, gradients)
-                if gradient is not None
-            ]
+            given = [pair for pair in zip(weights, gradients) if pair[1] is not None]
             graphs = self.watcher.graphs
             if graphs is not None:
                 graphs.begin(weights)
                 graphs.optimized()
-                if not graphs.tensorflow.executing_eagerly():
-                    if not graphs.in_xla():
-                        self._way = "graph"
-                        self._before_in_graph(graphs, optimizer, given)
-                    return
-            if self.watcher.concrete(gradients):
+            if graphs is not None and not graphs.tensorflow.executing_eagerly():
+                if not graphs.in_xla():
+                    self._way = "graph"
+                    self._before_in_graph(graphs, optimizer, given)
+            elif self.watcher.concrete(gradients):
                 self._way = "eager"
                 self.facts.begin(weights)
-                self.say(
-                    optimizer,
-                    [self.facts.name(weight) for weight, _ in given],
-                    [one for _, one in given],
-                    self.hyper(optimizer),
-                )
+                names = [self.facts.name(weight) for weight, _ in given]
+                self.say(optimizer, names, [one for _, one in given], self.hyper(optimizer))
 
     def say(
         self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
@@ -70,7 +64,7 @@ class Updates:
         index = self.index_of(optimizer)
         self.deep.seen("rng", "before update", g=self.deep.rng())
         self.say_hyper(optimizer, hyper)
-        self.facts.gradients("reduced", names, gradients, index)
+        self.facts.gradients("reduced", zip(names, gradients), index)
 
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
         """Hyper-parameters just before an update."""
@@ -88,31 +82,18 @@ class Updates:
             self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
         elif self._way == "eager":
             self._described = True
-            self.facts.updated(self.states(optimizer), self.index_of(optimizer))
+            self.facts.all_updated(self.states(optimizer), self.index_of(optimizer))
 
     def states(self, optimizer: Any) -> Named:
         """Weights and states as `dense.kernel`, `dense.kernel:momentum`."""
         weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
-        keys = [
-            (
-                (getattr(weight, "path", None) or str(weight.name).replace(":", "_")).replace(
-                    "/", "_"
-                )
-                + "_",
-                name,
-            )
-            for name, weight in weights
-        ]
-        keys.sort(key=lambda pair: -len(pair[0]))
+        owners = {_prefix(weight): name for name, weight in reversed(weights)}
+        prefixes = sorted(owners, key=len, reverse=True)
         found = list(weights)
         for state in optimizer.variables:
-            if state.name in ("iteration", "learning_rate"):
-                continue
-            owner = next(
-                ((prefix, name) for prefix, name in keys if state.name.startswith(prefix)), None
-            )
-            if owner is not None:
-                found.append((owner[1] + ":" + state.name[len(owner[0]) :], state))
+            prefix = next(filter(state.name.startswith, prefixes), "")
+            if prefix and state.name not in _OF_NO_WEIGHT:
+                found.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
         return found
 
     # ---------------------------------------------------------------- inside TensorFlow's functions
@@ -121,39 +102,35 @@ class Updates:
         self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]
     ) -> None:
         tf = graphs.tensorflow
-        dense = [
-            (self.facts.name(weight), gradient)
-            for weight, gradient in given
-            if isinstance(gradient, tf.Tensor)
-        ]
+        dense: Dict[str, Any] = {}
         for weight, gradient in given:
-            if not isinstance(gradient, tf.Tensor):
-                self.deep.unrecorded(
-                    self.facts.name(weight),
-                    "its gradient is sparse: not recorded in a compiled function",
-                )
-        names = [name for name, _ in dense]
-        rate = self._rate(optimizer)
-        read = optimizer.iterations if _is_schedule(rate) else rate
-        inputs = [] if rate is None else [tf.convert_to_tensor(read)]
-        others = self._others(optimizer)
+            name = self.facts.name(weight)
+            if isinstance(gradient, tf.Tensor):
+                dense[name] = gradient
+            else:
+                self.deep.unrecorded(name, SPARSE)
+        rate, others = self._rate(optimizer), self._others(optimizer)
+        inputs = []
+        if _is_schedule(rate):
+            inputs = [tf.convert_to_tensor(optimizer.iterations)]
+        elif rate is not None:
+            inputs = [tf.convert_to_tensor(rate)]
 
         def arrived(*values: Any) -> None:
-            hyper = list(others)
-            if inputs:
-                hyper.insert(
-                    0, ("learning_rate", rate(values[0]) if _is_schedule(rate) else values[0])
-                )
-            self.say(optimizer, names, values[len(inputs) :], hyper)
+            read = values[: len(inputs)]
+            if _is_schedule(rate):
+                read = tuple(map(rate, read))
+            hyper = [*(("learning_rate", one) for one in read), *others]
+            self.say(optimizer, list(dense), values[len(inputs) :], hyper)
 
-        graphs.stream(arrived, [*inputs, *[gradient for _, gradient in dense]])
+        graphs.stream(arrived, [*inputs, *dense.values()])
 
     def _after_in_graph(self, graphs: Any, optimizer: Any, named: Named) -> None:
         names, index = [name for name, _ in named], self.index_of(optimizer)
 
         def arrived(*values: Any) -> None:
             self._described = True
-            self.facts.updated(list(zip(names, values)), index)
+            self.facts.all_updated(list(zip(names, values)), index)
 
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
 
@@ -161,9 +138,10 @@ class Updates:
 
     def begin(self, optimizer: Any, outside: bool) -> None:
         """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
-        self._described = False
+        self._described, self._hyper = False, None
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-        self._hyper = self.hyper(optimizer) if outside and optimizer is not None else None
+        if outside and optimizer is not None:
+            self._hyper = self.hyper(optimizer)
 
     def end(self, optimizer: Any, index: int) -> None:
         """A batch of a trainer has ended: describe the update where it was not seen."""
@@ -172,7 +150,7 @@ class Updates:
             return
         self.deep.seen("rng", "after update", g=self.deep.rng())
         self.say_hyper(optimizer, self._hyper)
-        self.facts.updated(self.states(optimizer), index)
+        self.facts.all_updated(self.states(optimizer), index)
 
     # ----------------------------------------------------------------------------- hyper-parameters
 
@@ -196,26 +174,24 @@ class Updates:
     @staticmethod
     def _others(optimizer: Any) -> Named:
         held: Dict[str, Any] = vars(optimizer)
-        return [
-            (name, value)
-            for name, value in held.items()
-            if not name.startswith("_")
-            and isinstance(value, (bool, int, float))
-            and name != "built"
-        ]
+        numbers = [pair for pair in held.items() if isinstance(pair[1], (bool, int, float))]
+        return [(name, one) for name, one in numbers if name != "built" and name[:1] != "_"]
 
 
 def _number(value: Any) -> Any:
     """An array of one element as a number."""
-    value = array(value) if hasattr(value, "shape") else value
-    return value.reshape(-1)[0].item() if getattr(value, "size", 0) == 1 else value
+    if not hasattr(value, "shape"):
+        return value
+    value = array(value)
+    return value.item() if value.size == 1 else value
 
 
 def _prefix(weight: Any) -> str:
-    """How the names of the states of a weight begin."""
-    return (getattr(weight, "path", "") or str(weight.name).replace(":", "_")).replace(
-        "/", "_"
-    ) + "_"
+    """How the names of the states of a weight begin, as `Optimizer.add_variable_from_reference`
+    makes them.
+    """
+    name = getattr(weight, "path", "") or str(weight.name).replace(":", "_")
+    return name.replace("/", "_") + "_"
 
 
 def _is_schedule(rate: Any) -> bool:

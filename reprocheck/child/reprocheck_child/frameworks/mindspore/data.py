@@ -8,6 +8,8 @@ from typing import Any, Callable, Dict, Tuple
 
 from ... import leaves
 from ...hooking import around, guarded, like
+from ...host.facts import Facts, Places
+from .fingerprint import Fingerprints
 from .open import everywhere
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
@@ -17,21 +19,20 @@ THREADS = (
 )
 DATASETS = "mindspore.dataset"
 """The generator that pipelines take their seeds from."""
+MOST_NODES = 1000
+"""Datasets of a pipeline that are looked at."""
 PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
 class Batches:
     """Watches `Iterator.__next__` of all datasets."""
 
-    def __init__(self, recorder: Any, deep: Any, prints: Any, threads: Callable[[], None]) -> None:
-        self.recorder = recorder
-        self.deep = deep
-        self.prints = prints
+    def __init__(self, facts: Facts, threads: Callable[[], None]) -> None:
+        self.facts = facts
+        self.deep = facts.deep
         self.threads = threads
-        self.places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-        self.counts: Dict[str, int] = {}
+        self.places = Places()
         self.begun: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.depth = 0
 
     def hook(self) -> None:
         """See each batch as it is handed out."""
@@ -43,7 +44,7 @@ class Batches:
             with guarded("a dataset"):
                 place = self._place(iterator)
                 states = self._states(iterator)
-            return lambda batch: _seen(self.deep, self.prints, place, batch, states)
+            return lambda batch: self.facts.batch(place, batch, **states)
 
         around(Iterator, "__next__", "a batch", before=handing_out)
 
@@ -66,15 +67,13 @@ class Batches:
         which they are first used.
         """
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
-        place = self.places.get(dataset)
-        if place is None:
-            name = type(dataset).__name__
-            number = self.counts[name] = self.counts.get(name, -1) + 1
-            place = self.places[dataset] = "%s[%d]" % (name, number)
-            self.deep.unrecorded(place, ORDER)
-            if _runs_python(dataset):
-                self.threads()
-                self.deep.unrecorded(place, THREADS)
+        if dataset in self.places:
+            return self.places.of(dataset)
+        place = self.places.of(dataset)
+        self.deep.unrecorded(place, ORDER)
+        if _runs_python(dataset):
+            self.threads()
+            self.deep.unrecorded(place, THREADS)
         return place
 
 
@@ -85,9 +84,8 @@ class Given:
 
     KEPT = 64
 
-    def __init__(self, recorder: Any, deep: Any, prints: Any) -> None:
-        self.recorder = recorder
-        self.deep = deep
+    def __init__(self, facts: Facts, prints: Fingerprints) -> None:
+        self.facts = facts
         self.prints = prints
         # id of a tensor that a cell has returned -> a weak reference to it
         self.made: Dict[int, Any] = {}
@@ -95,9 +93,11 @@ class Given:
     @guarded("a batch")
     def to(self, name: str, values: Tuple[Any, ...]) -> None:
         """The arguments of what trains. Those that another cell has made are no batch."""
-        tensors = [] if self.deep.loaders else [tensor for _, tensor in self.prints.tensors(values)]
-        if tensors and not any(self._made(tensor) for tensor in tensors):
-            _seen(self.deep, self.prints, "inputs of " + name, values, {})
+        if self.facts.deep.loaders:
+            return
+        tensors = [tensor for _, tensor in self.prints.tensors(values)]
+        if tensors and not any(map(self._made, tensors)):
+            self.facts.batch("inputs of " + name, values)
 
     def returned(self, out: Any) -> None:
         """What an outermost cell has returned."""
@@ -112,38 +112,26 @@ class Given:
         return reference is not None and reference() is tensor
 
 
-def _seen(
-    deep: Any, prints: Any, place: str, batch: Any, states: Dict[str, Dict[str, str]]
-) -> None:
-    """Write a batch, whole and by sample, with the states of the generators that it is drawn
-    from.
-    """
-    samples = prints.samples(batch)
-    deep.seen(
-        "batch",
-        place,
-        out=prints.leaves(batch),
-        **({} if samples is None else {"n": samples}),
-        **states,
-    )
-
-
 def _runs_python(dataset: Any) -> bool:
     """Whether a pipeline holds functions of the script's."""
-    todo, seen = [dataset], 0
-    while todo and seen < 1000:
-        node = todo.pop()
-        seen += 1
-        operations = getattr(node, "operations", None)
-        operations = operations if isinstance(operations, (list, tuple)) else [operations]
-        if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
+    nodes = [dataset]
+    for node in nodes:  # grows by the children of each
+        if _is_python(node):
             return True
-        if any(
-            callable(one) and not type(one).__module__.startswith("mindspore") for one in operations
-        ):
-            return True
-        todo.extend(getattr(node, "children", None) or ())
+        if len(nodes) < MOST_NODES:
+            nodes.extend(getattr(node, "children", None) or ())
     return False
+
+
+def _is_python(node: Any) -> bool:
+    """Whether one dataset of a pipeline calls functions of the script's."""
+    if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
+        return True
+    operations = getattr(node, "operations", None)
+    if not isinstance(operations, (list, tuple)):
+        operations = [operations]
+    others = [one for one in operations if not type(one).__module__.startswith("mindspore")]
+    return any(map(callable, others))
 
 
 class Seeds:
@@ -206,47 +194,25 @@ class Seeds:
             with guarded("a seed"):
                 value = next(iter((*args, *named.values())), None)
                 keys: Dict[str, Any] = {"sys": True} if value is None else {}
-                keys["out"] = [
-                    ["seed", leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}]
-                ]
-                self.deep.seen("seed", generator, call=False, l=self.deep.source(1), **keys)
+                out = [["seed", leaves.plain_or_type(value)]]
+                line = self.deep.source(1)
+                self.deep.seen("seed", generator, call=False, out=out, l=line, **keys)
             return real(*args, **named)
 
         return like(seed, real)
 
 
-class Births:
-    """Where each parameter was made, and the state of the generator that its values were drawn
+def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
+    """See where each parameter is made, and the state of the generator that its values are drawn
     from.
     """
 
-    def __init__(self, mindspore: Any, recorder: Any, deep: Any, seeds: Seeds) -> None:
-        self.mindspore = mindspore
-        self.recorder = recorder
-        self.deep = deep
-        self.seeds = seeds
-        # id -> (weak reference, keys of the fact)
-        self.known: Dict[int, Tuple[Any, Dict[str, Any]]] = {}
+    def made(_: None, parameter: Any, *__: Any, **___: Any) -> None:
+        drawn, seeds.drawn = seeds.drawn, {}
+        states = {name: facts.deep.hash_bytes(state) for name, state in drawn.items()}
+        facts.born(parameter, facts.deep.source(1), states, facts.deep.seeds)
 
-    def hook(self) -> None:
-        """See parameters being made."""
-        around(self.mindspore.Parameter, "__init__", "a new parameter", after=self._made)
-
-    def _made(self, _: None, parameter: Any, *__: Any, **___: Any) -> None:
-        drawn, self.seeds.drawn = self.seeds.drawn, {}
-        states = {name: self.deep.hash_bytes(state) for name, state in drawn.items()}
-        line = self.deep.source(1)
-        made: Dict[str, Any] = {"sn": self.deep.seeds}
-        if line:
-            made["l"] = line
-        if states:
-            made["g"] = states
-        self.known[id(parameter)] = (weakref.ref(parameter), made)
-
-    def of(self, parameter: Any) -> Dict[str, Any]:
-        """`l`, `g` and `sn` of a `weights` event."""
-        reference, made = self.known.get(id(parameter), (None, {}))
-        return dict(made) if reference is not None and reference() is parameter else {}
+    around(mindspore.Parameter, "__init__", "a new parameter", after=made)
 
 
 def hook_loading(recorder: Any, deep: Any) -> None:

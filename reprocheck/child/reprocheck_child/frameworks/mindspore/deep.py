@@ -13,10 +13,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ... import deep as deeper
 from ... import leaves
 from ...hooking import around, guarded, replace
+from ...host.facts import Facts
 from .cells import Cells
-from .data import Batches, Births, Given, Seeds, hook_loading
+from .data import Batches, Given, Seeds, hook_births, hook_loading
 from .fingerprint import Fingerprints
 from .open import Opening
+from .values import listed
 
 OPERATORS = "operators are not recorded one by one for MindSpore: cells are"
 HIDDEN = (
@@ -26,8 +28,10 @@ HIDDEN = (
 SCHEDULE = (
     "the value that %s gives is recorded only where the optimizer calls it outside compiled code"
 )
+OTHER_FORM = "gradients of another form than the parameters' are not recorded"
 HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
-SKIPPED = ("params", "kwargs")
+ALIASES = {"learning_rate": "lr"}
+SKIPPED = frozenset({"params", "kwargs"})
 
 
 def among(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
@@ -40,7 +44,7 @@ def among(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Cal
     return {
         "seeds": watcher.seeds.hook,
         "other seeds": watcher.seeds.hook_others,
-        "parameters": watcher.births.hook,
+        "parameters": watcher.hook_births,
         "batches": watcher.batches.hook,
         "loaded checkpoints": lambda: hook_loading(recording.recorder, watcher.deep),
         "each model": watcher.hook_model,
@@ -70,23 +74,23 @@ class Watcher:
         self.prints = Fingerprints(mindspore, self.deep)
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
-        self.births = Births(mindspore, recorder, self.deep, self.seeds)
-        self.given = Given(recorder, self.deep, self.prints)
+        self.facts = Facts(self.deep, self.prints)
+        self.given = Given(self.facts, self.prints)
         self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
-        self.batches = Batches(recorder, self.deep, self.prints, self._shared_generators)
+        self.batches = Batches(self.facts, self._shared_generators)
         self.scalers: List[Any] = []
         # parameters whose first values were recorded; keeps them, so that ids stay theirs
         self._weights: Dict[int, Any] = {}
-        # id of a parameter -> what an update left of it, until it is looked at again
-        self._left: Dict[int, Any] = {}
-        self._begun = False
         self._taking = 0  # depth of gradient functions under way
         self._out: Tuple[Any, Any] = (None, None)  # function and output of the forward half
         self._rooted = False  # a root was recorded since the last update
         self._updated: List[int] = []  # optimizers whose update was seen since the last one counted
         self._stepping: Optional[Any] = None
         self._hyper: Dict[int, Any] = {}
-        recorder.on_fork.append(self.prints.forked)
+
+    def hook_births(self) -> None:
+        """See parameters being made."""
+        hook_births(self.recording.mindspore, self.facts, self.seeds)
 
     def _shared_generators(self) -> None:
         self.cells.private_generators = False
@@ -105,21 +109,14 @@ class Watcher:
         """
         parameters = list(parameters)
         for parameter in parameters:
-            left = self._left.pop(id(parameter), None)
-            if left is not None and (now := self.prints.of(parameter)) != left:
-                self.deep.seen("written", parameter.name, out=[["", now]])
+            self.facts.written(id(parameter), parameter.name, parameter)
         new = [one for one in parameters if id(one) not in self._weights]
         for parameter in new:
             self._weights[id(parameter)] = parameter
-            keys = self.births.of(parameter)
-            if not parameter.requires_grad:
-                keys["b"] = True
-            self.deep.seen(
-                "weights", parameter.name, call=False, out=[["", self.prints.of(parameter)]], **keys
-            )
-        if not self._begun:
-            self._begun = True
-            self.deep.seen("rng", "first forward", g=self.deep.rng())
+            made = self.facts.birth(parameter)
+            buffer = not parameter.requires_grad
+            self.facts.first_value(parameter.name, parameter, made, buffer)
+        self.facts.first_forward()
 
     def hook_model(self) -> None:
         """The weights of a Model are recorded before its first batch."""
@@ -194,22 +191,17 @@ class Watcher:
 
     @guarded("gradients")
     def _gradients(self, weights: Any, gradients: Any) -> None:
-        """The last parameter first: nearer to the order of the backward pass, which hands out all
-        at once.
-        """
-        parameters = list(weights) if isinstance(weights, (list, tuple)) else [weights]
-        for found in (
-            gradients,
-            gradients[-1] if isinstance(gradients, (list, tuple)) and gradients else None,
-        ):
-            found = list(found) if isinstance(found, (list, tuple)) else [found]
-            if [getattr(one, "shape", None) for one in found] == [one.shape for one in parameters]:
-                for parameter, gradient in reversed(list(zip(parameters, found))):
-                    self.deep.seen("gradient", parameter.name, out=[["", self.prints.of(gradient)]])
+        parameters = listed(weights)
+        wanted = [one.shape for one in parameters]
+        found = listed(gradients)
+        # where inputs are differentiated too, the gradients of weights stand behind theirs
+        candidates = [found, *map(listed, found[-1:])]
+        for given in candidates:
+            if [getattr(one, "shape", None) for one in given] == wanted:
+                names = [parameter.name for parameter in parameters]
+                self.facts.gradients("gradient", zip(names, given))
                 return
-        self.deep.unrecorded(
-            "gradients", "gradients of another form than the parameters' are not recorded"
-        )
+        self.deep.unrecorded("gradients", OTHER_FORM)
 
     # -------------------------------------------------------------------------------------- updates
 
@@ -253,10 +245,8 @@ class Watcher:
     def _after_update(self, optimizer: Any) -> None:
         index = self.recording.index_of(optimizer)
         for name, value in self._states(optimizer):
-            found = self.prints.of(value)
-            self.deep.seen("update", name, o=index, out=[["", found]])
-            if id(value) in self._weights:
-                self._left[id(value)] = found
+            is_weight = id(value) in self._weights
+            self.facts.updated(name, value, index, key=id(value) if is_weight else None)
         self._updated.append(index)
 
     def _states(self, optimizer: Any) -> List[Tuple[str, Any]]:
@@ -294,39 +284,29 @@ class Watcher:
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""
         if not self._rooted:
-            for tensor in tensors:
-                self.deep.seen("root", "loss", out=[["", self.prints.of(tensor)]])
+            self.facts.differentiated(tensors)
 
     # ----------------------------------------------------------------------------- hyper-parameters
 
     def hyper(self, optimizer: Any) -> List[List[Any]]:
         """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
+        # mindspore.experimental.optim and mindspore.mint.optim have groups, `nn.Optimizer` not
         groups = getattr(optimizer, "param_groups", None)
-        if groups is not None:  # mindspore.experimental.optim, mindspore.mint.optim
-            given = [
-                {name: value for name, value in group.items() if name not in SKIPPED}
-                for group in groups
-            ]
-        else:
-            given = [self._of_class(optimizer)]
+        given = [self._of_class(optimizer)] if groups is None else groups
+        step = getattr(optimizer, "global_step", None)
         found = []
         for number, values in enumerate(given):
+            prefix = "param_groups[%d]." % number if number else ""
             for name, value in values.items():
-                name = "lr" if name == "learning_rate" else name
-                name = "param_groups[%d].%s" % (number, name) if number else name
-                found += self._number(name, value, getattr(optimizer, "global_step", None))
-        for scaler in [reference() for reference in self.scalers]:
-            if scaler is not None:
-                found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
+                if name not in SKIPPED:
+                    found += self._number(prefix + ALIASES.get(name, name), value, step)
+        for scaler in filter(None, [reference() for reference in self.scalers]):
+            found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
         return found
 
     def _of_class(self, optimizer: Any) -> Dict[str, Any]:
         """Those of `nn.Optimizer`: what it was built with, and in its place what holds now."""
-        given = {
-            name: value
-            for name, value in (getattr(optimizer, "init_args", None) or {}).items()
-            if name not in SKIPPED
-        }
+        given = dict(getattr(optimizer, "init_args", None) or {})
         given.update((name, getattr(optimizer, name)) for name in HYPER if hasattr(optimizer, name))
         return given
 
@@ -335,44 +315,30 @@ class Watcher:
             hasattr(value, "construct") and hasattr(value, "__iter__")
         ):
             found: List[List[Any]] = []
+            before: List[Any] = []
             for number, item in enumerate(value):  # one for each parameter: told where it changes
                 found_here = self._number("%s[%d]" % (name, number), item, step)
-                if not found or [leaf for _, leaf in found_here] != [
-                    leaf for _, leaf in found[-len(found_here) :]
-                ]:
+                values = [leaf for _, leaf in found_here]
+                if values and values != before:
                     found += found_here
+                    before = values
             return found
         if hasattr(value, "construct"):
             value = self._of_schedule(name, value, step)
             if value is None:
                 return []
         if hasattr(value, "asnumpy"):
-            array = value.asnumpy()
-            return [
-                [
-                    name,
-                    (
-                        self._plain(array.reshape(-1)[0].item())
-                        if array.size == 1
-                        else self.prints.of(value)
-                    ),
-                ]
-            ]
-        return [[name, self._plain(value)]]
-
-    @staticmethod
-    def _plain(value: Any) -> Any:
-        return leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
+            if value.size != 1:
+                return [[name, self.prints.of(value)]]
+            value = value.asnumpy().reshape(-1)[0].item()
+        return [[name, leaves.plain_or_type(value)]]
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
         """What a schedule gives at a step; None for one of the script's own: its value is seen when
         the optimizer calls it.
         """
-        if (
-            step is None
-            or self.opening.graph()
-            or not type(schedule).__module__.startswith("mindspore.")
-        ):
+        own = type(schedule).__module__.startswith("mindspore.")
+        if not own or step is None or self.opening.graph():
             self.deep.unrecorded(name, SCHEDULE % type(schedule).__name__)
             return None
         inside = self.cells.around
@@ -384,12 +350,12 @@ class Watcher:
 
     def _scheduled(self, schedule: Any, out: Any) -> None:
         optimizer = self._stepping
-        if optimizer is not None and hasattr(out, "asnumpy"):
-            with guarded("a learning rate"):
-                name = (
-                    "weight_decay" if schedule is getattr(optimizer, "weight_decay", None) else "lr"
-                )
-                self._say_hyper(optimizer, self._number(name, out))
+        if optimizer is None or not hasattr(out, "asnumpy"):
+            return
+        with guarded("a learning rate"):
+            decays = schedule is getattr(optimizer, "weight_decay", None)
+            name = "weight_decay" if decays else "lr"
+            self._say_hyper(optimizer, self._number(name, out))
 
     def _say_hyper(self, optimizer: Any, values: List[List[Any]]) -> None:
         self.deep.seen(

@@ -8,7 +8,9 @@ the names in the code to the objects that they stand for.
 
 import functools
 import types
-from typing import Any, Dict, FrozenSet, Iterator, List, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Set, Tuple
+
+from ... import scope
 
 GRADIENTS = frozenset({"value_and_grad", "grad", "GradOperation"})
 
@@ -61,77 +63,91 @@ class Reader:
         found.optimizers.reverse()
         return found
 
-    def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
-        """Note what `thing` is; yield what it leads to."""
-        if thing is None or isinstance(thing, (str, bytes, int, float)):
-            return
+    def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
+        """Note what `thing` is; returns what it leads to."""
+        if isinstance(thing, _PLAIN):
+            return ()
         if isinstance(thing, self.optimizers):
-            if not any(thing is other for other in found.optimizers):
+            if all(thing is not other for other in found.optimizers):
                 found.optimizers.append(thing)
-        elif isinstance(thing, self.gradients) or (
-            isinstance(thing, type) and issubclass(thing, self.gradients)
-        ):
+            return ()
+        if isinstance(thing, self.gradients) or self._is_gradient_class(thing):
             found.gradient = True
-        elif isinstance(thing, self.scalers):
+            return ()
+        if isinstance(thing, self.scalers):
             if "scale" in names:
                 found.scalers.append(thing)
-        elif isinstance(thing, types.MethodType):
-            yield from self._names_of(thing.__func__, thing.__self__, found)
-        elif isinstance(thing, types.FunctionType):
-            yield from self._names_of(thing, None, found)
-        elif isinstance(thing, functools.partial):
-            yield from (
-                (item, names) for item in (thing.func, *thing.args, *thing.keywords.values())
-            )
-        elif isinstance(thing, (list, tuple)):
-            yield from ((item, names) for item in thing[: self.ITEMS])
-        elif isinstance(thing, dict):
-            yield from ((item, names) for item in list(thing.values())[: self.ITEMS])
-        elif isinstance(thing, self.cell):
-            yield from self._names_of(getattr(type(thing), "construct", None), thing, found)
-            yield from attributes(thing, names)
-            if hasattr(thing, "__len__"):  # a list of cells: its items have no names
-                yield from ((cell, names) for cell in thing._cells.values())
-        elif isinstance(thing, types.ModuleType):
-            yield from self._of_module(thing, names, found)
-        elif not isinstance(thing, type) and not _is_library(type(thing).__module__):
-            yield from attributes(thing, names)
+            return ()
+        if isinstance(thing, self.cell):
+            return self._of_cell(thing, names, found)
+        for kind, inside in _INSIDE.items():
+            if isinstance(thing, kind):
+                return [(item, names) for item in inside(thing)]
+        return self._of_code(thing, names, found)
+
+    def _is_gradient_class(self, thing: Any) -> bool:
+        return isinstance(thing, type) and issubclass(thing, self.gradients)
+
+    def _of_cell(self, cell: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
+        yield from self._names_of(getattr(type(cell), "construct", None), cell, found)
+        yield from attributes(cell, names)
+        if hasattr(cell, "__len__"):  # a list of cells: its items have no names
+            yield from ((item, names) for item in cell._cells.values())
+
+    def _of_code(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
+        """What a function, a module or an object of the script's leads to."""
+        if isinstance(thing, types.MethodType):
+            return self._names_of(thing.__func__, thing.__self__, found)
+        if isinstance(thing, types.FunctionType):
+            return self._names_of(thing, None, found)
+        if isinstance(thing, types.ModuleType):
+            return self._of_module(thing, names, found)
+        if isinstance(thing, type) or _is_library(type(thing).__module__):
+            return ()
+        return attributes(thing, names)
 
     def _names_of(self, function: Any, owner: Any, found: Contents) -> Iterator[Step]:
         """What the names in a function's code stand for: its closure, the globals it uses,
         attributes of its owner.
         """
         function = getattr(function, "__func__", function)
-        inner: Any
+        # `jit` and other decorators keep the function of the script's as `__wrapped__`
         for inner in (function, getattr(function, "__wrapped__", None)):
             code = getattr(inner, "__code__", None)
-            if code is None:
-                continue
-            names = frozenset(code_names(code))
-            library = _is_library(inner.__module__ or "")
-            if library and owner is None and inner.__name__ in GRADIENTS:
-                found.gradient = True
-            for cell in inner.__closure__ or ():
-                try:
-                    yield cell.cell_contents, names
-                except ValueError:  # not filled yet
-                    pass
-            for default in inner.__defaults__ or ():
-                yield default, names
-            if not library:
-                yield from (
-                    (inner.__globals__[name], names) for name in names if name in inner.__globals__
-                )
-            if owner is not None:
-                yield from attributes(owner, names)
+            if code is not None:
+                yield from self._names_in(inner, code, owner, found)
+
+    def _names_in(self, function: Any, code: Any, owner: Any, found: Contents) -> Iterator[Step]:
+        names = frozenset(code_names(code))
+        held = [*scope.cells(function).values(), *(function.__defaults__ or ())]
+        yield from ((one, names) for one in held)
+        if not _is_library(function.__module__ or ""):
+            outside = function.__globals__
+            yield from ((outside[name], names) for name in names & outside.keys())
+        elif owner is None and function.__name__ in GRADIENTS:
+            found.gradient = True
+        if owner is not None:
+            yield from attributes(owner, names)
 
     def _of_module(self, module: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
-        if _is_library(module.__name__):
-            found.gradient = found.gradient or any(
-                name in GRADIENTS and hasattr(module, name) for name in names
-            )
-        else:
-            yield from ((vars(module)[name], names) for name in names if name in vars(module))
+        held = vars(module)
+        if not _is_library(module.__name__):
+            yield from ((held[name], names) for name in names & held.keys())
+        elif any(hasattr(module, name) for name in names & GRADIENTS):
+            found.gradient = True
+
+
+def _of_partial(thing: Any) -> Iterable[Any]:
+    return (thing.func, *thing.args, *thing.keywords.values())
+
+
+_PLAIN = (type(None), str, bytes, int, float)
+_INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
+    functools.partial: _of_partial,
+    (list, tuple): lambda thing: thing[: Reader.ITEMS],
+    dict: lambda thing: list(thing.values())[: Reader.ITEMS],
+}
+"""What is in things that are only looked through."""
 
 
 def code_names(code: Any) -> Set[str]:
@@ -148,32 +164,24 @@ def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
     running a property.
     """
     own: Dict[str, Any] = getattr(owner, "__dict__", {})
-    cells = own.get("_cells") or {}
+    # where `nn.Cell.__setattr__` puts the cells that are assigned to it
+    held = {**(own.get("_cells") or {}), **own}
     for name in names:
-        if name in own:
-            yield own[name], names
-        elif name in cells:
-            yield cells[name], names
-        else:
-            method = getattr(type(owner), name, None)
-            if isinstance(method, types.FunctionType):
-                yield types.MethodType(method, owner), names
+        if name in held:
+            yield held[name], names
+            continue
+        method = getattr(type(owner), name, None)
+        if isinstance(method, types.FunctionType):
+            yield types.MethodType(method, owner), names
 
 
 def closure(function: Any) -> Dict[str, Any]:
     """The closure of a function by name, through the wrapper that `jit` puts around it."""
-    function = getattr(function, "__wrapped__", function)
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            pass
-    return found
+    return scope.cells(getattr(function, "__wrapped__", function))
 
 
-def _is_library(module: str) -> bool:
-    return module.split(".", 1)[0] in (
+_LIBRARIES = frozenset(
+    {
         "mindspore",
         "numpy",
         "builtins",
@@ -183,4 +191,9 @@ def _is_library(module: str) -> bool:
         "collections",
         "os",
         "sys",
-    )
+    }
+)
+
+
+def _is_library(module: str) -> bool:
+    return module.split(".", 1)[0] in _LIBRARIES

@@ -5,11 +5,13 @@ weights looked at around an update.
 import os
 import threading
 import weakref
+from itertools import zip_longest
 from typing import Any, List, Optional, Sequence, Tuple
 
 from ...hooking import guarded
+from ...lines import one_or_all
 from ...shared.iterations import LOG
-from .values import Values, changed, checksums
+from .values import Values, changed, checksums, listed
 
 Before = List[Optional[List[int]]]
 """For each optimizer of a step the checksums of its weights before it, None where they could not be
@@ -59,8 +61,8 @@ class Recording:
             return
         if self.deep is not None:
             self.deep.lost(tensors)
-        values, names = self.values, [self.values.dtype(tensor) for tensor in tensors]
-        dtypes: Any = names[0] if len(set(names)) == 1 else names
+        values = self.values
+        dtypes = one_or_all(list(map(values.dtype, tensors)))
         numel = tensors[0].size if len(tensors) == 1 else 1
         if self._on_cpu is None:
             self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
@@ -85,25 +87,22 @@ class Recording:
         """Checksums of the weights of each optimizer, as long as they are needed."""
         if self.deep is not None:
             self.deep.before_step(optimizers)
-        if not optimizers or not self.recorder.watching():
+        if not self.recorder.watching():
             return []
-        try:
+        with guarded("checksums of weights"):
             return [checksums(optimizer.parameters) for optimizer in optimizers]
-        except Exception as error:
-            self.recorder.problem("checksums of weights", error)
-            return []
+        return []
 
     @guarded("an optimizer's step")
     def stepped(self, optimizers: Sequence[Any], before: Before) -> None:
         """Optimizers have stepped, each once. May end the process."""
         if self.deep is not None:
             self.deep.stepped(optimizers)
-        for place, optimizer in enumerate(optimizers):
-            look = place < len(before) and self.recorder.watching()
-            self.recorder.update(
-                self.index_of(optimizer),
-                changed(optimizer.parameters, before[place]) if look else None,
-            )
+        for optimizer, sums in zip_longest(optimizers, before):
+            moved = None
+            if self.recorder.watching():
+                moved = changed(optimizer.parameters, sums)
+            self.recorder.update(self.index_of(optimizer), moved)
 
     def stepped_without_optimizer(self) -> None:
         """A step of a Model whose network updates its weights by itself. May end the process."""
@@ -117,12 +116,14 @@ class Recording:
         """
         if weights is None or self.built or not self.recorder.watching():
             return
-        before, self._by_hand = (
-            self._by_hand,
-            checksums(weights if isinstance(weights, (list, tuple)) else [weights]),
-        )
-        if before is not None and self._by_hand is not None and len(before) == len(self._by_hand):
-            (self.recorder.moved if before != self._by_hand else self.recorder.still)()
+        before, self._by_hand = self._by_hand, checksums(listed(weights))
+        now = self._by_hand or []
+        if not before or len(before) != len(now):
+            return
+        if before != now:
+            self.recorder.moved()
+        else:
+            self.recorder.still()
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """(rank, number of ranks) once communication is initialised; else what the launcher
@@ -132,13 +133,12 @@ class Recording:
 
         if management.GlobalComm.INITED:
             return management.get_rank(), management.get_group_size()
-        rank, size = (
-            os.environ.get("RANK_ID", ""),
-            os.environ.get("RANK_SIZE") or os.environ.get("MS_WORKER_NUM", ""),
-        )
-        if rank.isdigit() and size.isdigit() and int(size) > 1:
-            return int(rank), int(size)
-        return None
+        rank = os.environ.get("RANK_ID", "")
+        # of `mpirun` and rank tables; of `msrun`
+        size = os.environ.get("RANK_SIZE") or os.environ.get("MS_WORKER_NUM", "")
+        if not (rank.isdigit() and size.isdigit()) or int(size) < 2:
+            return None
+        return int(rank), int(size)
 
     def log(self, value: Any) -> bool:
         """`log_loss` of a MindSpore tensor."""

@@ -37,11 +37,11 @@ class Values:
         """
         if isinstance(output, self.tensor):
             return [output] if "float" in self.dtype(output) else []
-        if depth and isinstance(output, dict):
+        if isinstance(output, dict):
             output = list(output.values())
-        if depth and isinstance(output, (list, tuple)):
-            return [tensor for item in output for tensor in self.tensors(item, depth - 1)]
-        return []
+        if not depth or not isinstance(output, (list, tuple)):
+            return []
+        return [tensor for item in output for tensor in self.tensors(item, depth - 1)]
 
     def first(self, output: Any) -> List[Any]:
         """The first floating-point tensor of an output as a list of one; empty where there is
@@ -54,7 +54,8 @@ class Values:
         predictions and loss in any order.
         """
         tensors = self.tensors(output)
-        return ([tensor for tensor in tensors if tensor.size == 1] or tensors)[:1]
+        tensors.sort(key=lambda tensor: tensor.size != 1)  # stable: scalars come first
+        return tensors[:1]
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
         """Called with what a loss scaler was given and what it returned: a tensor, or tuples of
@@ -76,34 +77,48 @@ class Values:
         """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of
         its elements.
         """
-        # `item` costs a thirtieth of `asnumpy`
-        value = whole_or_float(tensor.item()) if tensor.size == 1 else total(tensor.asnumpy())
-        return value if scale == 1.0 else value / scale
+        value = _number(tensor)
+        if scale == 1.0:  # a division would make a double of an integer
+            return value
+        return value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
         """A reading that looks at device tensors when it is called; raises RuntimeError if one was
         changed in place by then.
         """
-        kept = [(tensor, getattr(tensor, "_version", None)) for tensor in tensors]
+        tensors = list(tensors)
+        versions = _versions(tensors)
 
         def read(wait: bool) -> Tuple[List[float], Any]:
-            for tensor, version in kept:
-                if getattr(tensor, "_version", None) != version:
-                    raise RuntimeError("a loss was changed in place before it was read")
-            return [self.read(tensor, scale) for tensor, _ in kept], dtypes
+            if _versions(tensors) != versions:
+                raise RuntimeError("a loss was changed in place before it was read")
+            return [self.read(tensor, scale) for tensor in tensors], dtypes
 
         return read
+
+
+def _number(tensor: Any) -> Any:
+    if tensor.size == 1:
+        return whole_or_float(tensor.item())  # costs a thirtieth of `asnumpy`
+    return total(tensor.asnumpy())
+
+
+def _versions(tensors: Sequence[Any]) -> List[Any]:
+    # `_version` counts the writes in place; None in versions of MindSpore that have no such number
+    return [getattr(tensor, "_version", None) for tensor in tensors]
+
+
+def listed(value: Any) -> List[Any]:
+    """What a function takes or returns, one or several."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def total(array: Any) -> float:
     """The sum of a numpy array's elements in float64, rounded once; infinities and NaN as IEEE 754
     adds them.
     """
-    numbers = (
-        [float(number) for number in array.reshape(-1)]
-        if array.dtype.kind == "V"
-        else array.reshape(-1).astype("float64").tolist()
-    )
+    # bfloat16 among them, which MindSpore registers with numpy
+    numbers = array.reshape(-1).astype("float64").tolist()
     try:
         return _fsum(numbers)
     except (OverflowError, ValueError):  # inf - inf, or a partial sum out of range
@@ -114,12 +129,10 @@ def checksums(parameters: Any) -> Optional[List[int]]:
     """CRC-32 of the bytes of each parameter; None where one has no data yet (it is filled when the
     graph is compiled).
     """
-    found = []
-    for parameter in parameters:
-        if getattr(parameter, "has_init", False):
-            return None
-        found.append(_checksum(parameter))
-    return found
+    parameters = list(parameters)
+    if any(getattr(parameter, "has_init", False) for parameter in parameters):
+        return None
+    return list(map(_checksum, parameters))
 
 
 def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
@@ -127,16 +140,16 @@ def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
 
     Stops at the first.
     """
-    if before is None:
-        return None
     parameters = list(parameters)
-    if not parameters or len(parameters) != len(before):
+    if not parameters or before is None or len(parameters) != len(before):
         return None
     return any(_checksum(parameter) != old for parameter, old in zip(parameters, before))
 
 
 def _checksum(parameter: Any) -> int:
     array = parameter.asnumpy()
+    if not array.size:  # numpy refuses a view of nothing
+        return 0
     if not array.flags["C_CONTIGUOUS"]:
         array = array.copy()
-    return _crc32(array.reshape(-1).view("uint8")) if array.size else 0
+    return _crc32(array.reshape(-1).view("uint8"))

@@ -8,12 +8,13 @@ programs compiled by XLA nothing is added: weights are read when the outermost f
 """
 
 import threading
-import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from ...deep import of_line
 from ...hooking import around, guarded, replace
-from ...host.facts import Facts, of
-from ...host.fingerprint import concrete
+from ...host.facts import Places
+from ...host.tensors import concrete
+from ...host.variables import VariableFacts, of
 from .order import Order
 from .seeds import Global, Seeds
 
@@ -47,7 +48,7 @@ class Watcher:
         self.tensorflow = tensorflow
         self.recorder = recorder
         self.in_xla = in_xla
-        self.facts: Facts = of(recorder)
+        self.facts: VariableFacts = of(recorder)
         self.facts.foreign("tensorflow")
         self.deep = self.facts.deep
         self.seeds = Seeds(self.deep)
@@ -64,8 +65,7 @@ class Watcher:
         """
         self.known: Dict[str, bytes] = {}
         self._draws: List[Draw] = []
-        self._places: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-        self._counts: Dict[str, int] = {}
+        self._places = Places()
         self._by_hand: Dict[int, str] = {}  # id of a weight -> hash when it was differentiated last
         # states of the generators when a variable was made last
         self._at_birth: Dict[str, bytes] = {}
@@ -150,12 +150,7 @@ class Watcher:
         dataset = getattr(iterator, "_dataset", None)
         if dataset is None:
             return "tf.data"
-        place = self._places.get(dataset)
-        if place is None:
-            name = type(dataset).__name__.lstrip("_")
-            number = self._counts[name] = self._counts.get(name, -1) + 1
-            place = self._places[dataset] = "%s[%d]" % (name, number)
-        return place
+        return self._places.of(dataset)
 
     def _batch(self, place: str, batch: Any) -> Any:
         """Record a batch; in a function that is being traced, let what uses it wait until it
@@ -248,7 +243,7 @@ class Watcher:
                 "tensorflow",
                 before,
                 self.generator.state(),
-                **({"l": line} if line else {}),
+                **of_line(line),
             )
         for name, state in zip(names, states):
             now, known = state.tobytes(), self.known.get(name)
@@ -300,7 +295,7 @@ class Watcher:
         if self.tensorflow.executing_eagerly():
             weights = [one for one in sources if hasattr(one, "assign")]
             if len(weights) == len(sources) == len(gradients) and outermost:
-                self.facts.gradients("gradient", weights, gradients)
+                self.facts.gradients_of("gradient", weights, gradients)
                 self._by_hand = {
                     id(weight): self.facts.prints.of(weight)["h"] for weight in weights
                 }

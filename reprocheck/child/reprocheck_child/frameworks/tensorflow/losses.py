@@ -10,11 +10,12 @@ only the last loss is seen.
 import sys
 import threading
 from contextlib import nullcontext
-from typing import Any, Dict, List, Optional, Tuple
+from itertools import chain
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ...hooking import around, replace
 from ...hooking import install as install_hooks
-from ...lines import whole_or_float
+from ...lines import one_or_all, whole_or_float
 from ...shared.iterations import BACKWARD, GRAD, LOG
 
 
@@ -113,23 +114,22 @@ class Adapter:
     def seen(self, target: Any, sources: Any, kind: str) -> None:
         """A gradient of `target` is about to be computed, or traced."""
         tf = self.tensorflow
-        losses = [self.scalar(each) for each in tf.nest.flatten(target)]
+        losses = list(map(self.scalar, tf.nest.flatten(target)))
+        weights = tf.nest.flatten(sources)
         if self.deep is not None:
-            self.deep.before_gradient(tf.nest.flatten(sources), kind == BACKWARD)
-        weights = tf.nest.flatten(sources) if kind == BACKWARD and self.recorder.watching() else []
+            self.deep.before_gradient(weights, kind == BACKWARD)
+        checksums = []
+        if kind == BACKWARD and self.recorder.watching():
+            checksums = self.checksums(weights)
         if tf.executing_eagerly():
-            self.record(
-                kind,
-                [loss.numpy() for loss in losses],
-                [int(each) for each in self.checksums(weights)],
-            )
-            return
-        if self.in_xla():
-            sink = _Sink(tf, kind, losses, self.checksums(weights))
-            sink.draws = self.deep.take_draws() if self.deep is not None else []
+            self.record(kind, _read(losses), list(map(int, checksums)))
+        elif self.in_xla():
+            sink = _Sink(tf, kind, losses, checksums)
+            if self.deep is not None:
+                sink.draws = self.deep.take_draws()
             self.calls.sinks.append(sink)
         else:
-            self.stream(kind, losses, self.checksums(weights))
+            self.stream(kind, losses, checksums)
 
     def stream(self, kind: str, losses: List[Any], checksums: List[Any]) -> None:
         """Let each execution of the function that is being traced hand its values out."""
@@ -140,12 +140,8 @@ class Adapter:
 
         def arrived(*values: Any) -> None:
             if self.deep is not None:
-                self.deep.drew(draws, names, [value.numpy() for value in values[end:]])
-            self.record(
-                kind,
-                [value.numpy() for value in values[:count]],
-                [int(value) for value in values[count:end]],
-            )
+                self.deep.drew(draws, names, _read(values[end:]))
+            self.record(kind, _read(values[:count]), list(map(int, values[count:end])))
             if self.deep is not None:
                 self.deep.rooted()
 
@@ -168,8 +164,7 @@ class Adapter:
                 if before is not None and len(before) == len(checksums):
                     (self.recorder.moved if before != checksums else self.recorder.still)()
             names = [str(getattr(loss, "dtype", "float64")) for loss in losses]
-            dtype: Any = names[0] if len(set(names)) == 1 else names
-            self.recorder.loss([whole_or_float(loss) for loss in losses], dtype, kind, 1, "")
+            self.recorder.loss(list(map(whole_or_float, losses)), one_or_all(names), kind, 1, "")
 
     def applied(self, index: int, iterations: Any) -> None:
         """An optimizer of Keras was applied, or is being traced: an update each time.
@@ -196,24 +191,29 @@ class Adapter:
 
     def in_xla(self) -> bool:
         """Whether the function that is being traced, or one around it, is compiled by XLA."""
+        if any(self.calls.compiled):
+            return True
+        # private; what `tf.function(jit_compile=True)` itself asks while it traces
         util = sys.modules.get("tensorflow.python.ops.control_flow_util")
         graph = self.tensorflow.compat.v1.get_default_graph()
-        return any(self.calls.compiled) or bool(
-            util is not None and util.GraphOrParentsInXlaContext(graph)
-        )
+        return util is not None and bool(util.GraphOrParentsInXlaContext(graph))
 
     def scalar(self, target: Any) -> Any:
         """The loss that a target stands for: before scaling, summed where it is no scalar (as the
         tape does).
         """
         tf = self.tensorflow
-        kept = self.unscaled.pop(id(target), None)
-        loss = tf.convert_to_tensor(target if kept is None or kept[0]() is not target else kept[1])
-        return loss if loss.shape.rank == 0 else tf.reduce_sum(loss)
+        scaled, unscaled = self.unscaled.pop(id(target), (_nothing, None))
+        if scaled() is target:
+            target = unscaled
+        loss = tf.convert_to_tensor(target)
+        if loss.shape.rank == 0:
+            return loss
+        return tf.reduce_sum(loss)
 
     def checksums(self, weights: List[Any]) -> List[Any]:
         """One number a weight that changes with its bits. Shape (), dtype int64."""
-        return [checksum for weight in weights for checksum in self.checksum(weight)]
+        return list(chain.from_iterable(map(self.checksum, weights)))
 
     def checksum(self, weight: Any) -> List[Any]:
         """A position-weighted sum of the bits, modulo 2**64; nothing for what has none to look
@@ -240,6 +240,14 @@ class Adapter:
         else:
             self.stream(LOG, [loss], [])
         return True
+
+
+def _read(values: Sequence[Any]) -> List[Any]:
+    return [value.numpy() for value in values]
+
+
+def _nothing() -> None:
+    """No loss that was scaled."""
 
 
 class _Calls(threading.local):
@@ -287,8 +295,8 @@ class _Sink:
         if filled == self.read_until:
             return None
         self.read_until = filled
-        values = [variable.numpy() for variable in self.variables]
-        return values[: self.count], [int(value) for value in values[self.count :]]
+        values = _read(self.variables)
+        return values[: self.count], list(map(int, values[self.count :]))
 
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
         """Record what was read."""

@@ -11,6 +11,7 @@ import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from ... import leaves
+from ...deep import of_line
 from ...hooking import around
 
 UNSEEDED = "unseeded"
@@ -50,10 +51,10 @@ class Seeds:
         around(owners[0], name, "a seed", before=seeding, also=owners[1:])
 
     def _said(self, generator: str, value: Any, before: bytes, silent: bool) -> None:
-        leaf = leaves.plain(value) or {"h": "", "d": leaves.type_name(value)}
+        leaf = leaves.plain_or_type(value)
         line = self.deep.source(2)
         self.last[generator] = (leaf, line)
-        keys: Dict[str, Any] = {"l": line} if line else {}
+        keys: Dict[str, Any] = of_line(line)
         if value is None:
             keys["sys"] = True
         if before and before != self.left.get(generator, before):

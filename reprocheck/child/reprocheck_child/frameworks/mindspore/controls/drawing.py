@@ -5,14 +5,18 @@ It is read from what a function holds and names, and nothing is called.
 """
 
 import sys
-from typing import Any, Iterator, Set
+from itertools import chain, islice
+from typing import Any, Dict, Iterable, Iterator, List
 
+from ....scope import cells
+from ..graph import code_names
 from .augment import CHOICES, IDENTITY, MASKS, SIZED
 
 RANDOM = frozenset(
     (*(name for names in IDENTITY.values() for name in names), *MASKS, *SIZED, *CHOICES)
 )
 """Operations of MindSpore that draw."""
+MODULES = ("random", "numpy.random")
 GENERATORS = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
 CALLED = ("__call__", "__getitem__", "__iter__", "__next__")
 """What a pipeline calls of an object.
@@ -24,89 +28,90 @@ DEEPEST, MOST = 6, 300
 
 def draws(*given: Any) -> bool:
     """Whether one of these reaches a generator."""
-    kinds = tuple(
-        vars(sys.modules[module])[name] for module, name in GENERATORS if module in sys.modules
-    )
-    modules = [sys.modules[name] for name in ("random", "numpy.random") if name in sys.modules]
-    waiting = [(one, 0) for one in given]
-    seen: Set[int] = set()
-    while waiting and len(seen) < MOST:
-        value, depth = waiting.pop(0)
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if (
-            isinstance(value, kinds)
-            or any(value is module for module in modules)
-            or _is_random_operation(value)
-        ):
+    sources = _Sources()
+    seen: Dict[int, Any] = {}  # by id, held so that ids stay theirs
+    level: List[Any] = list(given)
+    for _ in range(DEEPEST + 1):
+        new = {id(value): value for value in level if id(value) not in seen}
+        if any(map(sources.has, new.values())):
             return True
-        if depth < DEEPEST:
-            waiting += [(one, depth + 1) for one in _reached(value)]
+        seen.update(new)
+        if len(seen) >= MOST:
+            return False
+        level = list(islice(chain.from_iterable(map(_reached, new.values())), MOST))
     return False
+
+
+class _Sources:
+    """What draws: generators, the modules that hold them, operations of MindSpore."""
+
+    def __init__(self) -> None:
+        loaded = sys.modules
+        self._kinds = tuple(
+            vars(loaded[module])[name] for module, name in GENERATORS if module in loaded
+        )
+        self._modules = [loaded[name] for name in MODULES if name in loaded]
+
+    def has(self, value: Any) -> bool:
+        if isinstance(value, self._kinds) or _is_random_operation(value):
+            return True
+        return isinstance(value, type(sys)) and value in self._modules
 
 
 def _is_random_operation(value: Any) -> bool:
     return type(value).__name__ in RANDOM and type(value).__module__.startswith("mindspore.")
 
 
-def _reached(value: Any) -> "Iterator[Any]":
+def _reached(value: Any) -> "Iterable[Any]":
     """What a value leads to when it is called: what it holds, and what its code names."""
     if isinstance(value, (list, tuple)):
-        yield from value[:MOST]
-    elif isinstance(value, dict):
-        yield from list(value.values())[:MOST]
-    elif hasattr(value, "__code__"):
-        yield from _of_function(value)
-    elif hasattr(value, "__func__"):
-        yield from (value.__func__, value.__self__)
-    elif type(value).__name__ == "partial":
-        yield from (value.func, value.args, value.keywords)
-    elif _is_plain_object(value):
-        yield from vars(value).values()
-        for name in CALLED:
-            method = getattr(type(value), name, None)
-            if hasattr(method, "__code__"):
-                yield from _of_function(method, type(value))
+        return value[:MOST]
+    if isinstance(value, dict):
+        return list(value.values())[:MOST]
+    if hasattr(value, "__code__"):
+        return _of_function(value)
+    if hasattr(value, "__func__"):
+        return (value.__func__, value.__self__)
+    if type(value).__name__ == "partial":
+        return (value.func, value.args, value.keywords)
+    if _is_plain_object(value):
+        return _of_object(value)
+    return ()
+
+
+def _of_object(value: Any) -> "Iterator[Any]":
+    """What an object holds, and what is reached when a pipeline calls it."""
+    yield from vars(value).values()
+    for name in CALLED:
+        method = getattr(type(value), name, None)
+        if hasattr(method, "__code__"):
+            yield from _of_function(method, type(value))
 
 
 def _is_plain_object(value: Any) -> bool:
     """An object of the script's, or operations of MindSpore that hold others; no module, class,
     array or dataset.
     """
+    if isinstance(value, (type, type(sys))) or not hasattr(value, "__dict__"):
+        return False
     module = type(value).__module__
-    held = not module.startswith("mindspore.") or hasattr(value, "transforms")
-    return (
-        held
-        and hasattr(value, "__dict__")
-        and not isinstance(value, (type, type(sys)))
-        and module != "numpy"
-    )
+    if module.startswith("mindspore."):
+        return hasattr(value, "transforms")
+    return module != "numpy"
 
 
 def _of_function(function: Any, owner: Any = None) -> "Iterator[Any]":
     """The globals, cells and methods that a function's code names; `numpy.random` where it names
     both parts.
     """
-    names = list(_names(function.__code__))
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:
-            continue
+    names = code_names(function.__code__)
+    yield from cells(function).values()
     for name in names:
         value = function.__globals__.get(name)
+        # `numpy` itself is in most scripts: it draws where its part `random` is named, too
         if getattr(value, "__name__", "") == "numpy" and "random" in names:
-            yield sys.modules.get("numpy.random")
-        elif value is not None:
-            yield value
+            value = sys.modules.get("numpy.random")
+        yield value
         method = getattr(owner, name, None)
         if hasattr(method, "__code__"):
             yield method
-
-
-def _names(code: Any) -> "Iterator[str]":
-    yield from code.co_names
-    for constant in code.co_consts:
-        if hasattr(constant, "co_names"):
-            yield from _names(constant)

@@ -1,0 +1,169 @@
+"""What the deeper levels of TensorFlow and of Keras share: names of weights, where they were made,
+and the facts around an update.
+"""
+
+import os
+import sys
+import tempfile
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+
+from .. import deep as deeper
+from .. import scope
+from .facts import Facts
+from .tensors import Prints, array, concrete
+
+UNMADE = (
+    "its first value is not recorded: it is made and updated within one call of a compiled function"
+)
+_facts: List["VariableFacts"] = []
+
+
+def of(recorder: Any) -> "VariableFacts":
+    """The one of this process."""
+    if not _facts:
+        _facts.append(VariableFacts(recorder))
+    return _facts[0]
+
+
+class VariableFacts(Facts):
+    """Writes facts on weights that are variables of TensorFlow or of Keras."""
+
+    def __init__(self, recorder: Any) -> None:
+        deep = deeper.of(recorder)
+        super().__init__(deep, Prints(deep))
+        # key of a weight -> (it, its name); keeps it, so that keys stay theirs
+        self.names: Dict[int, Tuple[Any, str]] = {}
+        self.taken: Dict[str, int] = {}
+        # name of a model that is called by the script -> what its parts' paths begin with
+        self.roots: Dict[str, str] = {}
+        # names of weights that had no value yet when they were looked at, and have not been updated
+        self.unmade: Set[str] = set()
+        for name in ("tensorflow", "keras"):
+            self.foreign(name)
+        # AutoGraph writes what it makes of a function to a file of this name
+        deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
+
+    def foreign(self, name: str) -> None:
+        """The code of a package is not the user's."""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if not file:
+            return
+        folder = os.path.join(os.path.dirname(os.path.abspath(file)), "")
+        if folder not in self.deep.foreign:
+            self.deep.foreign.append(folder)
+
+    # -------------------------------------------------------------------------------------- weights
+
+    def root(self, name: str) -> str:
+        """What the paths in a model begin with: the first that is called needs nothing, others
+        their names.
+        """
+        prefix = name if self.roots else ""
+        return self.roots.setdefault(name, prefix)
+
+    def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
+        """Record the first values of new weights, and those written to since their update; at the
+        very first, states of generators.
+        """
+        for weight in weights:
+            if concrete(weight):
+                self._look_at(weight, frame)
+        self.first_forward()
+
+    def _look_at(self, weight: Any, frame: Any) -> None:
+        _, known = self.names.get(key(weight), (None, ""))
+        if known and known not in self.unmade:
+            self.written(known, known, weight)
+            return
+        name = self.name(weight, frame)
+        if not has_value(weight):
+            self.unmade.add(name)
+            return
+        self.unmade.discard(name)
+        # an initializer of Keras fills the variable of the backend, or that of Keras
+        made = self.birth(weight) or self.birth(getattr(weight, "_value", None))
+        self.first_value(name, weight, made, buffer=not getattr(weight, "trainable", True))
+
+    def name(self, weight: Any, frame: Any = None) -> str:
+        """The name of a weight: that of Keras, the one that it was given, or the variable that
+        holds it in the script.
+        """
+        known = self.names.get(key(weight))
+        if known is not None:
+            return known[1]
+        wanted = self._wanted(weight, frame)
+        number = self.taken[wanted] = self.taken.get(wanted, 0) + 1
+        name = wanted if number == 1 else "%s (%d)" % (wanted, number)
+        self.names[key(weight)] = (weight, name)
+        return name
+
+    def _wanted(self, weight: Any, frame: Any) -> str:
+        if hasattr(weight, "path"):
+            return self.dotted(weight.path)
+        own = _own_name(weight)
+        if own:
+            return own
+        return scope.variable(frame or self.deep.frame(2), weight) or "variable"
+
+    def dotted(self, path: str) -> str:
+        """`dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
+        first, _, rest = path.partition("/")
+        prefix = self.roots.get(first)
+        if rest and prefix is not None:
+            path = (prefix + "/" + rest).lstrip("/")
+        return path.replace("/", ".")
+
+    # ----------------------------------------------------------------------------- around an update
+
+    def gradients_of(
+        self,
+        kind: str,
+        weights: Sequence[Any],
+        gradients: Sequence[Any],
+        index: Optional[int] = None,
+    ) -> None:
+        """Gradients of weights, as far as there are any."""
+        pairs = zip(weights, gradients)
+        found = [(self.name(one), given) for one, given in pairs if given is not None]
+        self.gradients(kind, found, index)
+
+    def all_updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
+        """Weights and states of an optimizer after an update."""
+        for name, value in named:
+            is_state = ":" in name
+            self.updated(name, value, index, key=None if is_state else name)
+            if name in self.unmade:
+                self.unmade.discard(name)
+                self.deep.unrecorded(name, UNMADE)
+
+
+def has_value(weight: Any) -> bool:
+    """Whether a weight can be read.
+
+    A variable of TensorFlow that is made while a function is traced is empty until the function
+    runs.
+
+    Where the function makes variables, TensorFlow fills them after the first tracing and traces
+    again before anything runs.
+    """
+    shape = getattr(getattr(weight, "_value", weight), "shape", None)
+    fits = getattr(shape, "is_compatible_with", None)  # shapes of other frameworks are tuples
+    if fits is None:
+        return True
+    try:
+        return bool(fits(array(weight).shape))
+    except Exception:  # TensorFlow refuses to read it
+        return False
+
+
+def key(weight: Any) -> int:
+    """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as
+    either.
+    """
+    inner = getattr(weight, "_value", None)
+    return id(inner if hasattr(inner, "assign") else weight)
+
+
+def _own_name(weight: Any) -> str:
+    name = str(getattr(weight, "name", "") or "").split(":")[0]
+    return "" if name.startswith("Variable") else name.replace("/", ".")
