@@ -16,6 +16,8 @@ _listdir, _open, _read, _close, _getpid = os.listdir, os.open, os.read, os.close
 _unlink, _readlink = os.unlink, os.readlink
 _BEGAN, _REACHED = "began-", "reached-"
 
+_DEAD = (b"Z", b"X")
+"""States of a process that has ended and was not waited for."""
 _LOOK_AGAIN = 0.02
 _SETTLED = 0.5
 """Seconds without processor time after which a process that has not begun to train is taken not to
@@ -88,7 +90,9 @@ class Company:
             return _SETTLED
         if pid not in self._trainable:
             self._trainable[pid] = _may_train(pid)
-        return _ON_ITS_WAY if self._trainable[pid] else _SETTLED
+        if self._trainable[pid]:
+            return _ON_ITS_WAY
+        return _SETTLED
 
     def _note_busy(self, running: dict[int, tuple[int, int]], others: set[int], now: float) -> None:
         for pid in others:
@@ -129,9 +133,7 @@ def _may_train(pid: int) -> bool:
 
 def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -> bool:
     for _ in range(len(running)):
-        if pid not in running:
-            return False
-        pid = running[pid][0]
+        pid = running.get(pid, (0, 0))[0]
         if pid in trainers:
             return True
     return False
@@ -157,22 +159,17 @@ def _running() -> dict[int, tuple[int, int]]:
     """
     try:
         session = os.getsid(0)
-        every = {
-            pid: fields
-            for pid in map(int, filter(str.isdigit, _listdir("/proc")))
-            if (fields := _fields(pid))
-        }
+        pids = list(map(int, filter(str.isdigit, _listdir("/proc"))))
     except OSError:
         return {}
+    every = {pid: fields for pid, fields in zip(pids, map(_fields, pids)) if fields}
+    parents = {pid: int(fields[1]) for pid, fields in every.items()}
     members = {pid for pid, fields in every.items() if int(fields[3]) == session}
-    grown = True
-    while grown:
-        further = {
-            pid for pid, fields in every.items() if pid not in members and int(fields[1]) in members
-        }
-        members |= further
-        grown = bool(further)
-    return {pid: (int(every[pid][1]), int(every[pid][11]) + int(every[pid][12])) for pid in members}
+    further = members
+    while further:
+        further = {pid for pid in parents.keys() - members if parents[pid] in members}
+        members = members | further
+    return {pid: (parents[pid], int(every[pid][11]) + int(every[pid][12])) for pid in members}
 
 
 def _fields(pid: int) -> list[bytes]:
@@ -181,7 +178,9 @@ def _fields(pid: int) -> list[bytes]:
         fields = _content("/proc/%d/stat" % pid).rpartition(b")")[2].split()
     except OSError:
         return []
-    return fields if len(fields) > 12 and fields[0] not in (b"Z", b"X") else []
+    if len(fields) < 13 or fields[0] in _DEAD:
+        return []
+    return fields
 
 
 def _content(path: str) -> bytes:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
 
 from . import registry
 from .shared import variables
@@ -50,10 +51,10 @@ def facts(
         module = loaded.get(framework.name)
         if module is not None and framework.environment:
             found.update(_tolerant(_of_framework(framework, module)))
-    shown: dict[str, object] = {}
-    for key, value in sorted(found.items()):
-        if value is not None:
-            shown[key] = hide(value) if isinstance(value, str) else value
+    shown = {key: value for key, value in sorted(found.items()) if value is not None}
+    for key, value in shown.items():
+        if isinstance(value, str):
+            shown[key] = hide(value)
     for name in os.environ:
         key = f"variable.{name}"
         if key in shown:
@@ -65,10 +66,8 @@ def facts(
 
 
 def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
-    try:
+    with suppress(Exception):  # an environment that cannot be read must never stop a training
         yield from part
-    except Exception:  # an environment that cannot be read must never stop a training
-        return
 
 
 def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
@@ -76,10 +75,8 @@ def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
     rest.
     """
     for key, probe in probes:
-        try:
+        with suppress(Exception):
             yield prefix + key, _plain(probe())
-        except Exception:
-            continue
 
 
 def _plain(value: object) -> object:
@@ -117,17 +114,17 @@ def _hash_seed() -> str:
     if not sys.flags.hash_randomization:
         return "0"
     started_with = _started_with("PYTHONHASHSEED")
-    return started_with if started_with and started_with.isdigit() else "random"
+    if started_with.isdigit():
+        return started_with
+    return "random"
 
 
-def _started_with(name: str) -> str | None:
+def _started_with(name: str) -> str:
     block = _head("/proc/self/environ", 1 << 20)
     if block is None:
-        return os.environ.get(name)
-    for item in block.split("\0"):
-        if item.startswith(name + "="):
-            return item[len(name) + 1 :]
-    return None
+        return os.environ.get(name, "")
+    pairs = [item.partition("=") for item in block.split("\0")]
+    return next((value for key, _, value in pairs if key == name), "")
 
 
 def _machine() -> Iterator[Fact]:
@@ -161,6 +158,9 @@ def _libc() -> str | None:
         return None
 
 
+_ARM = ("CPU implementer", "CPU part", "CPU variant")
+
+
 def _cpu_model() -> str | None:
     # the first core's entry: the whole file takes long on a machine with many
     head = _head("/proc/cpuinfo", 2048)
@@ -169,11 +169,8 @@ def _cpu_model() -> str | None:
     entry = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", head.split("\n\n")[0], re.MULTILINE))
     if "model name" in entry:
         return str(entry["model name"])
-    parts = [
-        f"{key[4:]} {entry[key]}"
-        for key in ("CPU implementer", "CPU part", "CPU variant")
-        if key in entry
-    ]
+    # an ARM processor has numbers in place of a name
+    parts = [f"{key[4:]} {entry[key]}" for key in _ARM if key in entry]
     return ", ".join(parts) or None
 
 
@@ -230,12 +227,10 @@ def _packages() -> Iterator[Fact]:
     """
     versions: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
-        try:
+        with suppress(OSError):
             names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for name in sorted(names):
-            if name.endswith((".dist-info", ".egg-info")):
+            found = [name for name in sorted(names) if name.endswith((".dist-info", ".egg-info"))]
+            for name in found:
                 package, _, version = name.rsplit(".", 1)[0].partition("-")
                 version = re.sub(r"-py\d.*$", "", version)
                 versions.setdefault(re.sub(r"[-_.]+", "-", package).lower(), version or "installed")

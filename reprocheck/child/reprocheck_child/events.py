@@ -259,6 +259,13 @@ class Recorder(Writer):
             self.grouping.still()
             self.emit({"e": "still"})
 
+    def looked(self, changed: bool) -> None:
+        """Weights were compared with those of the last backward pass."""
+        if changed:
+            self.moved()
+        else:
+            self.still()
+
     def skip(self) -> None:
         """A gradient scaler skipped a step."""
         with self._lock:

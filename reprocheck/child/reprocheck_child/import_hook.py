@@ -59,28 +59,45 @@ class _Finder:
             _put_back(_package)
         if name.partition(".")[0] == _OURS:
             return _spec_of_loaded(name)
-        if (name not in _waiting and name not in _provided) or name in self._busy:
+        if name in self._busy:
             return None
+        if name in _waiting:
+            spec = self._asked(name, path, target)
+            loader = getattr(spec, "loader", None)
+            if loader is not None:  # a namespace package has none
+                _wrap(loader, name)
+            return spec
+        if name in _provided:
+            return self._asked(name, path, target)
+        return None
+
+    def _asked(self, name: str, path: Any, target: Any) -> Any:
+        """The spec that the other finders give, which may ask for the same module; else that of the
+        file which is provided.
+        """
         self._busy.add(name)
         try:
             spec = self._real_spec(name, path, target)
         finally:
             self._busy.discard(name)
-        if spec is None and name in _provided:
-            from importlib.util import spec_from_file_location
+        if spec is not None or name not in _provided:
+            return spec
+        from importlib.util import spec_from_file_location
 
-            spec = spec_from_file_location(name, _provided[name])
-        if name in _waiting and getattr(spec, "loader", None) is not None:
-            _wrap(spec.loader, name)
-        return spec
+        return spec_from_file_location(name, _provided[name])
 
     def _real_spec(self, name: str, path: Any, target: Any) -> Any:
-        for finder in list(sys.meta_path):
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find and finder is not self else None
+        others = [finder for finder in sys.meta_path if finder is not self]
+        for finder in others:
+            # one of the older protocol, which Python 3.12 has given up, has no `find_spec`
+            spec = getattr(finder, "find_spec", _none)(name, path, target)
             if spec is not None:
                 return spec
         return None
+
+
+def _none(*_: Any) -> None:
+    """Finds nothing."""
 
 
 class _Loaded:

@@ -182,7 +182,7 @@ def type_name(value: Any) -> str:
 def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
     """Named parts of a container, None of what is none."""
     if isinstance(value, (list, tuple)):
-        names = getattr(value, "_fields", None) or ()
+        names = getattr(value, "_fields", None) or ()  # of a named tuple
         if len(names) != len(value):
             names = range(len(value))
         return list(zip(names, value))

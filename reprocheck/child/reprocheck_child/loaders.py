@@ -45,15 +45,18 @@ def replacing(function: str, wrapped: Callable[[Any], Any]) -> import_hook.Callb
     """
 
     def wrap(module: object) -> None:
-        owner_name, _, name = function.rpartition(".")
+        *path, name = function.split(".")
+        owner = module
         try:
-            owner = getattr(module, owner_name) if owner_name else module
+            for part in path:
+                owner = getattr(owner, part)
             held = vars(owner)[name]
         except (AttributeError, KeyError):
             return  # a release that opens its files by another way
-        real = held.__func__ if isinstance(held, staticmethod) else held
-        wrapper = wrapped(real)
-        setattr(owner, name, staticmethod(wrapper) if isinstance(held, staticmethod) else wrapper)
+        if isinstance(held, staticmethod):
+            setattr(owner, name, staticmethod(wrapped(held.__func__)))
+        else:
+            setattr(owner, name, wrapped(held))
 
     return wrap
 
@@ -82,7 +85,9 @@ def _telling(recorder: Any, real: Any, of_arguments: bool, tell: Tell) -> Any:
         say(found)
         return found
 
-    return of_what_it_is_given if of_arguments else of_what_it_returns
+    if of_arguments:
+        return of_what_it_is_given
+    return of_what_it_returns
 
 
 def text_of(name: object) -> Any:
@@ -90,11 +95,17 @@ def text_of(name: object) -> Any:
 
     A tensor of a graph is none before the graph runs.
     """
-    if hasattr(name, "numpy") and getattr(name, "dtype", None) == "string":
-        name = name.numpy()
+    name = _value(name)
     if not isinstance(name, (str, bytes, os.PathLike)) or _ELSEWHERE in os.fsdecode(name):
         return None
     return os.fspath(name) or None
+
+
+def _value(name: Any) -> Any:
+    """A name that TensorFlow holds in a tensor, as bytes or an array of them; any other as is."""
+    if hasattr(name, "numpy") and getattr(name, "dtype", None) == "string":
+        return name.numpy()
+    return name
 
 
 def missing(folder: object) -> Iterable[str]:
@@ -116,12 +127,16 @@ def _written(_: object, filename: object, *__: object, **___: object) -> Names:
     yield filename, "w"
 
 
+_ON_DISK = (None, "sec2", "stdio", "mpio")
+_H5PY = {"a": "r+", "r+": "r+"}
+
+
 def _h5py(
     _: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object
 ) -> Names:
     """h5py also takes an open file, or names of what is in memory."""
-    if driver in (None, "sec2", "stdio", "mpio") and isinstance(name, (str, bytes, os.PathLike)):
-        yield name, "r+" if mode in ("a", "r+") else mode[:1]
+    if driver in _ON_DISK and isinstance(name, (str, bytes, os.PathLike)):
+        yield name, _H5PY.get(mode, mode[:1])
 
 
 def _tensorflow(_: object, name: object, mode: str, *__: object, **___: object) -> Names:
@@ -130,8 +145,8 @@ def _tensorflow(_: object, name: object, mode: str, *__: object, **___: object) 
 
 
 def _made_with_parents(path: object, *_: object, **__: object) -> Names:
-    for folder in missing(path) if text_of(path) else ():
-        yield folder, "change"
+    if text_of(path):
+        yield from ((folder, "change") for folder in missing(path))
 
 
 def _changed(path: object, *_: object, **__: object) -> Names:
@@ -163,8 +178,9 @@ def _snapshot(_: object, path: object, *__: object, **___: object) -> Names:
     """What an earlier run wrote below the folder is read in place of the data themselves."""
     yield from _saved_dataset(None, path)
     folder = os.fsdecode(text_of(path) or b"")
-    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
-        yield os.path.join(entry.path, "snapshot.metadata"), "r"
+    if os.path.isdir(folder):
+        for name in os.listdir(folder):
+            yield os.path.join(folder, name, "snapshot.metadata"), "r"
 
 
 def _filled(filename: object, *_: object, **__: object) -> Names:
@@ -190,11 +206,12 @@ def _records(filenames: Any, *_: object, **__: object) -> Names:
     """One name or several; as a tensor where it holds its values, and not where it stands for
     some.
     """
-    if hasattr(filenames, "numpy") and getattr(filenames, "dtype", None) == "string":
-        filenames = filenames.numpy()
-        filenames = filenames if isinstance(filenames, bytes) else filenames.ravel().tolist()
-    several = filenames if isinstance(filenames, (list, tuple)) else (filenames,)
-    for path in several:
+    filenames = _value(filenames)
+    if hasattr(filenames, "ravel"):  # of a tensor with several names
+        filenames = filenames.ravel().tolist()
+    if not isinstance(filenames, (list, tuple)):
+        filenames = (filenames,)
+    for path in filenames:
         if isinstance(path, (str, bytes, os.PathLike)):
             yield path, "r"
 

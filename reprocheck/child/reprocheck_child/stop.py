@@ -64,14 +64,16 @@ def last_error() -> str:
     """The exception that nobody caught, in one line; empty where there was none, or where it is
     that of an exit.
     """
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    # `last_exc` is new in Python 3.12, which still sets the older name, too
+    error = getattr(sys, "last_value", None)
     if error is None:
         return ""
+    name = type(error).__name__
     try:
-        said = str(error).strip().partition("\n")[0]
+        said = name + ": " + str(error).strip().partition("\n")[0]
     except Exception:
-        said = ""
-    return (type(error).__name__ + (": " + said if said else ""))[:_LONGEST]
+        return name
+    return said[:_LONGEST].removesuffix(": ")
 
 
 def _wait_for_others(folder: str, size: int, deadline: float) -> None:
@@ -81,18 +83,20 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
             names = _listdir(folder)
         except OSError:
             return
-        arrived = {name[len(_MARK) :] for name in names if name.startswith(_MARK)}
-        training = [
-            name[len(_TRAINS) :].partition("-") for name in names if name.startswith(_TRAINS)
-        ]
+        arrived = set(_after(_MARK, names))
+        training = [name.partition("-") for name in _after(_TRAINS, names)]
         dead = {rank for rank, _, pid in training if rank not in arrived and not _alive(pid)}
-        if len(arrived | dead) >= here and all(
-            rank in arrived or rank in dead for rank, _, _ in training
-        ):
+        gone = arrived | dead
+        if len(gone) >= here and gone.issuperset(rank for rank, _, _ in training):
             if len(arrived) < size:
                 sleep(min(_ELSEWHERE, max(0.0, deadline - monotonic())))
             return
         sleep(0.005)
+
+
+def _after(mark: str, names: list[str]) -> list[str]:
+    """What stands behind a mark, in the names of files that begin with it."""
+    return [name[len(mark) :] for name in names if name.startswith(mark)]
 
 
 def _alive(pid: str) -> bool:

@@ -19,8 +19,9 @@ from ...leaves import number
 from ...shared.iterations import BACKWARD
 from .captured import captured
 from .evaluation import Argument, Evaluation, Loss, Named
-from .fingerprint import Fingerprints, flat, named, of_keras, parameters, positions, shown, title
+from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
+from .losses import positions
 from .made import line_of
 from .plan import Plan, arranged
 
@@ -255,7 +256,7 @@ class Watcher:
     def _say_loss(self, loss: Loss) -> None:
         values, dtype, changed = loss
         if changed is not None and self.recorder.watching():
-            (self.recorder.moved if changed else self.recorder.still)()
+            self.recorder.looked(changed)
         self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
     # ------------------------------------------------------------ evaluations that are not compiled
@@ -287,10 +288,10 @@ class Watcher:
         rest, keys = [], []
         for path, leaf in flat(self.jax, (args, kwargs)):
             name = named(self.jax, path, names)
-            number = path[1].idx if path[0].idx == 0 else None
-            if number in chosen:
+            is_positional = path[0].idx == 0
+            if is_positional and path[1].idx in chosen:
                 evaluation.weights.append((name, self.prints.of(leaf)))
-                evaluation.lines[name] = lines.get(number, "")
+                evaluation.lines[name] = lines.get(path[1].idx, "")
                 continue
             one = self.argument(name, leaf)
             rest.append(one)

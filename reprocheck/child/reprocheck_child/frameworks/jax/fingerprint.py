@@ -102,15 +102,6 @@ def of_keras(frame: Any) -> bool:
     return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
 
 
-def positions(argnums: Any, count: int) -> List[int]:
-    """The places of the arguments that are differentiated, of a call with `count` of them: those
-    that are there.
-    """
-    several = isinstance(argnums, (tuple, list))
-    numbers = argnums if several else (argnums,)
-    return [number % count for number in numbers if -count <= number < count]
-
-
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
     """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its
     name.

@@ -84,6 +84,7 @@ class Loops:
 
         JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around.
         """
+        # private: the trace that makes what operators return now
         current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
         outer = stack[-1].around if stack else ()
         return outer if current is None else (*outer, current)

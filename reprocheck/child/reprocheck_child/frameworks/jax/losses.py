@@ -10,8 +10,10 @@ have changed since the evaluation before. The callback adds outputs to the progr
 of its arithmetic.
 """
 
+import math
 import sys
 import threading
+from itertools import chain
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...hooking import attempt, guarded, like, replace
@@ -38,7 +40,8 @@ class _Adapter:
         self.jax = jax
         self.recorder = recorder
         self.inside = threading.local()
-        self.weights: Optional[Tuple[int, ...]] = None
+        self.weights: Tuple[int, ...] = ()
+        """Checksums of the weights of the evaluation before; () where none was looked at."""
         self.lock = threading.RLock()
         self.loops = Loops(jax)
         self.watcher: Any = None
@@ -56,7 +59,9 @@ class _Adapter:
             self.watcher = watcher
 
         found = attempt(self.jax, watch)
-        return hooks if found == "ok" else {"deeper levels": found}
+        if found != "ok":
+            return {"deeper levels": found}
+        return hooks
 
     def hook(self) -> None:
         """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks
@@ -102,12 +107,15 @@ class _Adapter:
             finally:
                 inside.depth = depth
             if not depth:
-                value, results = (returned[0][0], returned[0][1]) if has_aux else (returned[0], ())
-                hand_out(value, _chosen(args, argnums))
+                value, gradients = returned
+                results: Any = ()
+                if has_aux:
+                    value, results = value
+                hand_out(value, [args[number] for number in positions(argnums, len(args))])
                 if evaluation is not None:
-                    self.watcher.returned(evaluation, returned[1], results)
+                    self.watcher.returned(evaluation, gradients, results)
                 elif self.watcher:
-                    self.watcher.traced(differentiated, args, argnums, returned[1], value)
+                    self.watcher.traced(differentiated, args, argnums, gradients, value)
             return returned
 
         return like(outermost, function)
@@ -123,10 +131,9 @@ class _Adapter:
         """One number a leaf that changes with its bits. Shape (), dtype uint32."""
         if not self.recorder.watching():
             return []
-        leaves = [
-            leaf for leaf in self.jax.tree_util.tree_leaves(weights) if getattr(leaf, "size", 0)
-        ]
-        return [checksum for leaf in leaves for checksum in _checksum(self.jax, leaf)]
+        leaves = self.jax.tree_util.tree_leaves(weights)
+        sums = [_checksum(self.jax, leaf) for leaf in leaves if getattr(leaf, "size", 0)]
+        return list(chain.from_iterable(sums))
 
     def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
         """One evaluation has its value. May end the process."""
@@ -134,16 +141,13 @@ class _Adapter:
             changed = None
             if weights and self.recorder.watching():
                 before, self.weights = self.weights, weights
-                changed = (
-                    before != weights
-                    if before is not None and len(before) == len(weights)
-                    else None
-                )
+                if len(before) == len(weights):
+                    changed = before != weights
             if self.watcher:
                 self.watcher.lost((values, dtype, changed))
                 return
             if changed is not None:
-                (self.recorder.moved if changed else self.recorder.still)()
+                self.recorder.looked(changed)
             self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
     def log(self, value: Any) -> bool:
@@ -164,6 +168,7 @@ class _Adapter:
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """(index of this process, number of processes) once `jax.distributed` is initialised."""
+        # private: `jax.process_index` would start the devices, before the script has chosen them
         distributed = sys.modules.get("jax._src.distributed")
         state = getattr(distributed, "global_state", None)
         if state is None or state.client is None:
@@ -187,41 +192,38 @@ class _Arrivals:
 
     def __call__(self, value: Any, *weights: Any) -> None:
         with self.lock:
-            self.values.append(
-                whole_or_float(value if getattr(value, "size", 1) == 1 else value.sum())
-            )
+            number = value if getattr(value, "size", 1) == 1 else value.sum()
+            self.values.append(whole_or_float(number))
             self.weights.append(tuple(int(each) for each in weights))
             if len(self.values) < self.copies:
                 return
             values, self.values = sorted(self.values), []
             checksums, self.weights = sorted(self.weights), []
-        self.record(
-            values, str(value.dtype), tuple(number for each in checksums for number in each)
-        )
+        self.record(values, str(value.dtype), tuple(chain.from_iterable(checksums)))
 
 
-def _chosen(args: Tuple[Any, ...], argnums: Any) -> List[Any]:
-    """The arguments that are differentiated."""
-    numbers = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
-    return [args[number] for number in numbers if -len(args) <= number < len(args)]
+def positions(argnums: Any, count: int) -> List[int]:
+    """The places of the arguments that are differentiated, of a call with `count` of them: those
+    that are there.
+    """
+    if not isinstance(argnums, (tuple, list)):
+        argnums = (argnums,)
+    return [number % count for number in argnums if -count <= number < count]
 
 
 def _copies(jax: Any, value: Any) -> int:
     """How often the program hands out this value in one evaluation: once a device of the mapped
     axes, once an element of a `vmap`.
     """
-    count = 1
-    for size in dict(jax._src.core.get_axis_env().axis_sizes).values():
-        count *= int(size)
+    # private: JAX tells nobody which `pmap`, `shard_map` and `vmap` stand around what is traced
+    count = math.prod(map(int, dict(jax._src.core.get_axis_env().axis_sizes).values()))
     tracer = jax._src.interpreters.batching.BatchTracer
+    unnamed = (None, jax._src.core.no_axis_name)
     while isinstance(value, tracer):
-        if value.batch_dim is not None and type(value.batch_dim) is int:
-            named = getattr(value, "_trace", None)
-            if getattr(getattr(named, "axis_data", None), "name", None) in (
-                None,
-                jax._src.core.no_axis_name,
-            ):
-                count *= int(value.val.shape[value.batch_dim])
+        axis = getattr(getattr(value, "_trace", None), "axis_data", None)
+        # an axis with a name is among the sizes above
+        if type(value.batch_dim) is int and getattr(axis, "name", None) in unnamed:
+            count *= int(value.val.shape[value.batch_dim])
         value = value.val
     return count
 

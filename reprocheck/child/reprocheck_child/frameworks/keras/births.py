@@ -42,6 +42,8 @@ class Births:
 
     def hook_default_seed(self) -> None:
         """See seeds being drawn from Python's `random`."""
+        # private: whatever gets no seed takes one from here, out of Python's `random`; backends
+        # have imported the function by name
         from keras.src.random import seed_generator
 
         def drawing() -> None:
@@ -57,6 +59,7 @@ class Births:
 
     def hook_initializers(self) -> None:
         """Keep what an initializer has drawn its seed from."""
+        # the base of all that draw, which Keras does not export; they take their seed when made
         from keras.src.initializers.random_initializers import RandomInitializer
 
         self._after(RandomInitializer, "__init__", self._initializer)
@@ -84,7 +87,9 @@ class Births:
         line; and the line that made it.
         """
         reference, seed, line = self.generators.get(id(generator), (None, None, ""))
-        return (seed, line) if reference is not None and reference() is generator else (None, "")
+        if reference is None or reference() is not generator:
+            return None, ""
+        return seed, line
 
     def _after(self, kind: Any, name: str, then: Callable[[Any], None]) -> None:
         """Call `then` after a method, with what was drawn meanwhile in `drawn`."""
@@ -104,6 +109,8 @@ class Births:
 
     def hook_variables(self) -> None:
         """See variables being filled by an initializer."""
+        # private, and the one way to a value for variables of every backend, those too whose values
+        # are made later (`keras.StatelessScope`)
         from keras.src import backend
 
         def filling(variable: Any, initializer: Any) -> Callable[[Any], None]:

@@ -15,6 +15,7 @@ from ...hooking import around, guarded, replace
 from ...host.fingerprint import flat
 from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
+from ...leaves import below
 from ..tensorflow.seeds import Seeds
 from .births import Births
 from .layers import Layers
@@ -62,7 +63,7 @@ class Watcher:
             self.graphs = losses.of(sys.modules["tensorflow"], recorder).deep
             self.graphs.training = training
             self.private, self.known = self.graphs.private, self.graphs.known
-        self.seeds = self.graphs.seeds if self.graphs is not None else Seeds(self.deep)
+        self.seeds = Seeds(self.deep) if self.graphs is None else self.graphs.seeds
         self.births = Births(self.facts, self.seeds)
         self.layers = Layers(self)
         self.updates = Updates(self)
@@ -104,6 +105,7 @@ class Watcher:
 
     def hook_batches(self) -> None:
         """See what the trainer of JAX is given."""
+        # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
         replace(iterators, "_get_iterator", lambda real: lambda held: self._batches(real(held)))
 
@@ -141,6 +143,7 @@ class Watcher:
     def end(self, model: Any, index: int) -> None:
         """A batch of a trainer has ended, and is about to be counted."""
         if self.backend == "jax":
+            # between batches the trainer holds weights outside of the model
             model.jax_state_sync()
         if self.graphs is not None:
             self.graphs.ended()
@@ -160,10 +163,7 @@ class Watcher:
                     self._watched[id(generator)] = generator
                     self._register(generator, place, type(one).__name__)
             if len(todo) < 10_000:
-                todo += [
-                    (inner, place + "." + inner.name if place else inner.name)
-                    for inner in getattr(one, "_layers", ())
-                ]
+                todo += [(inner, below(place, inner.name)) for inner in getattr(one, "_layers", ())]
 
     def _register(self, generator: Any, place: str, kind: str) -> None:
         base = name = "keras:" + (place or kind)
@@ -218,14 +218,14 @@ class Watcher:
         def ready() -> None:
             now, digest = self.state(private), self.deep.hash_bytes
             self.known[name] = now
-            found.append(
-                {"g": {name: digest(before)}, "g2": {name: digest(now)}} if now != before else {}
-            )
+            moved = {"g": {name: digest(before)}, "g2": {name: digest(now)}}
+            found.append({} if now == before else moved)
 
         def read(wait: bool) -> Optional[Dict[str, Any]]:
-            if wait and not found:
-                found.append({})
-            return {"k": private.kind, **private.made, **found[0]} if found else None
+            if not found and not wait:
+                return None
+            moved = next(iter(found), {})
+            return {"k": private.kind, **private.made, **moved}
 
         self._drawing.append(ready)
         self.deep.seen_later("call", private.place, read)

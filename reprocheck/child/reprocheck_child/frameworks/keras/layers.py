@@ -7,6 +7,7 @@ from typing import Any, List, Tuple
 
 from ...hooking import guarded, replace
 from ...host.fingerprint import flat
+from ...leaves import below
 
 
 class _Stack(threading.local):
@@ -84,12 +85,11 @@ class Layers:
         backend keeps: its path.
         """
         if not attribute:
-            return str(holder.name) if isinstance(holder, self.watcher.keras.Layer) else ""
-        return (
-            str(self.facts.dotted(attribute))
-            if type(holder).__name__ == "ParameterDict" and "/" in attribute
-            else ""
-        )
+            is_layer = isinstance(holder, self.watcher.keras.Layer)
+            return str(holder.name) if is_layer else ""
+        if type(holder).__name__ != "ParameterDict" or "/" not in attribute:
+            return ""
+        return str(self.facts.dotted(attribute))
 
     @guarded("before a layer")
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
@@ -110,12 +110,10 @@ class Layers:
         """
         calls = self.stack.calls
         if calls:
-            return calls[-1][0] + "." + layer.name if calls[-1][0] else str(layer.name)
-        return str(
-            self.facts.root(layer.name)
-            if isinstance(layer, self.watcher.keras.Model)
-            else layer.name
-        )
+            return below(calls[-1][0], layer.name)
+        if isinstance(layer, self.watcher.keras.Model):
+            return str(self.facts.root(layer.name))
+        return str(layer.name)
 
     def _eager(self, args: Any, named: Any) -> bool:
         graphs = self.watcher.graphs

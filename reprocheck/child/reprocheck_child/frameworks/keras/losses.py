@@ -63,6 +63,7 @@ class _Adapter:
 
     def hook_callbacks(self) -> None:
         """A callback of ours in front of all others hears of every batch of `fit`."""
+        # `fit` wraps what callbacks it is given in a list of its own, made by this class
         from keras.src.callbacks import callback_list
 
         kind = self._callback()
@@ -127,12 +128,16 @@ class _Adapter:
     def of_model(self, model: Any) -> int:
         """The index under which the batches of a model are recorded: that of its optimizer."""
         optimizer = getattr(model, "optimizer", None)
-        return self.of_optimizer(optimizer if optimizer is not None else model)
+        if optimizer is None:
+            optimizer = model  # one that updates its weights by itself
+        return self.of_optimizer(optimizer)
 
     # ----------------------------------------------------------------------------------- optimizers
 
     def hook_optimizers(self) -> None:
         """Optimizers that are built, applied by hand, and that scale the loss."""
+        # private: the base of all optimizers, on every backend; a class of the backend stands
+        # between it and the public `keras.optimizers.Optimizer`
         from keras.src.optimizers import base_optimizer
         from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 

@@ -37,7 +37,8 @@ class Updates:
         """An optimizer is about to be applied."""
         self._way = ""
         with guarded("before an update"):
-            if weights is None:  # `apply(grads)` alone: those that it was built with
+            # `apply(grads)` alone is for the weights that it was built with
+            if weights is None:
                 weights = optimizer._trainable_variables
             weights, gradients = list(weights), list(gradients)
             if len(gradients) != len(weights):

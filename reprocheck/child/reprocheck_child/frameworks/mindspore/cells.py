@@ -7,6 +7,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...hooking import around, guarded, replace
+from ...leaves import below
 
 LIBRARY_WRAPPERS = (
     "mindspore.nn.wrap",
@@ -16,6 +17,9 @@ LIBRARY_WRAPPERS = (
     "mindspore.boost",
     "mindspore.rewrite",
 )
+
+WRAPPED = ("network", "_backbone", "backbone")
+"""Under which names they hold the network."""
 
 COMPILED_INPUT = "the gradient of its output is not recorded: a compiled function takes it"
 
@@ -56,19 +60,14 @@ class Paths:
 
     def _top(self, cell: Any) -> Any:
         """The outermost cell that holds `cell`."""
-        parents = {
-            id(child): parent
-            for parent in self.cells
-            for child in parent._cells.values()
-            if child is not None
-        }
-        seen = {id(cell)}
-        while True:
-            parent = parents.get(id(cell))
-            if parent is None or id(parent) in seen:
-                return cell
-            seen.add(id(parent))
-            cell = parent
+        parents = {id(child): parent for parent in self.cells for child in parent._cells.values()}
+        outwards = {id(cell): cell}
+        while id(cell) in parents:
+            cell = parents[id(cell)]
+            if id(cell) in outwards:  # cells that hold each other
+                break
+            outwards[id(cell)] = cell
+        return list(outwards.values())[-1]
 
     def _name(self, cell: Any, path: Optional[str]) -> bool:
         """Name `cell` and what it holds; returns whether an optimizer is in it.
@@ -85,13 +84,12 @@ class Paths:
             self.known[cell] = None if wrapper else path
         trains = False
         for name, child in cell._cells.items():
-            if child is not None and not (wrapper and name == "grad_reducer"):
-                below = (
-                    path
-                    if wrapper and name in ("network", "_backbone", "backbone")
-                    else _join(path, name, wrapper)
-                )
-                trains = self._name(child, below) or trains
+            reduces = wrapper and name == "grad_reducer"
+            if child is not None and not reduces:
+                inner = path
+                if not wrapper or name not in WRAPPED:
+                    inner = _join(path, name, wrapper)
+                trains = self._name(child, inner) or trains
         if trains:
             self.known[cell] = None
         return trains
@@ -100,11 +98,9 @@ class Paths:
         """ "" for the first network; the class for others, numbered from the second of a class
         on.
         """
-        name = (
-            ""
-            if "" not in self._labels and any(True for _ in cell.get_parameters())
-            else type(cell).__name__
-        )
+        name = type(cell).__name__
+        if "" not in self._labels and has_parameters(cell):
+            name = ""
         number = self._labels[name] = self._labels.get(name, 0) + 1
         return name if number == 1 else "%s[%d]" % (name, number - 1)
 
@@ -112,7 +108,12 @@ class Paths:
 def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
     if path is None:
         return None if wrapper else name
-    return path + "." + name if path else name
+    return below(path, name)
+
+
+def has_parameters(cell: Any) -> bool:
+    """Whether a cell, or one in it, has weights."""
+    return next(iter(cell.get_parameters()), None) is not None
 
 
 class Cells:
@@ -162,7 +163,7 @@ class Cells:
                 states = self.deep.states()
             if states is None:
                 return real(cell, *args, **named)
-            if not inside.cells and any(True for _ in cell.get_parameters()):
+            if not inside.cells and has_parameters(cell):
                 self.given.to(type(cell).__name__, (*args, *named.values()))
             inside.cells += 1
             try:
@@ -202,6 +203,7 @@ class Cells:
         """Where a gradient is being taken, see that of each output when the backward pass reaches
         it.
         """
+        # private; MindSpore tells nobody else whether a gradient is being taken
         from mindspore.common.api import _pynative_executor
 
         if not _pynative_executor.requires_grad():

@@ -66,6 +66,7 @@ class Batches:
         """The class of the dataset and a number: datasets of a class are counted in the order in
         which they are first used.
         """
+        # the dataset as the script built it; what the iterator shows is a copy of the pipeline
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
         if dataset in self.places:
             return self.places.of(dataset)
@@ -146,6 +147,8 @@ class Seeds:
 
     def hook(self) -> None:
         """Add the generators of MindSpore, and see seeds being set."""
+        # private: the global seed, and how often each operator has taken a seed from it; the public
+        # `get_seed` gives the first alone
         seeds = sys.modules["mindspore.common.seed"]
         self.deep.generators["mindspore"] = lambda: repr(
             (seeds._GLOBAL_SEED, sorted(seeds._KERNEL_SEED.items(), key=repr))
@@ -186,6 +189,7 @@ class Seeds:
             if not self.drawn:
                 self.drawn = {"numpy": self.deep.generators["numpy"]()}
 
+        # private: every initializer asks it for a seed, which comes from numpy's generator
         initializers = sys.modules["mindspore.common.initializer"]
         around(initializers, "_numpy_seed", "before a draw", before=drawing)
 

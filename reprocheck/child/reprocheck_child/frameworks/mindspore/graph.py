@@ -29,6 +29,10 @@ class Contents:
         self.gradient = False
         self.scalers: List[Any] = []
 
+    def trains(self) -> bool:
+        """Whether an execution is a step of a training."""
+        return self.gradient or bool(self.optimizers)
+
 
 class Reader:
     """Follows names from functions and cells."""

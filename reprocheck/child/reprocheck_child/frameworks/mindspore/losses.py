@@ -13,8 +13,9 @@ from typing import Any, Callable, Dict, List, Optional
 from ...hooking import around, guarded, replace
 from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD
-from .record import Before, Recording
+from .record import Before, Recording, overflowed
 from .steps import Compiled, Gradients, say_captures
+from .values import listed
 
 SINKING = (
     "Data sinking was asked for and is off: a sunk epoch gives one loss, not one for each"
@@ -49,6 +50,7 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
 
 def hook_model(recording: Recording) -> None:
     """Append a callback to each training of a Model, and turn data sinking off."""
+    # private, but what both `train` and `fit` call once they have checked what they were given
     from mindspore.train.model import Model
 
     watcher, inside = _callback_class(recording), recording.inside
@@ -66,9 +68,7 @@ def hook_model(recording: Recording) -> None:
             with guarded("Model._train"):
                 if dataset_sink_mode:
                     recording.recorder.note("data-sinking-off", SINKING)
-                given = [callbacks] if callbacks is not None else []
-                if isinstance(callbacks, (list, tuple)):
-                    given = list(callbacks)
+                given = [] if callbacks is None else listed(callbacks)
                 callbacks, dataset_sink_mode = [*given, watcher()], False
             with inside:
                 return real(
@@ -124,12 +124,7 @@ def _step_of_model(
     recording.lost(recording.values.first(outputs), BACKWARD)
     manager = parameters.get("loss_scale_mananger")  # their spelling
     scaled = manager is not None and manager.get_drop_overflow_update()
-    if (
-        scaled
-        and isinstance(outputs, (tuple, list))
-        and len(outputs) > 1
-        and bool(outputs[1].asnumpy().all())
-    ):
+    if scaled and overflowed(outputs):
         recording.recorder.skip()
     elif optimizers:
         recording.stepped(optimizers, before)

@@ -118,12 +118,8 @@ class Recording:
             return
         before, self._by_hand = self._by_hand, checksums(listed(weights))
         now = self._by_hand or []
-        if not before or len(before) != len(now):
-            return
-        if before != now:
-            self.recorder.moved()
-        else:
-            self.recorder.still()
+        if before and len(before) == len(now):
+            self.recorder.looked(before != now)
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """(rank, number of ranks) once communication is initialised; else what the launcher
@@ -152,6 +148,15 @@ class Recording:
         self.inside.depth = 0
         self._by_hand = None
         self.values.unscaled.clear()
+
+
+def overflowed(outputs: Any) -> bool:
+    """Whether a step with a loss scaler found an overflow and skipped the update: it returns
+    (loss, overflow, scale).
+    """
+    if not isinstance(outputs, (tuple, list)) or len(outputs) < 2:
+        return False
+    return bool(outputs[1].asnumpy().all())
 
 
 def _experimental(mindspore: Any) -> Tuple[Any, ...]:

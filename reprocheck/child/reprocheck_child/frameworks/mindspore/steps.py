@@ -5,12 +5,15 @@ Whether a compiled cell or function trains is answered by `graph`.
 
 import sys
 import weakref
+from contextlib import suppress
+from itertools import product
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from ...hooking import around, guarded, replace
 from ...shared.iterations import BACKWARD, GRAD
 from . import graph
-from .record import Before, Recording
+from .record import Before, Recording, overflowed
+from .values import listed
 
 HIDDEN = (
     "the compiled %s takes a gradient and returns no loss: its losses are not recorded;"
@@ -19,6 +22,11 @@ HIDDEN = (
 CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside may not be recorded"
 
 
+MODULES = ("mindspore.graph.api", "mindspore.common.api")
+EXECUTORS = ("_JitExecutor", "_MindsporeFunctionExecutor")
+"""Where versions of MindSpore have the class that executes what `jit` compiles; it is private, and
+was moved and renamed.
+"""
 HALVES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
 USED_IN = ("mindspore.ops.function.grad.grad_func",)
 
@@ -70,6 +78,8 @@ def replace_halves(forward: Callable[[Any], Any], backward: Callable[[Any], Any]
     """Put what these make in the place of both halves of a gradient, wherever they are imported;
     raises AttributeError where a half is missing.
     """
+    # private, and all that `value_and_grad`, `grad` and `GradOperation` have in common in PyNative
+    # mode: the backward half is not called where the script takes no gradient
     from mindspore.ops.composite import base
 
     others = [sys.modules[name] for name in USED_IN if name in sys.modules]
@@ -107,6 +117,7 @@ class Compiled:
 
         self.recording = recording
         self.one_step = nn.TrainOneStepCell
+        # private: the function, compiled by `jit`, with which loss scalers multiply a loss
         self.scale_map = getattr(getattr(amp, "_grad_scale_map", None), "__wrapped__", None)
         self.reader = graph.Reader(
             nn.Cell, recording.optimizers, (base.GradOperation.__mro__[1],), (amp.LossScaler,)
@@ -119,6 +130,7 @@ class Compiled:
         """Cells in graph mode."""
         from mindspore import nn
 
+        # what `Cell.__call__` does in graph mode, after its checks
         replace(nn.Cell, "compile_and_run", self._of_cell)
 
     def _of_cell(self, real: Any) -> Any:
@@ -167,13 +179,12 @@ class Compiled:
         recording = self.recording
         contents = self.contents(function, owner)
         before = recording.look(contents.optimizers)
-        if recording.deep is not None and (contents.optimizers or contents.gradient):
-            recording.deep.given.to(
-                getattr(function, "__name__", "") if owner is None else type(owner).__name__, given
-            )
+        if recording.deep is not None and contents.trains():
+            named = function if owner is None else type(owner)
+            recording.deep.given.to(getattr(named, "__name__", ""), given)
         with recording.inside:
             out = run()
-        if contents.optimizers or contents.gradient:
+        if contents.trains():
             with guarded("a compiled step"):
                 self.record(out, function, owner, contents, before)
         return out
@@ -199,18 +210,15 @@ class Compiled:
         """A compiled step has run and returned `out`. May end the process."""
         recorder, values = self.recording.recorder, self.recording.values
         name = getattr(function, "__name__", "")
+        # what `value_and_grad` and `grad` return in graph mode, a closure over the `GradOperation`
         inner = graph.closure(function) if name == "after_grad" else {}
-        if "grad_" in inner:  # a gradient function of graph mode
-            if getattr(inner["grad_"], "get_value", False):
-                record_gradient(
-                    self.recording,
-                    out[0],
-                    inner.get("weights"),
-                    inner["grad_"].has_aux,
-                    contents.scalers,
-                )
-            else:
-                recorder.caveat("mindspore-hidden-loss", HIDDEN % "gradient function")
+        taken: Any = inner.get("grad_")
+        if getattr(taken, "get_value", False):
+            weights = inner.get("weights")
+            record_gradient(self.recording, out[0], weights, taken.has_aux, contents.scalers)
+            return
+        if taken is not None:
+            recorder.caveat("mindspore-hidden-loss", HIDDEN % "gradient function")
             return
         one_step = isinstance(owner, self.one_step)
         losses: List[Any] = values.first(out) if one_step else values.scalar_first(out)
@@ -218,13 +226,9 @@ class Compiled:
             self.recording.lost(losses, BACKWARD)
         else:
             recorder.caveat("mindspore-hidden-loss", HIDDEN % ("function " + name))
-        if (
-            one_step
-            and isinstance(out, (tuple, list))
-            and len(out) == 3
-            and bool(out[1].asnumpy().all())
-        ):
-            recorder.skip()  # (loss, overflow, scale) of TrainOneStepWithLossScaleCell
+        scales = one_step and len(listed(out)) == 3  # TrainOneStepWithLossScaleCell
+        if scales and overflowed(out):
+            recorder.skip()
         elif contents.optimizers:
             self.recording.stepped(contents.optimizers, before)
 
@@ -248,14 +252,11 @@ def _executor() -> Any:
     """
     from importlib import import_module
 
-    for module in ("mindspore.graph.api", "mindspore.common.api"):
-        for name in ("_JitExecutor", "_MindsporeFunctionExecutor"):
-            try:
-                return getattr(import_module(module), name)
-            except (ImportError, AttributeError):
-                continue
+    for module, name in product(MODULES, EXECUTORS):
+        with suppress(ImportError, AttributeError):
+            return getattr(import_module(module), name)
     raise ImportError("no executor of compiled functions")
 
 
 def _number(value: Any) -> float:
-    return float(value.asnumpy()) if hasattr(value, "asnumpy") else float(value)
+    return float(getattr(value, "asnumpy", lambda: value)())

@@ -91,6 +91,7 @@ class Watcher:
 
     def hook_variables(self) -> None:
         """See variables being made."""
+        # `tf.Variable(...)` makes an object of this class, which is private; so does Keras
         from tensorflow.python.ops import resource_variable_ops
 
         kind = resource_variable_ops.ResourceVariable
@@ -130,6 +131,8 @@ class Watcher:
 
     def hook_batches(self) -> None:
         """See what iterators of `tf.data` hand out."""
+        # private: `__next__`, `get_next` and loops that AutoGraph has rewritten all lead through
+        # this method, and `tf.data` calls nobody with a batch
         from tensorflow.python.data.ops import iterator_ops
 
         def handing_out(real: Any) -> Any:

@@ -49,7 +49,8 @@ class Adapter:
         self.tensorflow = tensorflow
         self.recorder = recorder
         self.calls = _Calls()
-        self.weights: Optional[List[int]] = None
+        self.weights: List[int] = []
+        """Checksums of the weights of the evaluation before; [] where none was looked at."""
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}
         self.lock = threading.RLock()
         self.deep: Any = None
@@ -63,13 +64,17 @@ class Adapter:
 
     def hook_tape(self) -> None:
         """Wrap `GradientTape.gradient`."""
+        # private: whether another tape records this one, as `backprop` itself asks it. The class is
+        # the public `tf.GradientTape`; Keras imports it from where it is made
         from tensorflow.python import pywrap_tfe
         from tensorflow.python.eager import backprop
 
         def before(tape: Any, target: Any, sources: Any, *_: Any, **__: Any) -> Any:
             nested = not tape._recording and not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+            kind = GRAD if nested else BACKWARD
+            # what is computed here is no part of what the script differentiates
             with tape.stop_recording() if tape._recording else nullcontext():
-                self.seen(target, sources, GRAD if nested else BACKWARD)
+                self.seen(target, sources, kind)
             if self.deep is None:
                 return None
             return lambda gradients: self._differentiated(sources, gradients, not nested)
@@ -85,6 +90,7 @@ class Adapter:
         """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the
         outermost one has returned.
         """
+        # private: the class of what `tf.function` returns
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
         replace(polymorphic_function.Function, "__call__", self._outermost)
@@ -161,8 +167,8 @@ class Adapter:
                 self.deep.facts.differentiated(losses)
             if checksums and self.recorder.watching():
                 before, self.weights = self.weights, checksums
-                if before is not None and len(before) == len(checksums):
-                    (self.recorder.moved if before != checksums else self.recorder.still)()
+                if len(before) == len(checksums):
+                    self.recorder.looked(before != checksums)
             names = [str(getattr(loss, "dtype", "float64")) for loss in losses]
             self.recorder.loss(list(map(whole_or_float, losses)), one_or_all(names), kind, 1, "")
 

@@ -25,6 +25,8 @@ class Order:
 
     def hook(self) -> None:
         """See shuffles while Keras makes a pipeline of arrays."""
+        # private: `fit` shuffles the indices of arrays itself, by `tf.random.shuffle` inside a
+        # pipeline, which no dataset of the script's shows
         from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 
         replace(ArrayDataAdapter, "get_tf_dataset", self._make_pipeline)

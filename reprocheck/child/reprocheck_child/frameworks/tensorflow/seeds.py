@@ -90,6 +90,8 @@ class Global:
 
     def hook(self, seeds: Seeds) -> None:
         """See seeds being set, and operators that take one."""
+        # each operator that draws asks this module for its seeds, with those that it was given; the
+        # public names are copies of its functions
         from tensorflow.python.framework import random_seed
 
         self.deep.generators["tensorflow"] = self.state
@@ -98,6 +100,7 @@ class Global:
 
     def state(self) -> bytes:
         """The seed and the number of draws; what no other process has, where no seed was set."""
+        # `tf.random` sets the seed and tells nobody which it is
         from tensorflow.python.eager import context
 
         seed = context.global_seed()
