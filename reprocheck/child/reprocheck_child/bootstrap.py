@@ -43,7 +43,7 @@ def start(folder: str) -> None:
     import_hook.provide("reprocheck", STAND_IN)
     import_hook.install()
     files.watch(recorder, settings)
-    loaders.install(recorder)
+    loaders.install()
     savers.install(recorder)
     atexit.register(recorder.ended)
 

@@ -148,6 +148,9 @@ def replace(owner: Any, name: str, make: Any, also: Iterable[Any] = ()) -> bool:
     for module in also:
         if getattr(module, name, None) == real:
             setattr(module, name, new)
+    # a plain function in a class would be bound to its instances
+    if isinstance(getattr(owner, "__dict__", {}).get(name), staticmethod):
+        new = staticmethod(new)
     setattr(owner, name, new)
     return True
 

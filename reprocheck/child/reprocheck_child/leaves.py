@@ -96,7 +96,7 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return array(numpy.asarray(value))
-    if isinstance(value, (set, frozenset)):
+    if isinstance(value, (set, frozenset)):  # their order is that of the hashes of this process
         return _set(value)
     if isinstance(value, (complex, range, slice)) or type(value).__module__ in _DATA:
         return hashed(_encoded(repr(value)), type_name(value))
@@ -189,6 +189,7 @@ def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
     if isinstance(value, dict):
         return list(value.items())
     kind = type(value)
+    # an iterator would be used up by whoever looks into it
     if callable(value) or hasattr(kind, "__next__") or kind.__module__ in _OPAQUE:
         return None
     if _wraps(value):

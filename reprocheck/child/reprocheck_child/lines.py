@@ -28,13 +28,9 @@ def loss_line(
     usual = (len(values), numel, thread, type(dtype)) == _USUAL
     if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
         return _LOSS % (kind, values[0], dtype)
-    event: dict[str, Any] = {
-        "e": "loss",
-        "k": kind,
-        "v": [_finite(float(value)) for value in values],
-        "d": dtype,
-    }
-    exact = [exact_text(value) for value in values]
+    finite = [_finite(float(value)) for value in values]
+    event: dict[str, Any] = {"e": "loss", "k": kind, "v": finite, "d": dtype}
+    exact = list(map(exact_text, values))
     if any(exact):
         event["x"] = exact
     if numel != 1:

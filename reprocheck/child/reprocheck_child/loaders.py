@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from . import files, import_hook
-from .hooking import guarded
+from .hooking import around
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -21,73 +21,53 @@ if TYPE_CHECKING:
     Names = Iterable[tuple[object, str]]
     Tell = Callable[..., Names]
 
+WHAT = "watching what a loader opens"
 _ELSEWHERE = "://"
 """In the names of what lies in the cloud."""
 _CHANGES = ("change", "rename", "tree")
 """What happens to a path besides its being opened; `tree`: also to all below it."""
 
 
-def install(recorder: Any) -> None:
+def install() -> None:
     """Wait for each library."""
     for module, function, of_arguments, tell in LOADERS:
-        import_hook.when_imported(module, _installer(recorder, function, of_arguments, tell))
+        import_hook.when_imported(module, _installer(function, of_arguments, tell))
 
 
-def _installer(
-    recorder: Any, function: str, of_arguments: bool, tell: Tell
-) -> import_hook.Callback:
-    return replacing(function, lambda real: _telling(recorder, real, of_arguments, tell))
+def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Callback:
+    def say(*args: Any, **kwargs: Any) -> None:
+        for path, mode in tell(*args, **kwargs):
+            if _ELSEWHERE in os.fsdecode(path):  # type: ignore[arg-type]
+                continue
+            if mode in _CHANGES:
+                files.wrote(path, mode)
+            else:
+                files.opened(path, mode)
+
+    def say_found(found: Any, *_: Any, **__: Any) -> None:
+        say(found)
+
+    if of_arguments:
+        return hooking_in(function, lambda owner, name: around(owner, name, WHAT, before=say))
+    return hooking_in(function, lambda owner, name: around(owner, name, WHAT, after=say_found))
 
 
-def replacing(function: str, wrapped: Callable[[Any], Any]) -> import_hook.Callback:
-    """A callback that puts `wrapped(real)` in the place of a function or method of the module that
-    it is given.
+def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.Callback:
+    """A callback that finds a function or method in the module that it is given, and hands its
+    owner and its name on, to put another in its place.
     """
+    *path, name = function.split(".")
 
     def wrap(module: object) -> None:
-        *path, name = function.split(".")
-        owner = module
+        owner: Any = module
         try:
             for part in path:
                 owner = getattr(owner, part)
-            held = vars(owner)[name]
-        except (AttributeError, KeyError):
+            put(owner, name)
+        except AttributeError:
             return  # a release that opens its files by another way
-        if isinstance(held, staticmethod):
-            setattr(owner, name, staticmethod(wrapped(held.__func__)))
-        else:
-            setattr(owner, name, wrapped(held))
 
     return wrap
-
-
-def _telling(recorder: Any, real: Any, of_arguments: bool, tell: Tell) -> Any:
-    from functools import wraps
-
-    def say(*args: Any, **kwargs: Any) -> None:
-        with guarded("watching what a loader opens"):
-            for path, mode in tell(*args, **kwargs):
-                if _ELSEWHERE in os.fsdecode(path):  # type: ignore[arg-type]
-                    continue
-                if mode in _CHANGES:
-                    files.wrote(path, mode)
-                else:
-                    files.opened(path, mode)
-
-    @wraps(real)
-    def of_what_it_is_given(*args: Any, **kwargs: Any) -> Any:
-        say(*args, **kwargs)
-        return real(*args, **kwargs)
-
-    @wraps(real)
-    def of_what_it_returns(*args: Any, **kwargs: Any) -> Any:
-        found = real(*args, **kwargs)
-        say(found)
-        return found
-
-    if of_arguments:
-        return of_what_it_is_given
-    return of_what_it_returns
 
 
 def text_of(name: object) -> Any:

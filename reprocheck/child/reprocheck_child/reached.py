@@ -13,6 +13,8 @@ import sys
 from ctypes import c_int16, c_int32, sizeof, string_at
 from itertools import chain
 
+from .scope import codes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
@@ -179,6 +181,8 @@ def counter() -> Counter | None:
     """How this interpreter counts executions; None where no such counter can be found."""
     if sys.implementation.name != "cpython":
         return None
+    # up to Python 3.10 `co_opcache_flag`, in 3.11 `co_warmup`: neither can be read from Python, and
+    # where they lie differs, so both are found by what a call does to them
     names: dict[str, Any] = {}
     exec(compile("def probe():\n    pass\n", "<probe>", "exec"), names)
     probe = names["probe"]
@@ -190,7 +194,7 @@ def counter() -> Counter | None:
         looks.append(string_at(id(code), size))
     for width in (c_int16, c_int32):
         found = list(_rising(looks, width))
-        if len(found) == 1:
+        if len(found) == 1:  # of several, none is known to be the counter
             return width, *found[0]
     return None
 
@@ -239,7 +243,7 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
             members = list(vars(value).values())
         for code in chain.from_iterable(map(_unwrapped, members)):
             if os.path.abspath(code.co_filename) == file:
-                yield from _with_nested(code)
+                yield from codes(code)
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
@@ -270,11 +274,3 @@ def _attribute(value: Any, name: str) -> Any:
         return object.__getattribute__(value, name)
     except Exception:
         return None
-
-
-def _with_nested(code: CodeType) -> Iterator[CodeType]:
-    waiting = [code]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += [constant for constant in one.co_consts if hasattr(constant, "co_firstlineno")]

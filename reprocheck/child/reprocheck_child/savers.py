@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from . import files, import_hook, loaders
-from .hooking import guarded
+from .hooking import guarded, replace
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -27,18 +27,20 @@ def install(recorder: Any) -> None:
 
 
 def _installer(recorder: Any, function: str, begins: Begins, later: bool) -> import_hook.Callback:
-    return loaders.replacing(function, lambda real: _looking(recorder, real, begins, later))
+    def make(real: Any) -> Any:
+        return _looking(recorder, real, begins, later)
+
+    return loaders.hooking_in(function, lambda owner, name: replace(owner, name, make))
 
 
 def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
-    from functools import wraps
-
     @guarded("watching what a saver writes")
     def look(*args: Any, **kwargs: Any) -> Family | None:
         named = begins(*args, **kwargs)
-        return Family(recorder, named) if named else None
+        if not named:
+            return None
+        return Family(recorder, named)
 
-    @wraps(real)
     def saving(*args: Any, **kwargs: Any) -> Any:
         family = look(*args, **kwargs)
         if family is None:
@@ -102,7 +104,9 @@ def _old_checkpoint(_: object, __: object, save_path: object, *___: object, **__
 
 def _event_log(_: object, logdir: object, *__: object, **___: object) -> object:
     folder = loaders.text_of(logdir)
-    return os.path.join(os.fsdecode(folder), "events.out.tfevents.") if folder else None
+    if not folder:
+        return None
+    return os.path.join(os.fsdecode(folder), "events.out.tfevents.")
 
 
 def _cache(_: object, __: object, filename: object, *___: object, **____: object) -> object:

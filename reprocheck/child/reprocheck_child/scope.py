@@ -6,7 +6,7 @@ Loaded only where a run is recorded at level `module` or `op`.
 
 import dis
 from contextlib import suppress
-from itertools import chain
+from types import CodeType
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 LONGEST = 1000
@@ -25,15 +25,21 @@ def variable(frame: Any, thing: Any) -> str:
     (`weights[0]`); "" where none does.
     """
     held = list(variables(frame))
-    own = (name for name, value in held if value is thing)
-    inside = (name + found for name, value in held for found in [place(value, thing)] if found)
-    return next(chain(own, inside), "")
+    for name, value in held:
+        if value is thing:
+            return name
+    for name, value in held:
+        inner = place(value, thing)
+        if inner:
+            return name + inner
+    return ""
 
 
 def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
     """Local variables of a frame, the attributes of its `self`, global variables."""
     if frame is None:
         return
+    # copies: the script may go on in another thread, and from Python 3.13 on `f_locals` is a view
     local = dict(frame.f_locals)
     yield from local.items()
     own = getattr(local.get("self"), "__dict__", None)
@@ -54,6 +60,7 @@ def loop_variables(frame: Any) -> Set[str]:
     within = False
     for step in dis.get_instructions(frame.f_code):
         if step.opname == "FOR_ITER":
+            # what follows stores the next element, in one variable or unpacked into several
             within = True
         elif within and step.opname.startswith("STORE_"):
             names.update(_stored(step.argval))
@@ -65,6 +72,16 @@ def loop_variables(frame: Any) -> Set[str]:
 def _stored(argument: Any) -> Tuple[str, ...]:
     # Python 3.13 stores two variables with one instruction, such as STORE_FAST_STORE_FAST
     return argument if isinstance(argument, tuple) else (argument,)
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object and those of the functions, classes and comprehensions inside it."""
+    waiting = [code]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        # without a test by class: `hasattr` of a constant runs no code of the script's
+        waiting += [constant for constant in one.co_consts if hasattr(constant, "co_firstlineno")]
 
 
 def cells(function: Any) -> Dict[str, Any]:
@@ -81,18 +98,23 @@ def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
     second one of the kind `several` is.
     """
     found = parts(value)
-    here = next((part for part, one in found if one is thing), "")
-    if here:
-        alone = several is not None and sum(isinstance(one, several) for _, one in found) < 2
-        return "" if alone else here
+    for part, one in found:
+        if one is thing:
+            # a list with one module in it is more likely an argument than the place of a layer
+            return part if _has_two(found, several) else ""
     if depth >= DEPTH or len(found) > NESTED:
         return ""
-    below = [(part, place(one, thing, None, depth + 1)) for part, one in found if _is_short(one)]
-    return next((part + inner for part, inner in below if inner), "")
+    for part, one in found:
+        # a longer list is data, and looking into each of its elements would take long
+        is_short = isinstance(one, (list, tuple, dict)) and len(one) <= NESTED
+        inner = place(one, thing, None, depth + 1) if is_short else ""
+        if inner:
+            return part + inner
+    return ""
 
 
-def _is_short(value: Any) -> bool:
-    return isinstance(value, (list, tuple, dict)) and len(value) <= NESTED
+def _has_two(found: List[Part], kind: Any) -> bool:
+    return kind is None or [isinstance(one, kind) for _, one in found].count(True) > 1
 
 
 def parts(value: Any) -> List[Part]:
@@ -110,8 +132,7 @@ def attributes(value: Any) -> List[Part]:
     holds its layers there.
     """
     held = getattr(value, "__dict__", None)
-    if type(held) is not dict or len(held) > NESTED:
-        return []
-    if isinstance(value, type) or callable(value):
+    # what can be called is a function, a class, or a module of some library
+    if type(held) is not dict or len(held) > NESTED or callable(value):
         return []
     return [("." + name, one) for name, one in list(held.items())]

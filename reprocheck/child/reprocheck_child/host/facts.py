@@ -4,7 +4,7 @@ What weights are called, and when they are looked at, is the adapter's business.
 """
 
 import weakref
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from .fingerprint import Fingerprints
 
@@ -48,10 +48,11 @@ class Facts:
         return dict(made)
 
     def first_value(self, name: str, weight: Any, made: Dict[str, Any], buffer: bool) -> None:
-        """A weight as it is before its first update."""
-        keys: Dict[str, Any] = {"b": True} if buffer else {}
+        """A weight as it is before its first update; `buffer`: one that no optimizer updates."""
+        if buffer:
+            made["b"] = True
         out = [["", self.prints.of(weight)]]
-        self.deep.seen("weights", name, call=False, out=out, **made, **keys)
+        self.deep.seen("weights", name, call=False, out=out, **made)
 
     def first_forward(self) -> None:
         """States of generators, at the very first."""
@@ -100,9 +101,13 @@ class Facts:
         """A batch that a loader has handed out or that was given, whole and by sample, with the
         states of the generators that it is drawn from.
         """
-        samples = self.prints.samples(batch)
-        keys: Dict[str, Any] = {} if samples is None else {"n": samples}
-        self.deep.seen("batch", place, out=self.prints.leaves(batch), **keys, **states)
+        samples = of_samples(self.prints.samples(batch))
+        self.deep.seen("batch", place, out=self.prints.leaves(batch), **samples, **states)
+
+
+def of_samples(hashes: Optional[List[str]]) -> Dict[str, Any]:
+    """The key `n` of a batch; {} where it has no samples."""
+    return {} if hashes is None else {"n": hashes}
 
 
 class Places:

@@ -93,7 +93,9 @@ class VariableFacts(Facts):
             return known[1]
         wanted = self._wanted(weight, frame)
         number = self.taken[wanted] = self.taken.get(wanted, 0) + 1
-        name = wanted if number == 1 else "%s (%d)" % (wanted, number)
+        name = wanted
+        if number > 1:
+            name += " (%d)" % number
         self.names[key(weight)] = (weight, name)
         return name
 
@@ -161,9 +163,13 @@ def key(weight: Any) -> int:
     either.
     """
     inner = getattr(weight, "_value", None)
-    return id(inner if hasattr(inner, "assign") else weight)
+    if hasattr(inner, "assign"):
+        return id(inner)
+    return id(weight)
 
 
 def _own_name(weight: Any) -> str:
     name = str(getattr(weight, "name", "") or "").split(":")[0]
-    return "" if name.startswith("Variable") else name.replace("/", ".")
+    if name.startswith("Variable"):  # what TensorFlow calls one that was given no name
+        return ""
+    return name.replace("/", ".")

@@ -7,6 +7,7 @@ this way.
 
 import dis
 import types
+from itertools import chain
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ... import scope
@@ -51,6 +52,7 @@ class _Walk:
             self.values([*given, *function.keywords.items()], depth)
             self.function(function.func, depth + 1)
             return
+        # what `jax.jit` and most decorators leave of the function of the script's
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
             self.function(wrapped, depth + 1)
@@ -65,7 +67,7 @@ class _Walk:
 
     def value(self, name: str, value: Any, depth: int) -> None:
         """Take a number or an array, look into functions and small containers."""
-        if isinstance(value, (bool, int, float, complex)):
+        if isinstance(value, (int, float, complex)):
             self.numbers.setdefault(name, value)
         elif self.is_array(value):
             kept = self.arrays if getattr(value, "ndim", 0) else self.numbers
@@ -94,8 +96,5 @@ def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
 
 def _globals(code: types.CodeType) -> List[str]:
     """Names that code reads from its module, functions inside it included."""
-    names = [one.argval for one in dis.get_instructions(code) if one.opname in _READS]
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names += _globals(constant)
-    return list(dict.fromkeys(names))
+    steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
+    return list(dict.fromkeys(step.argval for step in steps if step.opname in _READS))

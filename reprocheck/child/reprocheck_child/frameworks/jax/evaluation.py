@@ -5,6 +5,7 @@ loss that closes the iteration.
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ... import leaves
+from ...host.facts import of_samples
 from ...host.fingerprint import Fingerprint, Rows
 
 Named = List[Tuple[str, Fingerprint]]
@@ -85,5 +86,4 @@ class Evaluation:
 
     def samples(self) -> Dict[str, Any]:
         """`n` of the batch; {} where it has no samples."""
-        found = leaves.samples(self.rows)
-        return {} if found is None else {"n": found}
+        return of_samples(leaves.samples(self.rows))

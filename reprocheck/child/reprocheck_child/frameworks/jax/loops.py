@@ -37,10 +37,10 @@ class Loops:
 
     def hook(self) -> None:
         """Wrap the functions that make loops and branches."""
-        for name in ("scan", *UNCOUNTED):
-            length_of = self._length_of_scan if name == "scan" else _unknown
+        lengths = {"scan": self._length_of_scan, **dict.fromkeys(UNCOUNTED, _unknown)}
+        also = list(filter(None, map(sys.modules.get, MODULES)))
+        for name, length_of in lengths.items():
             make = functools.partial(self._following, length_of)
-            also = [sys.modules[path] for path in MODULES if path in sys.modules]
             if not replace(self.jax.lax, name, make, also):
                 raise AttributeError("jax.lax has no " + name)
 
@@ -86,7 +86,9 @@ class Loops:
         """
         # private: the trace that makes what operators return now
         current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
-        outer = stack[-1].around if stack else ()
+        outer: Tuple[Any, ...] = ()
+        if stack:
+            outer = stack[-1].around
         return outer if current is None else (*outer, current)
 
     def _length_of_scan(

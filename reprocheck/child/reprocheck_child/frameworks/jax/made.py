@@ -19,6 +19,7 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
+    # a value may have several names, and be given to one of them again later
     variables = [*frame.f_locals.items(), *frame.f_globals.items()]
     names = {name for name, held in variables if held is value and not name.startswith("__")}
     lines = _assignments(frame.f_code.co_filename)

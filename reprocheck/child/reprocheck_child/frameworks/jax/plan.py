@@ -82,6 +82,7 @@ def found_in(
     out = {id(leaf): place for place, leaf in reversed(list(enumerate(results)))}
     for weights, gradients, value in held:
         found = [places.get(id(leaf)) for _, leaf in weights]
+        # inside `scan` and `shard_map` the weights are other tracers than the arguments
         if None in found:
             found = list(_run(_leaves(inputs), _leaves(weights)))
         names = [name for name, _ in weights]
@@ -107,6 +108,7 @@ def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]
     found: Dict[int, int] = {}
     for places in groups.values():
         wanted = [inputs[place][1] for place in places]
+        # scalars alone fit nearly anywhere
         if any(getattr(leaf, "ndim", 0) for leaf in wanted):
             for place, result in zip(places, _run(free, wanted)):
                 found[place] = result

@@ -26,13 +26,13 @@ class Updates:
         """Wrap what `optax` offers under its own name."""
         try:
             kind = optax.GradientTransformation
-            for name, real in list(vars(optax).items()):
-                module = str(getattr(real, "__module__", ""))
-                if (
-                    inspect.isfunction(real)
-                    and module.startswith("optax.")
-                    and module.split(".")[-1].lstrip("_") in MODULES
-                ):
+            # optax has no list of its optimizers: a function that builds one is known by where it
+            # is made, `optax._src.alias` and the like
+            functions = [pair for pair in vars(optax).items() if inspect.isfunction(pair[1])]
+            for name, real in functions:
+                package, _, module = str(real.__module__).rpartition(".")
+                own = package.startswith("optax")
+                if own and module.lstrip("_") in MODULES:
                     replace(optax, name, functools.partial(self._building, name, kind))
         except Exception as error:
             self.watcher.deep.unrecorded("optax", repr(error))
@@ -54,29 +54,27 @@ class Updates:
 
     @guarded("an optimizer of optax")
     def _built(self, real: Any, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        given = inspect.signature(real).bind(*args, **kwargs).arguments
-        numbers: List[List[Any]] = []
-        for argument, value in given.items():
-            parts = value.items() if isinstance(value, dict) else [(argument, value)]
-            numbers += [
-                [str(part), self.watcher.number(one)] for part, one in parts if self._is_number(one)
-            ]
+        given = dict(inspect.signature(real).bind(*args, **kwargs).arguments)
+        for argument, value in list(given.items()):
+            if isinstance(value, dict):  # `**kwargs`, as of `inject_hyperparams`
+                del given[argument]
+                given.update(value)
+        numbers = [
+            [str(part), self.watcher.number(one)]
+            for part, one in given.items()
+            if self._is_number(one)
+        ]
         if numbers:
             count = self.counts[name] = self.counts.get(name, -1) + 1
-            self.watcher.say(
-                "hyper",
-                "optax.%s[%d]" % (name, count),
-                call=False,
-                out=numbers,
-                l=self.watcher.deep.source(2),
-            )
+            place, line = "optax.%s[%d]" % (name, count), self.watcher.deep.source(2)
+            self.watcher.say("hyper", place, call=False, out=numbers, l=line)
 
     def _is_number(self, value: Any) -> bool:
-        if self.watcher.tracer(value):
+        if isinstance(value, (int, float)):
+            return True
+        if self.watcher.tracer(value) or not self.watcher.prints.is_array(value):
             return False
-        return isinstance(value, (int, float)) or (
-            self.watcher.prints.is_array(value) and not getattr(value, "ndim", 0)
-        )
+        return not getattr(value, "ndim", 0)
 
     def _updating(self, real: Any, name: str) -> Any:
         def update(updates: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
@@ -105,8 +103,10 @@ class Updates:
         if not self._concrete([*leaves, *carried]):
             return
         prints, evaluation = self.watcher.prints, self.watcher.current
-        weights = [weight for weight, _ in evaluation.weights] if evaluation is not None else []
+        known = [] if evaluation is None else evaluation.weights
+        weights = [weight for weight, _ in known]
         if len(weights) != len(leaves):
+            # updates of other weights than those that were differentiated
             weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
         hyper = [
             [_last(path), self.watcher.number(leaf)]
@@ -121,10 +121,11 @@ class Updates:
     @guarded("after an update of optax")
     def _after(self, state: Any, name: str) -> None:
         leaves = flat(self.jax, state)
-        if self._concrete(leaves):
-            for path, leaf in leaves:
-                place = "optax." + name + _STATES + self.jax.tree_util.keystr(path)
-                self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
+        if not self._concrete(leaves):  # inside a program that is being traced
+            return
+        for path, leaf in leaves:
+            place = "optax." + name + _STATES + self.jax.tree_util.keystr(path)
+            self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
 
 
 def _last(path: Tuple[Any, ...]) -> str:

@@ -38,7 +38,7 @@ class Births:
         """Id of a seed generator -> it, the seed that decides about it with its line where there is
         one, the line that made it.
         """
-        seeds.others["python"] = NAME
+        seeds.others["python"] = (NAME,)
 
     def hook_default_seed(self) -> None:
         """See seeds being drawn from Python's `random`."""

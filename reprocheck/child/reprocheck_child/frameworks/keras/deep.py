@@ -13,10 +13,10 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from ...deep import of_line
 from ...hooking import around, guarded, replace
 from ...host.fingerprint import flat
+from ...host.seeds import Seeds
 from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
 from ...leaves import below
-from ..tensorflow.seeds import Seeds
 from .births import Births
 from .layers import Layers
 from .updates import Updates

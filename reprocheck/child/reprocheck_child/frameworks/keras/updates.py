@@ -45,10 +45,13 @@ class Updates:
                 return
             given = [pair for pair in zip(weights, gradients) if pair[1] is not None]
             graphs = self.watcher.graphs
+            traced = False
             if graphs is not None:
                 graphs.begin(weights)
                 graphs.optimized()
-            if graphs is not None and not graphs.tensorflow.executing_eagerly():
+                traced = not graphs.tensorflow.executing_eagerly()
+            if traced:
+                # of what XLA compiles nothing can be handed out: it is looked at between batches
                 if not graphs.in_xla():
                     self._way = "graph"
                     self._before_in_graph(graphs, optimizer, given)
@@ -146,6 +149,7 @@ class Updates:
 
     def end(self, optimizer: Any, index: int) -> None:
         """A batch of a trainer has ended: describe the update where it was not seen."""
+        # a loss-scaling optimizer holds the one that has the weights
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if self._described or self._hyper is None or optimizer is None:
             return

@@ -8,6 +8,7 @@ the names in the code to the objects that they stand for.
 
 import functools
 import types
+from itertools import chain
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Set, Tuple
 
 from ... import scope
@@ -69,7 +70,7 @@ class Reader:
 
     def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
         """Note what `thing` is; returns what it leads to."""
-        if isinstance(thing, _PLAIN):
+        if isinstance(thing, _PLAIN):  # most of what names stand for
             return ()
         if isinstance(thing, self.optimizers):
             if all(thing is not other for other in found.optimizers):
@@ -125,10 +126,11 @@ class Reader:
         names = frozenset(code_names(code))
         held = [*scope.cells(function).values(), *(function.__defaults__ or ())]
         yield from ((one, names) for one in held)
+        # names in the library's own functions lead all over it, and to no training of the script's
         if not _is_library(function.__module__ or ""):
             outside = function.__globals__
             yield from ((outside[name], names) for name in names & outside.keys())
-        elif owner is None and function.__name__ in GRADIENTS:
+        elif owner is None and function.__name__ in GRADIENTS:  # `mindspore.grad` itself
             found.gradient = True
         if owner is not None:
             yield from attributes(owner, names)
@@ -156,11 +158,7 @@ _INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
 
 def code_names(code: Any) -> Set[str]:
     """Names of globals and attributes in a code object and in the functions defined inside it."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= code_names(constant)
-    return names
+    return set(chain.from_iterable(one.co_names for one in scope.codes(code)))
 
 
 def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:

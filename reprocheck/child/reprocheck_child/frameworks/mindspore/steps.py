@@ -197,11 +197,9 @@ class Compiled:
         except TypeError:  # an owner without hash or weak references
             known = {}
         if name not in known:
-            try:
+            known[name] = graph.Contents()
+            with guarded("reading a compiled step"):
                 known[name] = self.reader.contents(function, owner)
-            except Exception as error:
-                self.recording.recorder.problem("reading a compiled step", error)
-                known[name] = graph.Contents()
         return known[name]
 
     def record(

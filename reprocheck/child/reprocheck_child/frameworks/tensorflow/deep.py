@@ -13,10 +13,11 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ...deep import of_line
 from ...hooking import around, guarded, replace
 from ...host.facts import Places
+from ...host.seeds import Seeds
 from ...host.tensors import concrete
 from ...host.variables import VariableFacts, of
 from .order import Order
-from .seeds import Global, Seeds
+from .seeds import Global
 
 OPERATORS = (
     "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run"

@@ -1,4 +1,4 @@
-"""Where a script seeds generators, and where TensorFlow's global generator stands.
+"""Where TensorFlow's global generator stands.
 
 Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed
 themselves from the system and show no state: a number that no two processes share stands for it
@@ -6,73 +6,13 @@ then.
 """
 
 import os
-import sys
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict
 
-from ... import leaves
-from ...deep import of_line
 from ...hooking import around
+from ...host.seeds import Seeds
 
 UNSEEDED = "unseeded"
-
-
-class Seeds:
-    """Watches the functions that seed a generator: Python's, numpy's and TensorFlow's."""
-
-    def __init__(self, deep: Any) -> None:
-        self.deep = deep
-        # generator -> (fingerprint of the seed that the script set last, its line)
-        self.last: Dict[str, Tuple[Any, str]] = {}
-        self.others: Dict[str, str] = {}
-        """Generator -> what else takes its seeds from it."""
-        # generator -> the state in which the last seed left it, at first that in which it was found
-        self.left: Dict[str, bytes] = {}
-
-    def hook(self) -> None:
-        """Watch `seed` of the modules random and numpy.random, where no other adapter has done
-        so.
-        """
-        for generator, name in (("python", "random"), ("numpy", "numpy.random")):
-            module = sys.modules.get(name)
-            seed = getattr(module, "seed", None)
-            if seed is not None:
-                self.watch(generator, [module], "seed", silent=hasattr(seed, "__wrapped__"))
-
-    def watch(self, generator: str, owners: List[Any], name: str, silent: bool = False) -> None:
-        """Wrap a function of modules. `silent`: another adapter writes the fact."""
-        self.left.setdefault(generator, self._state(generator))
-
-        def seeding(*args: Any, **named: Any) -> Callable[[Any], None]:
-            before = self._state(generator)
-            seed = next(iter((*args, *named.values())), None)
-            return lambda _: self._said(generator, seed, before, silent)
-
-        around(owners[0], name, "a seed", before=seeding, also=owners[1:])
-
-    def _said(self, generator: str, value: Any, before: bytes, silent: bool) -> None:
-        leaf = leaves.plain_or_type(value)
-        line = self.deep.source(2)
-        self.last[generator] = (leaf, line)
-        keys: Dict[str, Any] = of_line(line)
-        if value is None:
-            keys["sys"] = True
-        if before and before != self.left.get(generator, before):
-            keys["g"] = {generator: self.deep.hash_bytes(before)}
-        self.left[generator] = self._state(generator)
-        if not silent:
-            self.deep.seen("seed", generator, call=False, out=[["seed", leaf]], **keys)
-        other = self.others.get(generator)
-        if other is not None:
-            states = {"g": {other: keys["g"][generator]}} if "g" in keys else {}
-            self.deep.seen("seed", other, call=False, out=[["seed", leaf]], **{**keys, **states})
-
-    def _state(self, generator: str) -> bytes:
-        read = self.deep.generators.get(generator)
-        try:
-            return b"" if read is None else bytes(read())
-        except Exception:
-            return b""
 
 
 class Global:
@@ -104,7 +44,8 @@ class Global:
         from tensorflow.python.eager import context
 
         seed = context.global_seed()
-        return b"%s %d" % (self.token if seed is None else b"%d" % seed, self.draws)
+        known = self.token if seed is None else b"%d" % seed
+        return b"%s %d" % (known, self.draws)
 
     def _asked(self, op_seed: Any) -> None:
         """An operator asks for its seeds; without one of its own it draws."""
@@ -119,4 +60,6 @@ class Global:
     def taken(self) -> Dict[str, str]:
         """The state that a weight's values were drawn from, if any were since the weight before."""
         before, self.before = self.before, b""
-        return {"tensorflow": self.deep.hash_bytes(before)} if before else {}
+        if not before:
+            return {}
+        return {"tensorflow": self.deep.hash_bytes(before)}

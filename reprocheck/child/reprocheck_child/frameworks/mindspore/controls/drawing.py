@@ -33,6 +33,7 @@ def draws(*given: Any) -> bool:
     level: List[Any] = list(given)
     for _ in range(DEEPEST + 1):
         new = {id(value): value for value in level if id(value) not in seen}
+        # level by level: what draws mostly lies near to what the dataset is given
         if any(map(sources.has, new.values())):
             return True
         seen.update(new)
@@ -50,7 +51,7 @@ class _Sources:
         self._kinds = tuple(
             vars(loaded[module])[name] for module, name in GENERATORS if module in loaded
         )
-        self._modules = [loaded[name] for name in MODULES if name in loaded]
+        self._modules = list(filter(None, map(loaded.get, MODULES)))
 
     def has(self, value: Any) -> bool:
         if isinstance(value, self._kinds) or _is_random_operation(value):
@@ -70,6 +71,7 @@ def _reached(value: Any) -> "Iterable[Any]":
         return list(value.values())[:MOST]
     if hasattr(value, "__code__"):
         return _of_function(value)
+    # a method: of a subclass of a dataset's source, say
     if hasattr(value, "__func__"):
         return (value.__func__, value.__self__)
     if type(value).__name__ == "partial":
