@@ -162,7 +162,7 @@ def compare(
 
 @contextmanager
 def _noted() -> Iterator[None]:
-    """The traceback of an error that a user can mend ends with what to do."""
+    """The traceback of an error that a user can fix ends with what to do."""
     try:
         yield
     except ReprocheckError as error:

@@ -19,8 +19,8 @@ from reprocheck.report.again import again, in_shell
 from reprocheck.rules import Entry, entry
 from reprocheck.settings import controls
 
-_ONE_THREAD = "gone with one thread? then an order of additions"
-_BLOCKING = "gone when kernels wait for each other? then a race"
+_ONE_THREAD = "an order of additions if it is gone with one thread"
+_BLOCKING = "a race if it is gone when kernels wait for each other"
 
 
 def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
@@ -62,7 +62,7 @@ def _keys(frameworks: Sequence[str], device: str) -> list[str]:
 
 def _how_often(check: Check) -> str:
     """How often the difference comes, and whether it goes with what usually makes it."""
-    often = f"# how often\n{again(check, '--runs 10')}"
+    often = f"# how often the runs differ\n{again(check, '--runs 10')}"
     if device_of(check) == CPU:
         return f"{often}\n# {_ONE_THREAD}\n{again(check, '--runs 10 --control single-thread')}"
     return f"{often}\n# {_BLOCKING}\n{again(check, '--runs 10 --control launch-blocking')}"
@@ -89,7 +89,7 @@ _OF_CHECK: Mapping[str, Callable[[Check], str]] = MappingProxyType(
 _COMPUTE = ("deterministic", "single-thread", "no-compile", "single-worker", "launch-blocking")
 """Controls of how a training computes, whose own fix is the one that helps.
 
-What the other controls fix is mended where the script draws or reads it.
+What the other controls act on is fixed where the script draws or reads it.
 """
 _SEARCHES = ("intermittent-difference", "late-drift")
 """Those of them whose commands only look for the cause."""

@@ -83,10 +83,10 @@ def root(
         overview.print_help()
         return
     installed.warn()
-    mend()
+    put_back()
 
 
-def mend() -> None:
+def put_back() -> None:
     """Puts back what a check of this folder left that was killed, and says so on stderr.
 
     Costs two listings where there is none.
@@ -100,9 +100,9 @@ def mend() -> None:
     ):
         return
     from reprocheck.cli.terminal import standard_error
-    from reprocheck.launch.left_behind import mended
+    from reprocheck.launch.left_behind import restored
 
-    for sentence in mended(output, Path.cwd()):
+    for sentence in restored(output, Path.cwd()):
         standard_error().labelled("note:", sentence, "bold")
 
 

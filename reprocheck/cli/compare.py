@@ -34,7 +34,7 @@ AgainstOption = Annotated[
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Compare recordings of different scripts all the same.")
+    bool, typer.Option("--force", help="Compare the recordings even if their scripts differ.")
 ]
 RunsOption = Annotated[
     int,

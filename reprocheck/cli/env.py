@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 MEANINGS: Mapping[str, str] = {
     "PYTHONHASHSEED": "order of sets of strings",
-    "CUDA_LAUNCH_BLOCKING": "CUDA: each kernel is waited for",
-    "ASCEND_LAUNCH_BLOCKING": "Ascend: each kernel is waited for",
+    "CUDA_LAUNCH_BLOCKING": "CUDA: the CPU waits for each kernel",
+    "ASCEND_LAUNCH_BLOCKING": "Ascend: the CPU waits for each kernel",
     "CUBLAS_WORKSPACE_CONFIG": "cuBLAS: a workspace for each stream, of a fixed size",
-    "NCCL_ALGO": "NCCL: one algorithm, so sums over GPUs are taken in one order",
-    "HCCL_DETERMINISTIC": "HCCL: sums over NPUs are taken in one order",
+    "NCCL_ALGO": "NCCL: one algorithm, so sums over GPUs are added in a fixed order",
+    "HCCL_DETERMINISTIC": "HCCL: sums over NPUs are added in a fixed order",
     "LCCL_DETERMINISTIC": "LCCL: the same inside one server",
     "TE_PARALLEL_COMPILER": "CANN: operators are compiled one after the other",
-    "CLOSE_MATMUL_K_SHIFT": "CANN: matrix products add up in one order",
+    "CLOSE_MATMUL_K_SHIFT": "CANN: matrix products add in a fixed order",
     "ATB_LLM_LCOC_ENABLE": "ATB: no overlap of computing and communicating",
     "FLASH_ATTENTION_DETERMINISTIC": "flash-attn: deterministic backward pass",
     "MAMBA_DETERMINISTIC": "mamba-ssm: deterministic backward pass",
@@ -69,7 +69,7 @@ def env(
         typer.Option(
             "--shell",
             metavar="|".join(SHELLS),
-            help="Whose words to print. [sh]",
+            help="The syntax of the lines. [sh]",
             show_default=False,
         ),
     ] = "sh",
@@ -131,7 +131,7 @@ def lines(
             )
         elif not variables or control.launch:
             yield (
-                f"# {control.name}: no variable does this, but reprocheck run --control"
+                f"# {control.name}: no variable does this; use reprocheck run --control"
                 f" {control.name}"
             )
 
@@ -142,6 +142,6 @@ def _assignment(line: str, name: str, against: Mapping[str, str]) -> Iterator[st
     yield line
     if name in against:
         yield (
-            f"# ^ replaces {name}={' '.join(against[name].split())}, which is set here and does not"
-            " serve"
+            f"# ^ replaces {name}={' '.join(against[name].split())}, which is set here and"
+            " contradicts the control"
         )

@@ -22,7 +22,7 @@ PatchOption = Annotated[
     typer.Option(
         "--write-patch",
         metavar="FILE",
-        help="Write the patch that was found there, to apply with `patch -p1`.",
+        help="Write the patch to this file; `patch -p1` applies it.",
     ),
 ]
 

@@ -50,7 +50,7 @@ def scan(
         typer.Option(
             "--select",
             metavar="CODE",
-            help="Only these rules: codes, their beginnings, names.",
+            help="Only these rules: codes, prefixes of codes, names.",
             autocompletion=_complete_code,
         ),
     ] = None,
@@ -81,17 +81,19 @@ def scan(
     ] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --fix: also over changes that are not committed.")
+        bool, typer.Option("--force", help="With --fix: write over uncommitted changes, too.")
     ] = False,
     exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 also with findings.")
+        bool, typer.Option("--exit-zero", help="Exit 0 even with findings.")
     ] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither use nor keep results of earlier scans.")
     ] = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", metavar="N", help="Processes. [one a core]", show_default=False),
+        typer.Option(
+            "--jobs", metavar="N", help="Number of processes. [one per core]", show_default=False
+        ),
     ] = None,
 ) -> int:
     """Finds what can make runs differ, in source code, without running it.
@@ -129,7 +131,7 @@ def scan(
     result = scanned()
     if diff:
         return _show_difference(result, file, exit_zero=exit_zero)
-    if fix and _mend(result, force=force):
+    if fix and _write_fixes(result, force=force):
         result = scanned()
     _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
@@ -178,7 +180,7 @@ def _existing(paths: list[Path]) -> list[Path]:
             ) from None
         except ValueError:
             raise UsageError(
-                f"{path!r} is no path.", "Name files and folders that exist."
+                f"{path!r} is not a path.", "Name files and folders that exist."
             ) from None
     return paths
 
@@ -244,8 +246,8 @@ def _style(row: str) -> str:
     return {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
 
 
-def _mend(result: Result, *, force: bool) -> bool:
-    """Writes what can be mended.
+def _write_fixes(result: Result, *, force: bool) -> bool:
+    """Writes what can be fixed.
 
     Raises UsageError in a git tree with changes that are not committed.
     """

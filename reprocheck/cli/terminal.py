@@ -33,7 +33,7 @@ NARROWEST_COLUMN = 20
 PLAIN_WIDTH = 80
 REDRAWS = 8
 """Drawings of the live line a second."""
-FULL = "Send it to a place that has space."
+FULL = "Redirect it to a disk with free space."
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # ESC, BEL, carriage return, C1: they steer a terminal
     # they hide or turn text around

@@ -131,14 +131,14 @@ def _refuse(inner: Any, name: str, module: str) -> None:
         )
     if "<locals>" in name:
         raise EntryPointError(
-            f"{name.rpartition('.')[2]} is defined inside of {name.partition('.')[0]}, so nobody"
-            " can import it.",
+            f"{name.rpartition('.')[2]} is defined inside {name.partition('.')[0]}, so a fresh"
+            " process cannot import it.",
             _MODULE,
         )
     for is_one, kind in _RUN_LATER:
         if is_one(inner):
             raise EntryPointError(
-                f"{name} is {kind}: a call alone runs nothing of it.",
+                f"{name} is {kind}: a call alone does not run it.",
                 "Check a function that runs it to its end.",
             )
     if module != "__main__":

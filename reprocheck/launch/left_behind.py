@@ -35,7 +35,7 @@ class Killed:
     until: float
 
 
-def mended(output: Path, cwd: Path) -> Iterator[str]:
+def restored(output: Path, cwd: Path) -> Iterator[str]:
     """Puts back what killed checks of the folder `cwd` have left, and says so.
 
     Where there are none, it looks into two folders.

@@ -15,7 +15,7 @@ _NO_PERMISSION = "Allow it to be read and written, or name another folder with -
 _NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), and start the check again."
 _NO_PROCESSES = "The system has no room for another process. End some, or allow more (`ulimit -u`)."
 _GONE = (
-    "Something removed or replaced it meanwhile: look whether the script does, and start the check"
+    "It was removed or replaced meanwhile: check whether the script does that, and start the check"
     " again."
 )
 _ELSE = "Start the check again; if it fails again, name another folder with --output."

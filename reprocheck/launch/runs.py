@@ -12,7 +12,7 @@ from typing import Any, cast
 from reprocheck import interrupts
 from reprocheck.launch import cleanup
 from reprocheck.launch.files_after import note_files
-from reprocheck.launch.left_behind import mended
+from reprocheck.launch.left_behind import restored
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan
@@ -51,7 +51,7 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     path.
     """
     runs: list[RunRecord] = []
-    for sentence in mended(plan.folder.parent, plan.cwd) if plan.created is None else ():
+    for sentence in restored(plan.folder.parent, plan.cwd) if plan.created is None else ():
         plan.observer.message(sentence)
     workdir: Workdir | None = None
     try:

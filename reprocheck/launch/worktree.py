@@ -56,7 +56,7 @@ def find_commit(name: str, cwd: Path) -> Commit:
     if found is None:
         raise UsageError(
             f"--against {name}: there is no such commit.",
-            "`git log --oneline` lists commits; a branch or tag will do, too.",
+            "`git log --oneline` lists commits; a branch or a tag works, too.",
         )
     return Commit(name=name, hash=found.strip(), root=Path(top.rstrip("\n")))
 
@@ -85,7 +85,7 @@ def worktree(commit: Commit, cwd: Path, leave_out: Path, say: Say) -> Iterator[P
             is None
         ):
             raise UsageError(
-                f"git makes no worktree of {commit.shown}.",
+                f"git cannot make a worktree of {commit.shown}.",
                 f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
             )
         try:

@@ -259,7 +259,7 @@ class CheckRecord:
     -> when that check began.
     """
     advice: Advice | None = None
-    """What mends the failure of the script, where a command line does."""
+    """What fixes the failure of the script, where a command line does."""
     schema_version: int = SCHEMA_VERSION
 
     def setting(self, name: str, default: object = None) -> object:

@@ -23,7 +23,7 @@ class StaticFinding:
 
     precedes    whether it was executed before the first difference was recorded; None where that is
                 not known
-    patchable   whether the scan can mend it; `fix` says then what its patch does
+    patchable   whether the scan can fix it; `fix` says then what its patch does
     origin      of a number that is set as a seed: the line that makes it, where that is another
                 statement
     used        the lines that set it as a seed

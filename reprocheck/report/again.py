@@ -26,7 +26,7 @@ _SET_BY = {"explain": ("explain", "level")}
 _OF_A_SCRIPT = ("python",)
 """Settings that a whole command after `--` does not take."""
 _CALL = "reprocheck_child.call"
-"""The module that calls a function in each run: nobody starts it by hand."""
+"""The module that calls a function in each run: it is never started by hand."""
 
 
 def again(check: Check, options: str, command: str = "run", words: tuple[str, ...] = ()) -> str:

@@ -21,9 +21,9 @@ from reprocheck.report.text import count, fact, line, moment, number, printable
 
 MOST_FACTS = 8
 EXPECTS = {
-    "nothing": "nothing follows from it",
-    "rounding": "differences of rounding level are to be expected",
-    "anything": "any difference can follow",
+    "nothing": "expect no difference",
+    "rounding": "expect differences at rounding level",
+    "anything": "expect any difference",
 }
 
 
@@ -115,8 +115,8 @@ def statement(check: Check) -> str:
         return check.verdict.outcomes.statement
     said = " ".join(noise(check))
     unknown = (
-        "Each side is one run: how much its runs differ from each other is not known."
-        " `--runs 3` when recording shows it."
+        "Each side is one run: how much its own runs differ is not known."
+        " Record with `--runs 3` to see it."
     )
     return said or unknown
 

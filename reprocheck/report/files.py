@@ -109,7 +109,7 @@ def _after(after: FilesAfter) -> Iterator[str]:
             f" folder: {named(after.moved)}."
         )
     if after.others:
-        said = f"Changed by another program, and left so: {named(after.others)}."
+        said = f"Changed by another program, and left as it is: {named(after.others)}."
         if after.kept:
             said += f" As they were before: `{after.before}` of the report folder."
         yield said

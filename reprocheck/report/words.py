@@ -16,7 +16,7 @@ KIND_MEANS: Mapping[str, str] = {
     "forward": (
         "losses before the first update of the weights: data, initial weights and the forward pass"
     ),
-    "backward": "losses after the first update that changed weights: gradients and the update too",
+    "backward": "losses after the first update that changed weights: also gradients and the update",
 }
 
 
@@ -67,7 +67,7 @@ def _failed(check: Check) -> tuple[str, ...]:
 
 
 def _script_failed(check: Check) -> tuple[str, ...]:
-    return _until_the_end(check, "ended with an error"), "The end of its log stands below."
+    return _until_the_end(check, "ended with an error"), "The end of its log is below."
 
 
 def _timed_out(check: Check) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class Entry:
                  `note` is worth knowing
     scan         whether the scan finds it in source code: `bad` has a finding then, and `good` has
                  none
-    patch        whether `scan --fix` can mend it
+    patch        whether `scan --fix` can fix it
     """
 
     code: str

@@ -43,7 +43,7 @@ def _read(path: Path) -> Options:
         ) from None
     if not isinstance(table, dict):
         raise SettingsError(
-            f"{path}: tool.reprocheck.scan is no table.",
+            f"{path}: tool.reprocheck.scan is not a table.",
             "Write [tool.reprocheck.scan] above its keys.",
         )
     for key, value in table.items():
@@ -53,6 +53,7 @@ def _read(path: Path) -> Options:
             )
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise SettingsError(
-                f"{path}: {key} = {value!r} is no list of text.", f'Write it as {key} = ["RC505"].'
+                f"{path}: {key} = {value!r} is not a list of strings.",
+                f'Write it as {key} = ["RC505"].',
             )
     return Options(**{key: tuple(value) for key, value in table.items()})

@@ -94,7 +94,7 @@ def _longer(runs: Sequence[Run]) -> str:
     if not unequal or not all(one.ends for one in unequal):
         return ""
     lengths = [max(len(trace.losses) for trace in one.values()) for one in (first, second)]
-    equal = "As far as both runs go, their losses are equal, bit for bit"
+    equal = "As far as both runs go, their losses are equal in every bit"
     said = [
         f"run {run.number} was ended in between"
         for run in runs
@@ -110,7 +110,7 @@ def _statement(others: int, different: int, groups: int, bound: float | None) ->
         return "One run cannot show a difference."
     if others == 1 and not different:
         return (
-            "Both runs gave the same losses, bit for bit. Two runs exclude almost nothing: up to"
+            "Both runs gave the same losses in every bit. Two runs exclude almost nothing: up to"
             f" {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
         )
     if others == 1:
@@ -120,7 +120,7 @@ def _statement(others: int, different: int, groups: int, bound: float | None) ->
         )
     if not different:
         return (
-            f"All {others + 1} runs gave the same losses, bit for bit. With 95 % confidence at most"
+            f"All {others + 1} runs gave the same losses in every bit. With 95 % confidence at most"
             f" {bound:.1%} of runs differ from run 1."
         )
     share = "This excludes no share of differing runs."

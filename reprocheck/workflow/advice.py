@@ -1,4 +1,4 @@
-"""What to type after a script failed in a way that another command line mends, worked out once,
+"""What to type after a script failed in a way that another command line fixes, worked out once,
 while the script's surroundings are there.
 
 Each kind of failure is recognised by what Python recorded of the exception, or by the last line of
@@ -50,7 +50,7 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """What mends the failure of the first run that failed; None where no command line is known
+    """What fixes the failure of the first run that failed; None where no command line is known
     to.
     """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)

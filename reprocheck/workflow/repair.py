@@ -88,11 +88,11 @@ def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
-    """Findings that can be mended and are about a confirmed cause, by code or line; else what a
+    """Findings that can be fixed and are about a confirmed cause, by code or line; else what a
     control of the smallest set removes.
 
     Where no control confirms a cause, those about the line of the first one alone: what the patch
-    mends is what it proves.
+    fixes is what it proves.
     """
     from reprocheck.causes.likely import removes
 

@@ -122,7 +122,7 @@ def test_a_printed_command_is_the_users_own_and_for_the_device_that_ran(
     assert device_of(differs) == device
     fix = fix_of(differs, entry("RC006"))
     assert fix.startswith(
-        "# how often\nreprocheck run --runs 10 --python env/bin/python train.py --lr 0.2\n# gone "
+        "# how often the runs differ\nreprocheck run --runs 10 --python env/bin/python train.py --lr 0.2\n# a"
     )
     assert (
         f"reprocheck run --runs 10 --control {control} --python env/bin/python train.py --lr 0.2"
@@ -135,7 +135,7 @@ def test_other_commands_are_the_users_own_too() -> None:
     differs = with_command(check(ladder("later")))
     late = fix_of(differs, entry("RC903"))
     said, command = late.split("\n")
-    assert said == "# gone with one thread? then an order of additions"
+    assert said == "# an order of additions if it is gone with one thread"
     assert (
         command
         == "reprocheck run --steps all --control single-thread --python env/bin/python train.py --lr 0.2"

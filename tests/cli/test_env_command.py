@@ -109,7 +109,8 @@ def test_a_value_that_is_replaced_is_named(
     lines = printed(capsys, "--deterministic")
     after = lines[next(n for n, line in enumerate(lines) if line.startswith("export CUBLAS")) + 1]
     assert (
-        after == "# ^ replaces CUBLAS_WORKSPACE_CONFIG=:0:0, which is set here and does not serve"
+        after
+        == "# ^ replaces CUBLAS_WORKSPACE_CONFIG=:0:0, which is set here and contradicts the control"
     )
     assert len([line for line in lines if "replaces" in line]) == 1
 

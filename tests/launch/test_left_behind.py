@@ -95,7 +95,7 @@ def test_what_somebody_changed_after_the_check_was_killed_stays(
         return (place.path / "edited.txt").stat().st_ctime_ns > last
 
     wait_until(edit)
-    said = list(left_behind.mended(place.path / "reports", place.path))
+    said = list(left_behind.restored(place.path / "reports", place.path))
     assert (place.path / "data.txt").read_text() == "mine"
     assert (place.path / "edited.txt").read_text() == "mine, edited later"
     assert (killed / "before" / "edited.txt").read_text() == "mine"
@@ -109,7 +109,7 @@ def test_a_check_that_is_under_way_is_left_alone(place: Place) -> None:
     process = subprocess.Popen(driver(place.script(WRITES)), cwd=place.path)
     wait_until((place.path / "reports" / "ready").exists)
     try:
-        assert list(left_behind.mended(place.path / "reports", place.path)) == []
+        assert list(left_behind.restored(place.path / "reports", place.path)) == []
         assert (place.path / "data.txt").read_text() == "of a run"
     finally:
         process.send_signal(signal.SIGINT)

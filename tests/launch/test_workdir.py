@@ -336,5 +336,5 @@ def test_a_copy_is_advised_only_where_there_is_space_for_one(place: Place) -> No
     )
     free = shutil.disk_usage(place.path).free
     assert said(free + (1 << 32)).endswith(
-        "There is no space for `--workdir copy` here: see that the script only reads them."
+        "There is no space for `--workdir copy` here: make sure that the script only reads them."
     )

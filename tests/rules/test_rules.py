@@ -61,11 +61,7 @@ def test_a_fix_and_a_title_are_those_of_the_first_framework_that_has_one() -> No
         ["torch", "numpy"]
     ) and "torch" not in private.fix_for(["numpy", "python"])
     assert private.fix_for(["python"]) == "import random\n\nrng = random.Random(0)"
-    assert (
-        private.fix_for(["paddle"])
-        == private.fix
-        == "Give the generator that is drawn from a fixed seed."
-    )
+    assert private.fix_for(["paddle"]) == private.fix == "Give this generator a fixed seed."
     assert (
         private.title_for(["sklearn", "python"])
         == private.titles["python"]

@@ -134,7 +134,7 @@ def test_a_project_chooses_for_itself() -> None:
     Path("pyproject.toml").write_text("[tool.reprocheck.scan]\nchoose = 3\n")
     assert Done().code == 2
     Path("pyproject.toml").write_text("[tool.reprocheck.scan]\nselect = 3\n")
-    assert "no list of text" in Done().err
+    assert "not a list of strings" in Done().err
 
 
 def test_options_that_exclude_each_other() -> None:

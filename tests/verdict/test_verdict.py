@@ -379,7 +379,7 @@ def test_a_failure_after_the_checks_is_no_pass_and_no_difference(fail_on: str) -
         == "Run 2 ended after iteration 2 with ValueError: x; until then both checks pass, bit for bit."
     )
     assert verdict.first_divergence is None and verdict.bitwise.equal is True
-    equal = "As far as both runs go, their losses are equal, bit for bit"
+    equal = "As far as both runs go, their losses are equal in every bit"
     assert (
         verdict.outcomes.statement
         == f"{equal}; run 2 was ended in between (3 against 2 iterations)."
@@ -408,7 +408,7 @@ def test_equal_losses_of_two_lengths_are_told_as_one_run_that_is_longer() -> Non
         == f"Both checks pass in 2 runs of 468 iterations, and then the runs diverge: {longer}."
     )
     assert verdict.bitwise.one_is_longer and verdict.bitwise.first_iteration == 469
-    equal = "As far as both runs go, their losses are equal, bit for bit"
+    equal = "As far as both runs go, their losses are equal in every bit"
     assert verdict.outcomes.statement == f"{equal}. One run is longer: 468 against 572 iterations."
     assert not any("not equal in every bit" in caveat for caveat in verdict.caveats)
 
