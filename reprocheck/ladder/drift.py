@@ -57,7 +57,7 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     acting = [one for one in drift if one.expects != "nothing"]
     what = words.listed([f"the {one.title}" for one in acting])
     if check.verdict.bitwise.equal is None:
-        return "No losses were compared, so nothing is said of drift."
+        return "No losses were compared, so drift cannot be judged."
     if check.verdict.bitwise.equal:
         return "Both sides agree in every bit" + (
             f", although they differ in {what}." if acting else "."
@@ -71,15 +71,15 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
             if known
             else "it is noise from run to run, or comes from what was not recorded"
         )
-        return f"{known}The sides agree in all of the environment that bears on numbers: {rest}."
+        return f"{known}The sides agree in all of the environment that affects numbers: {rest}."
     if any(one.expects == "anything" for one in acting):
         return (
-            f"{known}The sides differ in {what}, of which any difference may follow; the ladder"
-            " says where it begins."
+            f"{known}The sides differ in {what}, which can cause any difference; the ladder shows"
+            " where it begins."
         )
-    expected = f"to be expected where {what} differ{'s' if len(acting) == 1 else ''}"
+    expected = f"expected where {what} differ{'s' if len(acting) == 1 else ''}"
     if _rounding(check):
-        return f"{known}The difference is of rounding level, as is {expected}."
+        return f"{known}The difference is at rounding level, as is {expected}."
     return f"{known}The difference is more than rounding, and so more than is {expected}."
 
 
@@ -97,7 +97,7 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str | None:
     if row.max_difference <= 2 * most:
         return (
             f"{own}: the difference between the sides, {row.max_difference:.3g}, is noise from run"
-            " to run and says nothing of drift."
+            " to run and no sign of drift."
         )
     return (
         f"{own}; the difference between the sides, {row.max_difference:.3g}, is larger than that."

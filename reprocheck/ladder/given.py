@@ -133,7 +133,7 @@ class Given:
             return f"The {self.called} is `{self.first}` in run 1 and `{self.second}` in run 2."
         anew = ", made anew in each," if self.made else ""
         return (
-            f"The files differ: `{self.name}`{anew} is not the same file to both runs: {self.first}"
+            f"The files differ: `{self.name}`{anew} is not the same in both runs: {self.first}"
             f" in run 1 and {self.second} in run 2."
         )
 

@@ -418,9 +418,9 @@ def _generators_agree(ranks: Sequence[_Rank]) -> Rung:
         return Rung(rung="RNG state", status="not_recorded")
     hidden = sorted({name for rank in ranks for name in unequal_at_the_start(rank.pair)})
     if hidden:
-        who = f"{words.generators(hidden)} {'stand' if len(hidden) > 1 else 'stands'} elsewhere"
+        who = f"the states of {words.generators(hidden)} differ"
         detail = words.sentence(
-            f"{who}, and whether the first weights were drawn from there was not recorded"
+            f"{who}, and whether the first weights were drawn from them was not recorded"
         )
         return Rung(rung="RNG state", status="not_recorded", detail=detail)
     last = max((step.number for rank in ranks for step in rank.pair.steps), default=0)
@@ -453,8 +453,8 @@ def _unequal_at_the_weights(ranks: Sequence[_Rank]) -> str:
         if names:
             who = words.generators(names)
             return words.sentence(
-                f"{who} stood elsewhere when the weights were made; in the iterations what is drawn"
-                " from agrees"
+                f"the state of {who} differed when the weights were made; the generators that the"
+                " iterations draw from agree"
             )
     return ""
 
@@ -464,13 +464,15 @@ def _unequal_unused(names: Sequence[str]) -> str:
     if not names:
         return ""
     who = words.generators(names)
-    verb, them = ("stand", "them") if len(names) > 1 else ("stands", "it")
-    return words.sentence(f"{who} {verb} elsewhere and nothing recorded draws from {them}: unused")
+    them = "them" if len(names) > 1 else "it"
+    return words.sentence(
+        f"the state of {who} differs and nothing recorded draws from {them}: unused"
+    )
 
 
 def _why_not(name: RungName, ranks: Sequence[_Rank]) -> str:
     if name == "reduced gradient" and len(ranks) == 1:
-        return "One rank reduces nothing."
+        return "There is only one rank: nothing is reduced."
     one = next((rank.pair for rank in ranks if rank.pair.incomparable), None)
     if one is not None:
         return (
@@ -482,8 +484,8 @@ def _why_not(name: RungName, ranks: Sequence[_Rank]) -> str:
     )
     if shown:
         return (
-            f"A compiled function hides what the layers take and return; {shown} shows it, with"
-            " bits that may be others."
+            f"A compiled function hides the inputs and outputs of layers; {shown} shows them,"
+            " possibly with other bits."
         )
     return ""
 
@@ -744,7 +746,7 @@ def _sentence(
     came_back: bool,
 ) -> str:
     if not ranks:
-        return "nothing was recorded by both of the runs that were made to look deeper"
+        return "the two runs at a deeper level recorded nothing in common"
     follows = (
         f"; the first difference that follows is on the rung {words.code(first.rung)} at"
         f" `{first.place}`"
@@ -752,7 +754,9 @@ def _sentence(
         else ""
     )
     if rung is not None and isinstance(rung.evidence, GivenOtherwise):
-        return f"the two runs were not given the same: {small(rung.detail).rstrip('.')}{follows}"
+        return (
+            f"the two runs were given different inputs: {small(rung.detail).rstrip('.')}{follows}"
+        )
     if rung is not None and isinstance(rung.evidence, LeftBehind):
         return (
             f"run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1"

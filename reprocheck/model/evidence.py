@@ -180,7 +180,7 @@ class StateDiffers:
     generators: Generators
     """The generators."""
     got: str
-    """The kind of the fact that draws, or is the first to get something else: `call`, `batch`,
+    """The kind of the fact that draws, or is the first to receive other values: `call`, `batch`,
     `epoch`, or another of the trace.
     """
     class_: str = ""
@@ -230,7 +230,7 @@ class BatchDiffers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallDiffers:
-    """A module returns something else for the same inputs."""
+    """A module returns another output for the same inputs."""
 
     class_: str = ""
     """The class of the module."""

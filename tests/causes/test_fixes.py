@@ -194,7 +194,7 @@ def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) ->
     assert cause.code == "RC605" and cause.confidence == "observed"
     assert cause.source is not None and cause.source.line == 3
     assert any(
-        "the clock decides here which way the program goes (`time.time`)" in said
+        "the clock decides here which branch the program takes (`time.time`)" in said
         for said in cause.evidence
     )
     assert cause.fix.endswith("# instead of: if time.time() % 2 < 1:")

@@ -155,7 +155,7 @@ def test_equal_generators_beside_weights_from_unequal_ones_are_no_contradiction(
     rung = ladder.rung("RNG state")
     assert rung.status == "equal"
     assert rung.detail.startswith(
-        "The torch generator stood elsewhere when the weights were made; in the iterations"
+        "The state of the torch generator differed when the weights were made; the generators"
     )
 
 

@@ -312,7 +312,7 @@ def of_ranks(
         (
             ["sum"] * 3,
             ["other"] * 3,
-            "in each run all ranks hold the same sum, and it is another one: the collective (on all 3 ranks)",
+            "in each run all ranks hold the same sum, and the sums of the runs differ: the collective (on all 3 ranks)",
         ),
         (
             ["sum"] * 3,

@@ -65,7 +65,7 @@ def test_generators_that_unseen_weights_may_have_been_drawn_from_are_not_said_to
     ladder = climb(tmp_path, lazily_built("a", first=[]), lazily_built("b", first=[]))
     rung = ladder.rung("RNG state")
     assert (rung.status, ladder.first) == ("not_recorded", "loss")
-    assert "whether the first weights were drawn from there was not recorded" in rung.detail
+    assert "whether the first weights were drawn from them was not recorded" in rung.detail
     assert words(ladder.sentence) == (
         "In iteration 1 batches agree and the loss differs: the difference is made by something between the start and the loss "
         "that was not recorded, such as the first weights."

@@ -329,7 +329,7 @@ def explained() -> Check:
         ),
         not_recorded=("reduced gradient", "later"),
         level="op",
-        sentence="In iteration 1 `encoder.blocks.0.noise` (Noise) returns something else for the same inputs: "
+        sentence="In iteration 1 `encoder.blocks.0.noise` (Noise) returns another output for the same inputs: "
         "it draws from a generator of its own.",
         coverage=("A compiled region was not looked into.",),
     )

@@ -65,7 +65,7 @@ def test_json_holds_every_rung_in_order_and_the_causes() -> None:
 
 def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> None:
     page = drawn("html", explained())
-    assert page.index("returns something else") < page.index("The loss of iteration 1 differs by")
+    assert page.index("returns another output") < page.index("The loss of iteration 1 differs by")
     assert "look at the data, the initial weights" not in page, "the ladder says it better"
     steps = re.findall(r'<li class="([a-z -]+)">\s*(<details open>|<details>|<p )', page)
     assert [kinds.split()[0] for kinds, _ in steps] == ["equal"] * 6 + ["differs"] * 3 + [
@@ -146,7 +146,7 @@ def test_a_difference_that_did_not_come_back_opens_nothing() -> None:
 
 def test_the_markdown_has_the_ladder_as_a_table_and_the_fix_as_a_block() -> None:
     document = drawn("md", explained())
-    assert document.index("returns something else") < document.index(
+    assert document.index("returns another output") < document.index(
         "The loss of iteration 1 differs by"
     )
     row = next(line for line in document.splitlines() if line.startswith("| forward |"))

@@ -111,5 +111,5 @@ def test_a_shifted_stream_is_told_how_to_draw_apart(tmp_path: Path) -> None:
     text += "    torch.rand(1)\nmodel = torch.nn.Linear(1, 1)\n"
     script.write_text(text)
     assert [one.fix for one in scan([script]).findings] == [
-        "Draw it within `with torch.random.fork_rng():`, which moves nothing outside."
+        "Draw it within `with torch.random.fork_rng():`, which moves no other draw."
     ]

@@ -72,7 +72,7 @@ def hash_of_a_name(**of_rung: object) -> Check:
         code="RC505",
         name="hash-order",
         severity="error",
-        message="`hash()` of a string is another number in each process",
+        message="`hash()` of a string differs in each process",
         source=STREAM,
         fix="zlib.crc32(name.encode())",
         executed="executed",

@@ -57,7 +57,7 @@ def test_another_number_of_threads_is_drift_and_no_noise(workdir: Path) -> None:
     assert [side["name"] for side in document["compared"]["sides"]] == ["two.zip", "one.zip"]
     assert not document["bitwise"]["equal"]
     assert (
-        "rounding level, as is to be expected where the number of threads"
+        "rounding level, as is expected where the number of threads"
         in document["compared"]["sentence"]
     )
     rungs = {rung["rung"]: rung for rung in document["ladder"]["rungs"]}
@@ -190,7 +190,7 @@ def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path
     said = report(workdir)["compared"]["sentence"]
     assert "differ among themselves, by up to 0.02 in a checked loss" in said
     assert said.endswith(
-        "the difference between the sides, 0.03, is noise from run to run and says nothing of drift."
+        "the difference between the sides, 0.03, is noise from run to run and no sign of drift."
     )
     far = reprocheck("compare", "noisy.zip", "far.zip", cwd=workdir)
     assert far.returncode == 1

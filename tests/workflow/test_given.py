@@ -146,7 +146,7 @@ def test_the_proof_says_that_the_runs_were_not_given_the_same(workdir: Path) -> 
         cwd=workdir,
     )
     said = " ".join(done.stdout.split())
-    assert "since the runs were not given the same. The argument `--seed` is" in said
+    assert "since the runs were given different inputs. The argument `--seed` is" in said
     assert "a race of threads" not in said
 
 
@@ -198,7 +198,7 @@ def test_a_file_that_a_program_before_makes_anew_is_the_cause(
         line,
     )
     assert rung(outcome)["detail"].startswith(
-        f"The files differ: `{file}`, made anew in each, is not the same file to both runs"
+        f"The files differ: `{file}`, made anew in each, is not the same in both runs"
     )
     assert file in cause["fix"]
 

@@ -122,7 +122,7 @@ def update(look: Look) -> Iterator[Suspect]:
             "noisy-update", private, "draws without a seed", look.recorded("update differs")
         )
     if threads:
-        yield by_hint("threads-share-weights", threads, "lets others write beside the training")
+        yield by_hint("threads-share-weights", threads, "lets others write during the training")
 
 
 def later(look: Look) -> Iterator[Suspect]:

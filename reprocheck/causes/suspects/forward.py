@@ -63,7 +63,9 @@ def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
     the values.
     """
     if clock := look.feeding("clock"):
-        yield by_hint("clock-seed", clock, "reads the clock, and what differs is made of it")
+        yield by_hint(
+            "clock-seed", clock, "reads the clock, and the value that differs is computed from it"
+        )
 
 
 def _from_elsewhere(look: Look) -> bool:
@@ -156,7 +158,7 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
         yield by_hint(
             "uninitialised-memory",
             feeding,
-            "makes a tensor without filling it, and what differs is made of it",
+            "makes a tensor without filling it, and the value that differs is computed from it",
         )
     elif feeding:
         yield by_hint("private-draw", feeding, DRAWS)
@@ -167,7 +169,7 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     yield Suspect(
         name="unrecorded-input",
         shown=look.recorded("no producer differs"),
-        evidence=of_hint(clock, "reads the clock, and what differs is made of it"),
+        evidence=of_hint(clock, "reads the clock, and the value that differs is computed from it"),
         calls=called(clock),
     )
     yield from by_clock(look.code, near=look.rung.source)

@@ -45,17 +45,16 @@ def _moved(look: Look) -> str:
     who = capital(words.generators(names))
     if any(one.key for one in drawn):
         return (
-            f"{who} was made from the same number in both runs, and is another key when it is drawn"
-            " from."
+            f"{who} was made from the same number in both runs, and differs when it is drawn from."
         )
     if len(names) > 1:
         return (
-            f"{who} were seeded with the same numbers in both runs, and stand elsewhere when they"
-            " are drawn from."
+            f"{who} were seeded with the same numbers in both runs, and their states differ when"
+            " they are drawn from."
         )
     return (
-        f"{who} was seeded with the same number in both runs, and stands elsewhere when it is drawn"
-        " from."
+        f"{who} was seeded with the same number in both runs, and its state differs when it is"
+        " drawn from."
     )
 
 

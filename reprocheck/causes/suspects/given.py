@@ -67,7 +67,7 @@ def _where(origin: Made | None) -> tuple[str, ...]:
     if origin is None:
         return ()
     place = f"Line {origin.line} of `{origin.file}`" if origin.file else "The command"
-    return (f"{place} makes it of `{origin.by}`, which is another value at each start.",)
+    return (f"{place} makes it of `{origin.by}`, which differs at each start.",)
 
 
 def _fixed(origin: Made) -> str:

@@ -15,7 +15,10 @@ from reprocheck.rules import Operator, known
 
 PRIVATE = "makes a generator without a seed, or draws from the system"
 """What a line of the kind `entropy` does."""
-DRAWS = "draws from a generator without a seed, or from the system, and what differs is made of it"
+DRAWS = (
+    "draws from a generator without a seed, or from the system, and the value that differs is"
+    " computed from it"
+)
 """What a line does that feeds the one that the ladder names."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
 _SEEDED: Mapping[SeededAs, Kind] = {

@@ -10,9 +10,9 @@ from reprocheck.causes.suspects.look import Look, Suspect, called, line, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import SourceLine
 
-_DECIDES = "{} decides here which way the program goes"
+_DECIDES = "{} decides here which branch the program takes"
 _A_LOOP = """\
-# go on for a number of steps, and not for a time: each run does another number of them
+# continue for a number of steps, not for a time: that number differs in each run
 for step in range(number_of_steps):  # instead of: {text}"""
 _A_LIMIT = """\
 # decide by the number of the step, not by the clock

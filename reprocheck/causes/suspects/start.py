@@ -177,8 +177,8 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
             for sentence, holds in (
                 (
                     (
-                        "The default generators stood the same when it was made, so none of them"
-                        " made the difference."
+                        "The default generators were in the same state when it was made, so none of"
+                        " them made the difference."
                     ),
                     True,
                 ),

@@ -190,7 +190,8 @@ def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
     if all(evidence.one_sum):
         culprit = "the collective that reduces the gradients of the ranks"
         return culprit, (
-            f"{differs}; in each run all ranks hold the same sum, and it is another one: {culprit}."
+            f"{differs}; in each run all ranks hold the same sum, and the sums of the runs differ:"
+            f" {culprit}."
         )
     culprit = (
         "what changes gradients on a rank by itself, in a communication hook or after the reduction"

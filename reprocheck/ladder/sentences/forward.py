@@ -16,7 +16,7 @@ _NO_PRODUCER = "no recorded producer differs"
 
 
 def own(evidence: CallDiffers, seen: Seen, moved: Sequence[str], *, last: Seen | None) -> Said:
-    """A module that returns something else for the same inputs; `last`: its last child, behind
+    """A module that returns another output for the same inputs; `last`: its last child, behind
     which the difference came.
     """
     name = words.module(seen.place, seen.class_)
@@ -35,7 +35,7 @@ def own(evidence: CallDiffers, seen: Seen, moved: Sequence[str], *, last: Seen |
             f"{words.generators(moved)} that it draws from agrees: it is noisy itself, or draws"
             " from a private generator besides"
         )
-    head = f"{words.within(seen.iteration)} {name} returns something else for the same inputs"
+    head = f"{words.within(seen.iteration)} {name} returns another output for the same inputs"
     return Said(
         culprit=culprit,
         detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",

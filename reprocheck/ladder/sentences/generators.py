@@ -53,10 +53,10 @@ def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding
         culprit=f"the state of {generators}",
         detail=(
             f"The script draws from {words.generators(names, 'differing')} outside of modules and"
-            f" loaders; {where} is the first to get something else."
+            f" loaders; {where} is the first to receive other values."
         ),
         sentence=(
-            f"{words.within(seen.iteration)} {where} is the first to get something else, and the"
+            f"{words.within(seen.iteration)} {where} is the first to receive other values, and the"
             f" script draws from {generators}, whose state is not the same in both runs,"
             f" {why_unequal(seeded, names)}"
         ),

@@ -73,7 +73,7 @@ def _what(step: Step) -> str:
     if step.both:
         return f"{capital(weight)} is the first that differs"
     here, there = words.runs(step)
-    return f"Run {here} has {weight}, which run {there} has not,"
+    return f"Run {here} has {weight} and run {there} does not,"
 
 
 def _subject(seen: Seen) -> str:
@@ -98,7 +98,7 @@ def _states(evidence: WeightsDiffer) -> str:
     if names:
         return f"; the state of {words.generators(names)} differed when it was made"
     if evidence.states_known:
-        return "; the generators stood the same when it was made"
+        return "; the generators were in the same state when it was made"
     return ""
 
 
@@ -128,9 +128,9 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
     if seen.filled:
         made = f"filled{words.at(seen.filled)}"
     return (
-        f"although the generators stood the same when it was {made}: its memory was never filled,"
-        " or it was filled from a generator of its own, from the clock or from the operating"
-        " system"
+        f"although the generators were in the same state when it was {made}: its memory was never"
+        " filled, or it was filled from a generator of its own, from the clock or from the"
+        " operating system"
     )
 
 

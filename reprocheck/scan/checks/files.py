@@ -123,7 +123,7 @@ def directory_order(order: Order) -> Iterator[Hit]:
             continue
         use = _use(order, call)
         if use is not None and _is_for_data(order, call):
-            message = f"`{_listing(call)}` gives names in no promised order, and {use.how}"
+            message = f"`{_listing(call)}` gives names in no guaranteed order, and {use.how}"
             severity: Severity | None = "note"
             if use.strong or streams.uses_framework(order):
                 severity = None

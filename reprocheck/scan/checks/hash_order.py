@@ -89,7 +89,7 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC505",
                 call,
-                "`hash()` of a string is another number in each process",
+                "`hash()` of a string differs in each process",
                 by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
             )
 

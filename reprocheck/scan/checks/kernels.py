@@ -255,11 +255,11 @@ def _ascend_name(call: Call) -> str:
 def _of_ascend(names: list[str]) -> str:
     """The operators, and that they are noisy, in words."""
     if len(names) == 1:
-        return f"`{names[0]}` carries a little noise of its own"
+        return f"`{names[0]}` is slightly noisy"
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     if len(names) > _MOST_NAMED:
         shown = f"{shown} and {len(names) - _MOST_NAMED} more"
-    return f"{shown} carry a little noise of their own"
+    return f"{shown} are slightly noisy"
 
 
 @check_programs("RC405")

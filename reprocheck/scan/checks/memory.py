@@ -177,7 +177,7 @@ def partial(order: Order) -> Iterator[Hit]:
             "RC305",
             call,
             "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
-            " and nobody looks at which these are",
+            " and no code checks which these are",
             severity=severity,
         )
 
@@ -190,7 +190,7 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC305",
                 call,
-                "weights that the checkpoint lacks stay as they were drawn, and nobody looks at"
+                "weights that the checkpoint lacks stay as they were drawn, and no code checks"
                 " which these are",
                 severity="note",
             )

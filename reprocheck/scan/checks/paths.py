@@ -83,7 +83,9 @@ def other_path(module: Module, project: Project) -> Iterator[Hit]:
             if entropy.kind(call.name) is None or not _chooses(order, call):
                 continue
             yield hit(
-                "RC605", call, f"{entropy.described(call)} decides which way the program goes here"
+                "RC605",
+                call,
+                f"{entropy.described(call)} decides which branch the program takes here",
             )
 
 
@@ -117,8 +119,8 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
 def _apart(module: Module, draw: ast.Call) -> str:
     """How a draw moves no generator of the rest."""
     if (module.names.of(draw.func) or "").startswith("torch."):
-        return "Draw it within `with torch.random.fork_rng():`, which moves nothing outside."
-    return "Draw it from a generator of its own, which has a seed and moves no other."
+        return "Draw it within `with torch.random.fork_rng():`, which moves no other draw."
+    return "Draw it from a generator of its own, which has a seed and moves no other draw."
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:

@@ -96,7 +96,7 @@ def benchmark(module: Module, project: Project) -> Iterator[Hit]:
                     "RC706",
                     store,
                     "cuDNN's benchmark is switched on again after deterministic mode in"
-                    f" {at(before[-1], store.module)}, and wins over it",
+                    f" {at(before[-1], store.module)}, and overrides it",
                 )
             else:
                 yield hit(

@@ -227,7 +227,7 @@ def test_a_patch_whose_text_no_run_took_is_shown_with_the_reason(tmp_path: Path)
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in controls["patch"]
     (patched,) = (row for row in controls["tried"] if row["patched"])
     assert (patched["agrees"], patched["bitwise"]) == (None, None)
-    said = "Not tried: no process of a run took its text: the program reads that file in a way of its own."
+    said = "Not tried: no process of a run loaded its text: the program reads that file in another way."
     assert said in " ".join(done.stdout.split())
 
 
