@@ -25,15 +25,15 @@ _MOST_NOISE = 4
 
 # -------------------------------------------------------------------------------- why runs are made
 
-AT_PLACE = "a line where the runs diverge speaks for it"
+AT_PLACE = "a line where the runs diverge points to it"
 POINTED_AT = "the ladder points at it"
 ALL_HARMLESS = "all controls that do not alter the training, at once"
 WITH_ALTERING = "those did not suffice: with the controls that alter the training as well"
 WHETHER_IT_FAILS = "the script failed: whether this control makes it fail"
 WHICH_FAILS = "the script failed: which control makes it fail"
-LIKELY_TOGETHER = "each of the likely ones removes a part: together"
+LIKELY_TOGETHER = "each likely control removes a part of the difference: together"
 SUFFICES = "whether that set suffices"
-STEADY = "to see how steady the difference is"
+STEADY = "to see how often the runs differ"
 INTERMITTENT = "since the difference is intermittent"
 NO_CHANCE = "to exclude that runs agree by chance"
 
@@ -50,7 +50,7 @@ def again_without(names: Sequence[str]) -> str:
 
 def alone(name: str) -> str:
     """Why a control of a set that suffices is tried."""
-    return f"whether {name} alone would do"
+    return f"whether {name} alone suffices"
 
 
 def without(names: Sequence[str]) -> str:
@@ -65,7 +65,7 @@ def more_runs(number: int) -> str:
 
 def as_is_again(aim: str) -> str:
     """Why runs are made without any control."""
-    return f"as it is once more, {aim}"
+    return f"once more, {aim}"
 
 
 def next_to_try(question: Question) -> str:
@@ -79,7 +79,7 @@ def next_to_try(question: Question) -> str:
 
 AS_IS = "as it is"
 BROKEN_OFF = "The search was broken off before it had come to an end."
-_NOT_TAKEN = "no process of a run took its text: the program reads that file in a way of its own"
+_NOT_TAKEN = "no process of a run loaded its text: the program reads that file in another way"
 
 
 def named(names: Sequence[str]) -> str:
@@ -297,8 +297,8 @@ def _bound(under: Judged) -> str:
 def given(rung: Rung | None) -> str:
     """Why no control is tried where the start gives the numbers that differ."""
     said = (
-        "No control is tried: the numbers that differ first in the training are as far apart as"
-        " those that the start gave."
+        "No control is tried: the numbers that differ first in the training differ by as much"
+        " as the values that the start gave."
     )
     if rung is None:
         return said
@@ -322,7 +322,7 @@ def _idle(remains: Remains) -> str:
     """Runs agreed under controls that did nothing that shows."""
     names = remains.idle
     if len(names) > _MOST_QUOTED:
-        agree = f"{len(names)} controls at once, but what acted of them does not suffice"
+        agree = f"{len(names)} controls at once, but those that acted do not suffice"
     else:
         they = {1: "it"}.get(len(names), "they")
         agree = f"{_both(names)}, but nothing shows what {they} acted on in these runs"
@@ -359,7 +359,7 @@ def _nothing_recorded(remains: Remains) -> str:
 
 
 def _given_otherwise(remains: Remains) -> str:
-    return f"{_tried(remains)}, since the runs were not given the same. {remains.rung.detail}"
+    return f"{_tried(remains)}, since the runs were given different inputs. {remains.rung.detail}"
 
 
 def _noise(remains: Remains) -> str:
