@@ -30,7 +30,7 @@ from reprocheck.trace.reached import Ran
 MOST_FILES, MOST_LINES = 60, 20_000
 """What is scanned at most: two seconds or so, beside runs that take longer."""
 MOST_SUSPECTED = 3
-MOST_LINES_MENDED = 3
+MOST_LINES_FIXED = 3
 """Lines that the fix of one cause changes at most."""
 _DRAWS = ("RNG state", "batch")
 _OF_TRAINING = ("initial weights", "batch", "forward")
@@ -327,8 +327,8 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     has for every program.
     """
     told = [one for one in scan.findings if _fix(one)]
-    mended = [one for one in told if one.patchable]
-    here = [one for one in mended if is_at(one.origin or one.source, cause.source)]
+    fixed = [one for one in told if one.patchable]
+    here = [one for one in fixed if is_at(one.origin or one.source, cause.source)]
     same = next((one for one in here if one.code == cause.code), None) or next(iter(here), None)
     if same is not None:
         return replace(cause, fix=same.fix)
@@ -339,9 +339,9 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     )
     if by_hand is not None:
         return replace(cause, fix=by_hand.fix)
-    elsewhere = [one for one in mended if one.code == cause.code and one.precedes]
+    elsewhere = [one for one in fixed if one.code == cause.code and one.precedes]
     lines = [f"{one.source.file}:{one.source.line}: {one.fix}" for one in elsewhere]
-    if cause.source is None or not 0 < len(lines) <= MOST_LINES_MENDED:
+    if cause.source is None or not 0 < len(lines) <= MOST_LINES_FIXED:
         return cause
     return replace(cause, fix="\n".join(lines))
 

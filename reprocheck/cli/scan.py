@@ -225,8 +225,8 @@ def _write(result: Result, name: str, file: Path | None) -> None:
 def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> int:
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan import patched
+    from reprocheck.scan.fix import difference
     from reprocheck.scan.formats import summary
-    from reprocheck.scan.mend import difference
 
     changed = patched(result)
     shown = difference(changed)
@@ -254,7 +254,7 @@ def _write_fixes(result: Result, *, force: bool) -> bool:
     from reprocheck.cli.terminal import standard_error
     from reprocheck.scan import patched
     from reprocheck.scan.files import shown
-    from reprocheck.scan.mend import dirty, write
+    from reprocheck.scan.fix import dirty, write
 
     changed = patched(result)
     if changed and not force and (first := dirty(changed)):

@@ -2,12 +2,12 @@
 
 May import model, rules and errors.
 
-`scan(paths)` gives a `Result`; `patches(result, paths)` what the files look like once mended.
+`scan(paths)` gives a `Result`; `patches(result, paths)` what the files look like once fixed.
 
 How a check is written
 ======================
 A check is a generator of hits in a file of `checks/`, one file a topic. Its codes are entries of
-the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, where it can be mended,
+the catalogue (`rules/entries/*.toml`) with `scan = true`, a `severity` and, where it can be fixed,
 `patch = true`; their `bad` and `good` are its first tests.
 
     from collections.abc import Iterator

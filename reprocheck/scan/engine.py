@@ -137,7 +137,7 @@ def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
 
 
 def patched(result: Result) -> dict[Path, str]:
-    """The new text of each file in which a finding can be mended, by its path.
+    """The new text of each file in which a finding can be fixed, by its path.
 
     Notebooks are left alone.
     """

@@ -31,7 +31,7 @@ class Finding:
     `cell`, which counts all cells from 1
     text            the source line, without its line break
     fix             one line: what to do
-    patchable       whether `--fix` mends it
+    patchable       whether `--fix` fixes it
     suppressed      the reason that an ignore comment gives, "no reason given" where it gives none;
                     None where there is no such comment
     joined_line     the line in the text that was parsed: that of the joined cells in a notebook,

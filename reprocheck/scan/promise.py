@@ -1,4 +1,4 @@
-"""What is said of patches: a finding is mendable where a patch is really made, and its fix is what
+"""What is said of patches: a finding is fixable where a patch is really made, and its fix is what
 that does.
 """
 
@@ -18,7 +18,7 @@ changed, and it is said how.
 
 
 def promised(project: Project, found: Sequence[Finding]) -> list[Finding]:
-    """The findings, of which no more are said to be mendable than a patch really mends, with what
+    """The findings, of which no more are said to be fixable than a patch really fixes, with what
     it does as their fix.
     """
     by_path: dict[str, list[Finding]] = {}

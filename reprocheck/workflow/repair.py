@@ -42,7 +42,7 @@ def repair(
     line, which the patch then confirms.
     """
     from reprocheck.recording import record
-    from reprocheck.scan.mend import difference
+    from reprocheck.scan.fix import difference
     from reprocheck.search.patch import PATCH, patch_offered, runs_with_patch
 
     by_control = check.search is not None and bool(check.search.smallest)
@@ -104,16 +104,16 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
         codes = {cause.code for cause in causes}
     sources = [cause.source for cause in causes if cause.source is not None]
     lines = {(Path(source.file).name, str(source.line)) for source in sources}
-    mendable = [
+    fixable = [
         replace(finding, patchable=True)
         for finding in findings
         if finding.patchable or "unsure" in finding.evidence
     ]
-    meant = [one for one in mendable if one.code in codes or lines & _lines(one)]
+    meant = [one for one in fixable if one.code in codes or lines & _lines(one)]
     if meant:
         return tuple(meant)
-    removed = {one.code for name in smallest for one in mendable if removes(name, one.code)}
-    return tuple(one for one in mendable if one.code in removed)
+    removed = {one.code for name in smallest for one in fixable if removes(name, one.code)}
+    return tuple(one for one in fixable if one.code in removed)
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
@@ -204,7 +204,7 @@ def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
 
     Returns where each lies, by the whole path of the user's file.
     """
-    from reprocheck.scan.mend import encoded
+    from reprocheck.scan.fix import encoded
 
     shutil.rmtree(sources, ignore_errors=True)
     here = Path.cwd()

@@ -163,14 +163,14 @@ def test_a_scan_imports_no_framework_and_no_charts(tmp_path: Path) -> None:
     )
 
 
-def test_a_scan_without_a_finding_that_can_be_mended_imports_nothing_that_mends() -> None:
+def test_a_scan_without_a_finding_that_can_be_fixed_imports_nothing_that_fixes() -> None:
     write(clean=CLEAN)
     assert modules_after(["scan", "--no-cache", str(Path.cwd())], "libcst") == []
 
 
 @pytest.fixture
-def mending(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every finding can be mended, by a number in place of the clock."""
+def fixable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every finding can be fixed, by a number in place of the clock."""
     from reprocheck.scan import judge, patches
 
     plain = judge._finding
@@ -182,7 +182,7 @@ def mending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "_finding", lambda hit: replace(plain(hit), patchable=True))
 
 
-def test_a_difference_is_printed_and_nothing_changed(mending: None) -> None:
+def test_a_difference_is_printed_and_nothing_changed(fixable: None) -> None:
     write(clock=CLOCK, clean=CLEAN)
     done = Done("--diff", "--no-cache")
     assert done.code == 1 and Path("clock.py").read_text() == CLOCK
@@ -194,7 +194,7 @@ def test_a_difference_is_printed_and_nothing_changed(mending: None) -> None:
     )
 
 
-def test_files_are_mended_in_their_encoding(mending: None) -> None:
+def test_files_are_fixed_in_their_encoding(fixable: None) -> None:
     old = CLOCK.replace("import time", "# coding: latin-1\r\n# é\r\nimport time").encode("latin-1")
     Path("clock.py").write_bytes(old)
     Path("clock.py").chmod(0o750)
@@ -207,7 +207,7 @@ def test_files_are_mended_in_their_encoding(mending: None) -> None:
     assert "Nothing here can be fixed automatically" in Done("--fix", "--no-cache").err
 
 
-def test_changes_that_are_not_committed_are_not_written_over(mending: None) -> None:
+def test_changes_that_are_not_committed_are_not_written_over(fixable: None) -> None:
     write(clock=CLOCK, other=CLEAN)
     git("init", "-q")
     git("add", ".")

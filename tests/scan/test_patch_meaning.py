@@ -12,7 +12,7 @@ from reprocheck.scan import scan
 from reprocheck.scan.engine import patched
 
 END = "loss.backward()\n"
-MENDED = {
+FIXED = {
     "the rank of a process": (
         "import time, torch\nimport torch.distributed as dist\ntorch.manual_seed(int(time.time()) + dist.get_rank())\n",
         ("int(time.time()) + dist.get_rank()", "0 + dist.get_rank()"),
@@ -63,8 +63,8 @@ LEFT = {
 }
 
 
-def mended(folder: Path, text: str) -> tuple[str, int]:
-    """The text that the patches make, and how many findings are promised to be mended."""
+def fixed(folder: Path, text: str) -> tuple[str, int]:
+    """The text that the patches make, and how many findings are promised to be fixed."""
     path = folder / "train.py"
     path.write_text(text)
     result = scan([path])
@@ -72,13 +72,13 @@ def mended(folder: Path, text: str) -> tuple[str, int]:
     return patched(result).get(path, text), sum(one.patchable for one in result.findings)
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", FIXED)
 def test_only_what_changes_in_each_run_is_replaced(name: str, tmp_path: Path) -> None:
-    text, *changes = MENDED[name]
+    text, *changes = FIXED[name]
     expected = text + END
     for before, after in changes:
         expected = expected.replace(before, after, 1)
-    after, promised = mended(tmp_path, text + END)
+    after, promised = fixed(tmp_path, text + END)
     assert after == expected and promised
     assert mended_again(tmp_path, after) == after
 
@@ -86,7 +86,7 @@ def test_only_what_changes_in_each_run_is_replaced(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", LEFT)
 def test_what_would_mean_something_else_is_left(name: str, tmp_path: Path) -> None:
     text = LEFT[name] + END
-    assert mended(tmp_path, text) == (text, 0)
+    assert fixed(tmp_path, text) == (text, 0)
 
 
 def mended_again(folder: Path, text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan.mend import difference
+from reprocheck.scan.fix import difference
 
 BEFORE, AFTER = "import random\nrng = random.Random()\n", "import random\nrng = random.Random(0)\n"
 

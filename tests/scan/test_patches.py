@@ -1,5 +1,5 @@
-"""Patches: each rule's wrong example is mended, everything else stays as it was, and what cannot be
-mended safely is left alone.
+"""Patches: each rule's wrong example is fixed, everything else stays as it was, and what cannot be
+fixed safely is left alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.scan.snippets import WRONG
 from tests.scan.snippets import text as plain
 from tests.scan.study import programs
 
-MENDED = [entry for entry in catalogue() if entry.code in CODES]
+FIXED = [entry for entry in catalogue() if entry.code in CODES]
 BESIDE = "\n\n# a comment   that stays\nTABLE = {  'a':1,\n  'b' : 2 }  # odd, and kept\n"
 RUN_ELSEWHERE = {"RC010", "RC706", "RC408", "RC512", "RC703"}
 """Examples that switch something for the whole process, or need packages that may not be there."""
@@ -34,7 +34,7 @@ def found(text: str) -> list[Finding]:
     return findings(of_text({"train.py": text}))
 
 
-def mended(text: str) -> str:
+def fixed(text: str) -> str:
     return patch(text, [one for one in found(text) if one.patchable])
 
 
@@ -46,7 +46,7 @@ def test_the_rules_that_say_that_they_can_be_patched_are_those_with_a_patch() ->
     assert {entry.code for entry in catalogue() if entry.patch} == CODES
 
 
-@pytest.mark.parametrize("entry", MENDED, ids=lambda entry: entry.code)
+@pytest.mark.parametrize("entry", FIXED, ids=lambda entry: entry.code)
 def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -> None:
     before = entry.bad.rstrip("\n") + BESIDE
     wrong = [one for one in found(before) if one.code == entry.code]
@@ -84,7 +84,7 @@ UNTOUCHED = {
     "a state, and no number": "import torch\ntorch.set_rng_state\n",
     "nothing that a seed could be": "import numpy\nnumpy.random.seed = None\n",
 }
-"""Findings that no patch can mend."""
+"""Findings that no patch can fix."""
 
 
 @pytest.mark.parametrize("text", UNTOUCHED.values(), ids=UNTOUCHED)
@@ -95,7 +95,7 @@ def test_what_cannot_be_mended_is_not_offered(text: str) -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [entry for entry in MENDED if entry.code not in RUN_ELSEWHERE],
+    [entry for entry in FIXED if entry.code not in RUN_ELSEWHERE],
     ids=lambda entry: entry.code,
 )
 def test_the_mended_example_runs(
@@ -103,7 +103,7 @@ def test_the_mended_example_runs(
 ) -> None:
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
-    exec(compile(mended(entry.bad), "train.py", "exec"), {"__name__": "__main__"})
+    exec(compile(fixed(entry.bad), "train.py", "exec"), {"__name__": "__main__"})
 
 
 MENDINGS = {
@@ -306,8 +306,8 @@ MENDINGS = {
 @pytest.mark.parametrize("name", MENDINGS)
 def test_a_patch(name: str) -> None:
     before, after = MENDINGS[name]
-    assert mended(shown(before)) == shown(after)
-    assert mended(shown(after)) == shown(after)
+    assert fixed(shown(before)) == shown(after)
+    assert fixed(shown(after)) == shown(after)
 
 
 MENDINGS |= {
@@ -526,7 +526,7 @@ LEFT = {
 @pytest.mark.parametrize("name", LEFT)
 def test_what_cannot_be_mended_safely_is_left_alone(name: str) -> None:
     text = shown(LEFT[name])
-    assert mended(text) == text
+    assert fixed(text) == text
 
 
 DATA = "from torch.utils.data import DataLoader\n\n\ndef loader():\n    return DataLoader(range(8), shuffle=True)\n"
@@ -631,7 +631,7 @@ def test_the_fix_that_is_printed_is_what_the_patch_does(tmp_path: Path) -> None:
     }
 
 
-def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended() -> None:
+def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_fixed() -> None:
     text = shown(
         """
         import torch
@@ -644,14 +644,14 @@ def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_mended(
         """
     )
     assert {one.code for one in found(text)} == {"RC010", "RC505"}
-    assert mended(text) == text.replace("enable ", "enabled ")
+    assert fixed(text) == text.replace("enable ", "enabled ")
 
 
 def test_line_ends_and_wide_characters_are_kept() -> None:
     text = (
         'import torch\r\n\r\nname = "größe"; scale = torch.nn.Parameter(torch.empty(64))  # ü\r\n'
     )
-    assert mended(text) == text.replace("empty", "zeros")
+    assert fixed(text) == text.replace("empty", "zeros")
 
 
 def test_text_that_is_no_python_or_not_that_of_the_findings_is_left_alone() -> None:
@@ -687,8 +687,8 @@ for episode in range(4):
 
 
 def test_the_first_reset_of_an_environment_takes_a_seed_and_episodes_stay_different() -> None:
-    assert "state, _ = environment.reset(seed=0)\n" in mended(shown(ENVIRONMENT))
-    assert mended(shown(EPISODES)) == shown(EPISODES), "each episode would begin in the same way"
+    assert "state, _ = environment.reset(seed=0)\n" in fixed(shown(ENVIRONMENT))
+    assert fixed(shown(EPISODES)) == shown(EPISODES), "each episode would begin in the same way"
     (wrong,) = found(shown(EPISODES))
     assert (wrong.code, wrong.fix) == (
         "RC407",
@@ -708,4 +708,4 @@ model(torch.tensor(changed(image=image)["image"])).sum().backward()
 
 
 def test_a_pipeline_with_a_generator_of_its_own_takes_a_seed() -> None:
-    assert "changed = A.Compose([A.HorizontalFlip(p=0.5)], seed=0)\n" in mended(shown(PIPELINE))
+    assert "changed = A.Compose([A.HorizontalFlip(p=0.5)], seed=0)\n" in fixed(shown(PIPELINE))

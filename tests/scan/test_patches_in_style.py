@@ -29,7 +29,7 @@ for batch in loader:
 """
 
 
-def mended(text: str) -> str:
+def fixed(text: str) -> str:
     found = findings(of_text({"train.py": text}))
     return patch(text, [one for one in found if one.patchable])
 
@@ -46,7 +46,7 @@ def mended(text: str) -> str:
 def test_a_loader_gets_a_generator_only_where_nothing_else_seeds_its_workers(
     seed: str, options: str, added: bool
 ) -> None:
-    after = mended(WORKERS.format(seed=seed, options=options))
+    after = fixed(WORKERS.format(seed=seed, options=options))
     assert (
         "    np.random.seed(torch.initial_seed() % 2**32)\n    torch.manual_seed(torch.initial_seed())\n"
         in after
@@ -83,16 +83,16 @@ def test_a_loader_gets_a_generator_only_where_nothing_else_seeds_its_workers(
         ),
     ],
 )
-def test_a_form_that_people_write_is_mended(before: str, after: str) -> None:
-    text = mended(before + "\n")
+def test_a_form_that_people_write_is_fixed(before: str, after: str) -> None:
+    text = fixed(before + "\n")
     assert after in text.splitlines()
-    assert mended(text) == text
+    assert fixed(text) == text
 
 
 def test_a_default_that_another_place_gives_as_well_is_left_alone() -> None:
     text = "import numpy as np\ndef make(seed=None):\n    if seed is None:\n        seed = None\n"
     text += "    return np.random.default_rng(seed)\nmake()\n"
-    assert mended(text) == text
+    assert fixed(text) == text
 
 
 def test_the_fix_tells_every_line_that_the_patch_changes(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ LEFT_ALONE = {
 
 
 @pytest.mark.parametrize("name", LEFT_ALONE)
-def test_what_a_constant_would_break_is_not_mended(name: str, tmp_path: Path) -> None:
+def test_what_a_constant_would_break_is_not_fixed(name: str, tmp_path: Path) -> None:
     assert patched(scanned(tmp_path, *LEFT_ALONE[name])) == {}
 
 
@@ -89,7 +89,7 @@ def test_all_seeds_of_one_number_are_one_finding(tmp_path: Path) -> None:
     assert [row.rpartition(":")[2] for row in found.evidence["used"].splitlines()] == ["5", "6"]
 
 
-def test_within_a_file_the_call_that_seeds_is_shown_and_the_line_that_makes_the_number_is_mended(
+def test_within_a_file_the_call_that_seeds_is_shown_and_the_line_that_makes_the_number_is_fixed(
     tmp_path: Path,
 ) -> None:
     text = dedent(

@@ -284,7 +284,7 @@ def test_a_variable_that_a_shell_script_exports_is_named_with_its_line(workdir: 
     assert any("environment variable `SEED`" in said for said in cause["evidence"])
 
 
-def test_the_name_of_a_run_is_no_cause_and_the_script_that_a_shell_starts_is_mended(
+def test_the_name_of_a_run_is_no_cause_and_the_script_that_a_shell_starts_is_fixed(
     workdir: Path,
 ) -> None:
     script = PRIVATE.replace("import random, reprocheck", "import random\nimport reprocheck")

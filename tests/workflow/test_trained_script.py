@@ -21,13 +21,13 @@ def test_it_is_what_the_processes_execute_which_train(
     base = check()
     trace = base.runs[0].traces[0]
 
-    def mended(program: str) -> list[str]:
+    def fixed(program: str) -> list[str]:
         process = replace(trace.process, program=program)
         run = replace(
             base.runs[0], workdir=str(tmp_path), traces=(replace(trace, process=process),)
         )
         return [str(path) for path in repair.program(replace(base, runs=(run,)))]
 
-    assert mended("train.py") == ["train.py"]
-    assert mended("jobs/one.py") == ["jobs/one.py"]
-    assert mended("missing.py") == mended("start") == mended("") == []
+    assert fixed("train.py") == ["train.py"]
+    assert fixed("jobs/one.py") == ["jobs/one.py"]
+    assert fixed("missing.py") == fixed("start") == fixed("") == []

@@ -51,7 +51,7 @@ def summary(result: Result) -> str:
     return f"{counted(len(result.findings), 'finding')} ({parts}) in {places} of {read}."
 
 
-def mended(result: Result) -> str:
-    """How many of them `--fix` can mend; empty for none."""
+def can_be_fixed(result: Result) -> str:
+    """How many of them `--fix` can fix; empty for none."""
     number = sum(one.patchable for one in result.findings)
     return f"{number} of them can be fixed: `--diff` shows how, `--fix` does it." if number else ""

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from reprocheck.scan.finding import Finding, Result, Unreadable
-from reprocheck.scan.formats import mended, sentence, summary
+from reprocheck.scan.formats import can_be_fixed, sentence, summary
 
 
 def render(result: Result) -> str:
     """A heading, a table for each file with findings, and the files that were left out."""
     rows = ["# reprocheck scan", "", summary(result)]
-    if text := mended(result):
+    if text := can_be_fixed(result):
         rows += ["", text]
     for path, found in groupby(result.findings, key=lambda finding: finding.path):
         rows += [

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from reprocheck.scan.finding import Finding, Result, Unreadable
-from reprocheck.scan.formats import counted, mended, sentence, summary
+from reprocheck.scan.formats import can_be_fixed, counted, sentence, summary
 
 WIDTH = 80
 COLORS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
@@ -33,7 +33,7 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
     if result.unreadable:
         yield ()
     yield from _wrapped(summary(result), width, "")
-    yield from _wrapped(mended(result), width, "")
+    yield from _wrapped(can_be_fixed(result), width, "")
     if result.suppressed:
         yield (f"{len(result.suppressed)} more answered by comments.",)
 

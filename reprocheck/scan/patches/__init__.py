@@ -1,7 +1,7 @@
-"""Patches: the text of a file with its findings mended, everything else as it was.
+"""Patches: the text of a file with its findings fixed, everything else as it was.
 
 Nodes are found by the place of a finding, never by searching for text. A finding whose place cannot
-be mended safely is left alone.
+be fixed safely is left alone.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_gen
 from reprocheck.scan.patches.memory import zeroed
 from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
 from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
-from reprocheck.scan.patches.tree import Edit, Mender, Tree, changed
+from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
 from reprocheck.scan.patches.values import fixed_seed, worker_seed
 
-_MENDERS: dict[str, Mender] = {
+_FIXERS: dict[str, Fixer] = {
     "RC010": spelt_right,
     "RC104": sorted_files,
     "RC202": seeded,
@@ -60,12 +60,12 @@ _MENDERS: dict[str, Mender] = {
     "RC802": seeded_generator,
 }
 
-CODES = frozenset(_MENDERS)
-"""The rules whose findings can be mended."""
+CODES = frozenset(_FIXERS)
+"""The rules whose findings can be fixed."""
 
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
-    """The text with these findings mended. As it was where it cannot be parsed."""
+    """The text with these findings fixed. As it was where it cannot be parsed."""
     found = _read(text, findings)
     if found is None or not found.edits:
         return text
@@ -73,7 +73,7 @@ def patch(text: str, findings: Sequence[Finding]) -> str:
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
-    """Those of the findings that a patch mends, each with what it does; that is empty where it
+    """Those of the findings that a patch fixes, each with what it does; that is empty where it
     takes more than a line to say.
     """
     found = _read(text, findings)
@@ -98,7 +98,7 @@ def _said(finding: Finding, before: str, after: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text as a tree, the findings that patches are known for, and what mends each, by its
+    """A text as a tree, the findings that patches are known for, and what fixes each, by its
     number.
     """
 
@@ -108,7 +108,7 @@ class _Read:
 
 
 def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
-    """None where there is nothing to mend or the text cannot be parsed."""
+    """None where there is nothing to fix or the text cannot be parsed."""
     wanted = [one for one in findings if one.code in CODES and one.cell is None]
     if not wanted:
         return None
@@ -150,20 +150,20 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
 
 
 def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
-    """What mends each finding, by its number: those left out that no patch fits."""
-    counts: Counter[Mender] = Counter()
+    """What fixes each finding, by its number: those left out that no patch fits."""
+    counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
     ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))
     settled: set[str] = set()
     for number, finding in ordered:
-        mend = _MENDERS[finding.code]
-        if mend is seeded and finding.evidence.get("stream") in settled:
+        fix = _FIXERS[finding.code]
+        if fix is seeded and finding.evidence.get("stream") in settled:
             edits[number] = Edit(line=finding.line)
             continue
-        edit = mend(tree, finding, counts[mend])
+        edit = fix(tree, finding, counts[fix])
         if edit is None:
             continue
-        counts[mend] += 1
+        counts[fix] += 1
         settled |= edit.settles
         edits[number] = replace(edit, line=edit.line or finding.line)
     if _fits(tree, list(edits.values())):

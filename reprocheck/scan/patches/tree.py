@@ -73,26 +73,26 @@ class Edit:
     line: int = 0
 
 
-Mender = Callable[["Tree", Finding, int], Edit | None]
-"""From the tree, a finding and how many were mended alike above it, to what to do; None where the
-place cannot be mended safely.
+Fixer = Callable[["Tree", Finding, int], Edit | None]
+"""From the tree, a finding and how many were fixed alike above it, to what to do; None where the
+place cannot be fixed safely.
 """
 
 
-CallMender = Callable[["Tree", cst.Call, Finding, int], Edit | None]
+CallFixer = Callable[["Tree", cst.Call, Finding, int], Edit | None]
 
 
-def on_call(mend: CallMender) -> Mender:
-    """A mender of calls that hide no argument: it is given the call that a finding underlines."""
+def on_call(fix: CallFixer) -> Fixer:
+    """A fixer of calls that hide no argument: it is given the call that a finding underlines."""
 
-    @wraps(mend)
-    def mender(tree: Tree, finding: Finding, number: int) -> Edit | None:
+    @wraps(fix)
+    def fixer(tree: Tree, finding: Finding, number: int) -> Edit | None:
         call = tree.call_at(finding)
         if call is None:
             return None
-        return mend(tree, call, finding, number)
+        return fix(tree, call, finding, number)
 
-    return mender
+    return fixer
 
 
 class Tree:

@@ -1,4 +1,4 @@
-"""The patch for a confirmed cause: which findings it mends, how it is tried, and where it is
+"""The patch for a confirmed cause: which findings it fixes, how it is tried, and where it is
 kept.
 """
 
@@ -25,8 +25,8 @@ from tests.conftest import clean_environment, reprocheck
 from tests.e2e.explain.explaining import PRIVATE, Explained, explain
 from tests.launch.conftest import wait_until
 
-MENDED = PRIVATE.replace("random.Random()", "random.Random(0)")
-NOT_MENDED = PRIVATE.replace("rng = ", "other = rng = ")
+FIXED = PRIVATE.replace("random.Random()", "random.Random(0)")
+NOT_FIXED = PRIVATE.replace("rng = ", "other = rng = ")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def folder(private: Explained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return folder
 
 
-def mend(
+def fix(
     folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwatch | None = None
 ) -> Check:
     """What `explain` does with a patch that makes `text` of the script."""
@@ -60,7 +60,7 @@ def mend(
 def test_a_patch_is_tried_in_place_of_the_file_and_shown_as_a_difference(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check = mend(folder, MENDED, monkeypatch)
+    check = fix(folder, FIXED, monkeypatch)
     assert check.search is not None
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in check.search.patch
     assert check.search.patch.startswith("--- a/train.py\n+++ b/train.py\n")
@@ -125,7 +125,7 @@ def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_pa
 def test_a_patch_that_does_not_help_is_not_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check = mend(folder, NOT_MENDED, monkeypatch)
+    check = fix(folder, NOT_FIXED, monkeypatch)
     assert check.search is not None
     assert (check.search.patch, check.search.tried[-1].patched, check.search.tried[-1].agrees) == (
         "",
@@ -152,7 +152,7 @@ class Editor(Stopwatch):
 def test_an_edit_meanwhile_stays_and_the_patch_is_that_of_the_text_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check = mend(folder, MENDED, monkeypatch, Editor(Console(Settings(quiet=True))))
+    check = fix(folder, FIXED, monkeypatch, Editor(Console(Settings(quiet=True))))
     assert Path("train.py").read_text() == f"{PRIVATE}# my edit 2\n"
     assert check.search is not None and check.search.tried[-1].agrees is True
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in check.search.patch
@@ -267,7 +267,7 @@ def test_whoever_is_killed_while_a_patch_is_tried_leaves_the_file_as_it_was(tmp_
 def test_a_patch_that_fails_where_the_script_runs_is_not_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check = mend(folder, "raise RuntimeError('broken')\n" + PRIVATE, monkeypatch)
+    check = fix(folder, "raise RuntimeError('broken')\n" + PRIVATE, monkeypatch)
     assert check.search is not None and check.search.patch == ""
 
 
@@ -286,7 +286,7 @@ def finding(code: str, line: int, *, patchable: bool = True) -> Finding:
     )
 
 
-def test_findings_about_the_confirmed_cause_are_mended(folder: Path) -> None:
+def test_findings_about_the_confirmed_cause_are_fixed(folder: Path) -> None:
     base = package.load(folder)
     cause = Cause(
         code="RC601", title="", confidence="confirmed", source=SourceLine(file="train.py", line=3)

@@ -246,7 +246,7 @@ def test_the_fix_of_a_call_that_takes_a_seed_gives_it_one_and_works(tmp_path: Pa
     cause = explained.report["causes"][0]
     assert cause["source"] == {"file": "train.py", "line": 5}
     assert cause["fix"] == "env.reset(seed=0)"
-    mended = explain(
-        RESETS.replace("env.reset(SEED)", cause["fix"]), tmp_path / "mended", LIBRARY=str(packages)
+    fixed = explain(
+        RESETS.replace("env.reset(SEED)", cause["fix"]), tmp_path / "fixed", LIBRARY=str(packages)
     )
-    assert mended.exit_code == 0 and mended.report["bitwise"]["equal"]
+    assert fixed.exit_code == 0 and fixed.report["bitwise"]["equal"]
