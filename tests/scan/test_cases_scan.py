@@ -91,7 +91,7 @@ HIDDEN = {
 @pytest.mark.parametrize(
     "pair", [pair for pair in load() if pair.script.endswith(".py")], ids=lambda pair: pair.name
 )
-def test_a_planted_cause_is_found_and_its_mended_twin_is_not_suspected(pair: Pair) -> None:
+def test_a_planted_cause_is_found_and_its_fixed_twin_is_not_suspected(pair: Pair) -> None:
     found = {
         finding.code for finding in scanned(SCRIPTS / pair.script) if finding.severity != "note"
     }

@@ -80,7 +80,7 @@ def test_only_what_changes_in_each_run_is_replaced(name: str, tmp_path: Path) ->
         expected = expected.replace(before, after, 1)
     after, promised = fixed(tmp_path, text + END)
     assert after == expected and promised
-    assert mended_again(tmp_path, after) == after
+    assert fixed_again(tmp_path, after) == after
 
 
 @pytest.mark.parametrize("name", LEFT)
@@ -89,7 +89,7 @@ def test_what_would_mean_something_else_is_left(name: str, tmp_path: Path) -> No
     assert fixed(tmp_path, text) == (text, 0)
 
 
-def mended_again(folder: Path, text: str) -> str:
+def fixed_again(folder: Path, text: str) -> str:
     path = folder / "again.py"
     path.write_text(text)
     result = scan([path])

@@ -52,7 +52,7 @@ def test_what_holds_more_than_constants_is_taken_apart() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_line_below_a_table_is_mended_at_its_place(end: str) -> None:
+def test_a_line_below_a_table_is_fixed_at_its_place(end: str) -> None:
     text = TEXT.replace("\n", end)
     found = findings(of_text({"main.py": text}))
     assert [(one.code, one.line) for one in found] == [("RC402", TEXT.count("\n") - 1)]

@@ -47,7 +47,7 @@ def test_the_rules_that_say_that_they_can_be_patched_are_those_with_a_patch() ->
 
 
 @pytest.mark.parametrize("entry", FIXED, ids=lambda entry: entry.code)
-def test_the_wrong_example_is_mended_and_nothing_else_is_touched(entry: Entry) -> None:
+def test_the_wrong_example_is_fixed_and_nothing_else_is_touched(entry: Entry) -> None:
     before = entry.bad.rstrip("\n") + BESIDE
     wrong = [one for one in found(before) if one.code == entry.code]
     assert wrong and all(one.patchable for one in wrong)
@@ -88,7 +88,7 @@ UNTOUCHED = {
 
 
 @pytest.mark.parametrize("text", UNTOUCHED.values(), ids=UNTOUCHED)
-def test_what_cannot_be_mended_is_not_offered(text: str) -> None:
+def test_what_cannot_be_fixed_is_not_offered(text: str) -> None:
     wrong = found(shown(text))
     assert wrong and not any(one.patchable for one in wrong)
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_mended_is_not_offered(text: str) -> None:
     [entry for entry in FIXED if entry.code not in RUN_ELSEWHERE],
     ids=lambda entry: entry.code,
 )
-def test_the_mended_example_runs(
+def test_the_fixed_example_runs(
     entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
@@ -524,7 +524,7 @@ LEFT = {
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_what_cannot_be_mended_safely_is_left_alone(name: str) -> None:
+def test_what_cannot_be_fixed_safely_is_left_alone(name: str) -> None:
     text = shown(LEFT[name])
     assert fixed(text) == text
 
@@ -590,7 +590,7 @@ def programs_with_findings() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("name", list(programs_with_findings()))
-def test_a_mended_program_has_only_findings_that_it_had_and_each_promise_is_kept(
+def test_a_fixed_program_has_only_findings_that_it_had_and_each_promise_is_kept(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -51,7 +51,7 @@ def scanned(folder: Path, config: str, seed: str, before: str = "") -> Result:
 
 
 @pytest.mark.parametrize("name", ORIGINS)
-def test_a_seed_of_another_file_is_found_and_mended_where_it_is_made(
+def test_a_seed_of_another_file_is_found_and_fixed_where_it_is_made(
     name: str, tmp_path: Path
 ) -> None:
     config, seed, line = ORIGINS[name]
