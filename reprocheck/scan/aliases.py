@@ -232,7 +232,7 @@ def may_bring(package: str, name: str) -> bool:
     return canonical(package) in _FUNCTIONS and name not in BUILTINS
 
 
-def _of_library_alone(star: str, name: str) -> str | None:
+def of_library_alone(star: str, name: str) -> str | None:
     """For star imports of which none is of the user's own module."""
     return None
 
@@ -240,7 +240,7 @@ def _of_library_alone(star: str, name: str) -> str | None:
 def free_name(
     name: str,
     stars: Sequence[str],
-    expand: Callable[[str, str], str | None] = _of_library_alone,
+    expand: Callable[[str, str], str | None] = of_library_alone,
 ) -> str | None:
     """What a name stands for that nothing binds: by the star imports of its module, the last first,
     else a builtin, else what one of them may bring.

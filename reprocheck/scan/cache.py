@@ -46,7 +46,9 @@ def default_folder() -> Path:
     """`$XDG_CACHE_HOME/reprocheck/scan`, else below `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = os.path.expanduser("~")  # noqa: PTH111
-    root = Path(base) if base and Path(base).is_absolute() else Path(home) / ".cache"
+    root = Path(base)
+    if not root.is_absolute():
+        root = Path(home) / ".cache"
     return root / "reprocheck" / "scan"
 
 
@@ -71,7 +73,9 @@ class Cache:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder / version() if folder is not None else None
+        self._folder = folder
+        if folder is not None:
+            self._folder = folder / version()
 
     def outline(self, digest: str) -> Outline | None:
         """The outline of a file's content."""
@@ -107,7 +111,9 @@ class Cache:
             return
 
     def _path(self, name: str) -> Path | None:
-        return self._folder / name[2:4] / f"{name}.json" if self._folder is not None else None
+        if self._folder is None:
+            return None
+        return self._folder / name[2:4] / f"{name}.json"
 
     def _read(self, name: str, kind: Any) -> Any:
         path = self._path(name)

@@ -7,8 +7,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from pathlib import Path
 
 from reprocheck.scan import files
@@ -23,6 +25,8 @@ _MOST_ROUNDS = 8
 """How often files are followed again because they are imported from another folder than was
 known.
 """
+_KINDS = {".ipynb": "n"}
+"""What tells the content of a notebook from the same bytes as source code."""
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 """The fields of statements that hold statements, or what holds them."""
 
@@ -68,10 +72,12 @@ def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], lis
     waiting = list(found)
     changed: list[Read] = []
     for _ in range(_MOST_ROUNDS):
-        while waiting or changed:
-            one = changed.pop() if changed else _added(waiting.pop(0), done, known, problems, cache)
-            if one is not None:
-                waiting += _followed(one, known)
+        for one in reversed(changed):
+            waiting += _followed(one, known)
+        while waiting:
+            added = _added(waiting.pop(0), done, known, problems, cache)
+            if added is not None:
+                waiting += _followed(added, known)
         changed = _rooted(done)
         if not changed:
             break
@@ -101,9 +107,8 @@ def _followed(one: Read, known: set[str]) -> list[File]:
     for path, root in _imported(one):
         other = os.path.realpath(path)
         one.imports[other] = root
-        if other not in known and not (
-            files.is_installed(path) and files.is_installed(one.file.path)
-        ):
+        is_within_library = files.is_installed(path) and files.is_installed(one.file.path)
+        if other not in known and not is_within_library:
             found.append(File(path=path, named=False, single=False))
     return found
 
@@ -112,14 +117,13 @@ def _rooted(done: dict[str, Read]) -> list[Read]:
     """Notes the folders from which files are imported, the outermost first; and gives those files
     for which they are others now.
     """
-    roots: dict[str, set[Path]] = {}
-    for one in done.values():
-        for other, root in one.imports.items():
-            if other in done and root != done[other].file.path.parent:
-                roots.setdefault(other, set()).add(root)
+    roots: defaultdict[str, set[Path]] = defaultdict(set)
+    for other, root in chain.from_iterable(one.imports.items() for one in done.values()):
+        roots[other].add(root)
     changed = []
     for key, one in done.items():
-        now = tuple(sorted(roots.get(key, ()), key=lambda root: (len(root.parts), root)))
+        foreign = roots[key] - {one.file.path.parent}
+        now = tuple(sorted(foreign, key=lambda root: (len(root.parts), root)))
         if now != one.roots:
             one.roots = now
             changed.append(one)
@@ -131,10 +135,9 @@ def _reached(done: dict[str, Read]) -> dict[str, Read]:
     waiting = [key for key, one in done.items() if one.file.named]
     seen = set(waiting)
     while waiting:
-        for other in done[waiting.pop()].imports:
-            if other in done and other not in seen:
-                seen.add(other)
-                waiting.append(other)
+        more = (done[waiting.pop()].imports.keys() & done.keys()) - seen
+        seen |= more
+        waiting += more
     return {key: one for key, one in done.items() if key in seen}
 
 
@@ -145,7 +148,7 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
     except UnreadableError as error:
         return Unreadable(path=shown, reason=error.reason, line=error.line)
     name, package = module_name(file.path)
-    content = digest(data) + ("n" if file.path.suffix == ".ipynb" else "")
+    content = digest(data) + _KINDS.get(file.path.suffix, "")
     one = Read(
         file=file,
         shown=shown,
@@ -174,15 +177,13 @@ def _outline(one: Read) -> Outline:
     waiting: list[ast.AST] = [source.tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Import):
-            imports += [(0, alias.name, ()) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            imports.append(
-                (node.level, node.module or "", tuple(alias.name for alias in node.names))
-            )
-        else:
-            for field in _BODIES:
-                waiting += getattr(node, field, ())
+        match node:
+            case ast.Import(names=aliases):
+                imports += [(0, alias.name, ()) for alias in aliases]
+            case ast.ImportFrom(names=aliases, level=level, module=module):
+                imports.append((level, module or "", tuple(alias.name for alias in aliases)))
+            case _:
+                waiting += chain.from_iterable(getattr(node, body, ()) for body in _BODIES)
     return Outline(lines=len(source.lines), imports=tuple(sorted(set(imports))))
 
 
@@ -192,20 +193,26 @@ def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
+    for name in filter(None, _wanted(one)):
+        for part in accumulate(name.split("."), _below):
+            path = locate(part, folder, one.roots)
+            if path is not None and path not in seen:
+                seen.add(path)
+                yield path, root_of(path, part)
+
+
+def _wanted(one: Read) -> Iterator[str]:
+    """The dotted names of what a file imports: each module, and what is taken from it, which may be
+    a module of its own.
+    """
     for level, module, names in one.outline.imports:
         origin = _absolute(one, level, module)
-        wanted = [
-            origin,
-            *(f"{origin}.{name}" if origin else name for name in names if name != "*"),
-        ]
-        for name in wanted:
-            parts = name.split(".")
-            for count in range(1, len(parts) + 1):
-                part = ".".join(parts[:count])
-                path = locate(part, folder, one.roots) if all(parts[:count]) else None
-                if path is not None and path not in seen:
-                    seen.add(path)
-                    yield path, root_of(path, part)
+        yield origin
+        yield from (_below(origin, name) for name in names if name != "*")
+
+
+def _below(package: str, name: str) -> str:
+    return f"{package}.{name}".removeprefix(".")
 
 
 def _absolute(one: Read, level: int, module: str) -> str:
@@ -226,20 +233,18 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
         return key
 
     for key, one in done.items():
-        for other in one.imports:
-            if other in done:
-                parent[root(key)] = root(other)
-    found: dict[str, list[str]] = {}
+        for other in one.imports.keys() & done.keys():
+            parent[root(key)] = root(other)
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for key in done:
-        found.setdefault(root(key), []).append(key)
-    return [sorted(group) for group in found.values()]
+        found[root(key)].append(key)
+    return list(map(sorted, found.values()))
 
 
 def group_key(group: list[Read]) -> str:
     """What the findings in a group depend on: the names, contents and roles of its files."""
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
-        hashed.update(
-            repr((one.shown, one.name, one.digest, one.file.named, one.file.single)).encode()
-        )
+        parts = (one.shown, one.name, one.digest, one.file.named, one.file.single)
+        hashed.update(repr(parts).encode())
     return hashed.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -143,10 +144,10 @@ def patched(result: Result) -> dict[Path, str]:
     """
     from reprocheck.scan import patches
 
-    by_path: dict[str, list[Finding]] = {}
+    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in result.findings:
         if finding.patchable:
-            by_path.setdefault(patches.file_of(finding), []).append(finding)
+            by_path[patches.file_of(finding)].append(finding)
     changed: dict[Path, str] = {}
     for path, found in by_path.items():
         before = decode(read(Path(path)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from reprocheck.scan.index import within
+
 
 def is_guard(statement: ast.AST) -> bool:
     """Whether a statement is `if __name__ == "__main__":`."""
-    test = getattr(statement, "test", None)
-    if not isinstance(statement, ast.If) or not isinstance(test, ast.AST):
+    if not isinstance(statement, ast.If):
         return False
-    parts = list(ast.walk(test))
-    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in parts) and any(
-        isinstance(part, ast.Constant) and part.value == "__main__" for part in parts
-    )
+    names = {name.id for name in within(statement.test, ast.Name)}
+    constants = {constant.value for constant in within(statement.test, ast.Constant)}
+    return "__name__" in names and "__main__" in constants

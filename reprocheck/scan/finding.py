@@ -61,8 +61,9 @@ class Finding:
     @property
     def place(self) -> str:
         """`train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
-        cell = f"cell {self.cell}:" if self.cell is not None else ""
-        return f"{self.path}:{cell}{self.line}:{self.column}"
+        if self.cell is None:
+            return f"{self.path}:{self.line}:{self.column}"
+        return f"{self.path}:cell {self.cell}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +81,9 @@ class Unreadable:
     @property
     def said(self) -> str:
         """What became of the file, and why."""
-        return f"scanned in part: {self.reason}" if self.partly else f"left out: {self.reason}"
+        if self.partly:
+            return f"scanned in part: {self.reason}"
+        return f"left out: {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

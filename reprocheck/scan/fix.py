@@ -27,11 +27,16 @@ def difference(changed: Mapping[Path, str]) -> str:
     for path, after in sorted(changed.items()):
         before = decode(path.read_bytes())
         name = _absolute(path).relative_to(folder).as_posix()
-        for row in difflib.unified_diff(
-            before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}"
-        ):
-            rows.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
+        old, new = before.splitlines(True), after.splitlines(True)
+        rows += map(_ended, difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))
     return "".join(rows)
+
+
+def _ended(row: str) -> str:
+    """A row of a difference, with what `patch` wants below the last line of a file without end."""
+    if row.endswith("\n"):
+        return row
+    return f"{row}\n\\ No newline at end of file\n"
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:
@@ -51,7 +56,9 @@ def _absolute(path: Path) -> Path:
     A file that is a link itself is where the link leads: `patch` changes no link.
     """
     place = Path(os.path.normpath(Path.cwd() / path))
-    return place.resolve() if place.is_symlink() else place
+    if place.is_symlink():
+        return place.resolve()
+    return place
 
 
 def write(changed: Mapping[Path, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -65,6 +66,12 @@ class Index:
                 yield from nodes  # type: ignore[misc]
 
 
+_ALIASES: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Import: ("names",),
+    ast.ImportFrom: ("names",),
+}
+
+
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that hold nodes."""
@@ -93,7 +100,7 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
         ast.Pass,
         ast.Break,
     ):
-        return ("names",) if kind in (ast.Import, ast.ImportFrom) else ()
+        return _ALIASES.get(kind, ())
     return tuple(field for field in kind._fields if field not in plain or field == "value")
 
 
@@ -114,11 +121,11 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def within(around: ast.AST | Sequence[ast.AST], *kinds: type[Node]) -> Iterator[Node]:
     """The nodes of some kinds in a node, itself included, or in several nodes."""
-    roots = [around] if isinstance(around, ast.AST) else around
-    for root in roots:
-        for node in ast.walk(root):
-            if isinstance(node, kinds):
-                yield node
+    if isinstance(around, ast.AST):
+        around = [around]
+    for node in chain.from_iterable(map(ast.walk, around)):
+        if isinstance(node, kinds):
+            yield node
 
 
 def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:

@@ -13,18 +13,23 @@ from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_in_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.matters import each_once
+from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 
 _WITHOUT_NETS = ("sklearn", "numpy")
+_WITH_NETS = frozenset(FRAMEWORKS) - {"numpy"}
 MOST_THROUGH = 6
 MOST_KEPT = 200_000
 """Steps of programs that are kept until their checks; other programs are executed a second time
 then.
 """
 FIX_LENGTH = 110
+_NO_CODE = re.compile(r"\s*(import |from \S+ import |#|$)")
+"""Lines of a fix that its one line leaves out."""
+_BEGINS_BLOCK = re.compile(r"(with|for|if|while|def|class) ")
 _ALSO = {
     "lightning": "torch",
     "pytorch_lightning": "torch",
@@ -60,7 +65,7 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
         for one in checks():
             try:
                 for hit in one.function(module, project):
-                    if hit.step is None or program is None or not is_in_trial(program, hit.step):
+                    if not _is_tried(program, hit):
                         _keep(found, _finding(hit))
             except Exception as error:
                 problems.append(
@@ -70,6 +75,13 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
         module.__dict__.pop("orders", None)
         module.__dict__.pop("program", None)
     return list(found.values()), list(dict.fromkeys(problems))
+
+
+def _is_tried(program: Order | None, hit: Hit) -> bool:
+    """Whether what was hit happens only on trial in the program of its module."""
+    if program is None or hit.step is None:
+        return False
+    return is_in_trial(program, hit.step)
 
 
 def _limits(module: Module) -> Iterator[Unreadable]:
@@ -114,8 +126,7 @@ def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
     the fewest calls.
     """
     key = (finding.code, finding.path, finding.joined_line, finding.column)
-    if key not in found or _rank(finding) < _rank(found[key]):
-        found[key] = finding
+    found[key] = min(found.get(key, finding), finding, key=_rank)
 
 
 def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
@@ -149,33 +160,31 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _suppressed(finding: Finding, module: Module, comments: list[Ignore]) -> Finding:
     if not comments:
         return finding
-    lines = {
-        finding.joined_line,
-        finding.end_line if not module.source.cells else finding.joined_line,
-    }
-    lines |= {
-        line for first, last in _statements(module, finding.joined_line) for line in (first, last)
-    }
+    lines = {finding.joined_line, *_ends_of_statement(module, finding.joined_line)}
+    if not module.source.cells:
+        lines.add(finding.end_line)
     reason = answered(comments, finding.code, lines)
-    return finding if reason is None else replace(finding, suppressed=reason)
+    if reason is None:
+        return finding
+    return replace(finding, suppressed=reason)
 
 
-def _statements(module: Module, line: int) -> Iterator[tuple[int, int]]:
+def _ends_of_statement(module: Module, line: int) -> tuple[int, ...]:
     """First and last line of the innermost statement on a line; of one with a body, its head."""
-    around = [
-        node
-        for node in module.index.statements()
-        if node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
+    statements = module.index.statements()
+    around = [node for node in statements if node.lineno <= line <= _last_line(node)]
     best = max(around, key=lambda node: node.lineno, default=None)
-    if best is not None:
-        body = getattr(best, "body", None)
-        last = (
-            body[0].lineno - 1
-            if isinstance(body, list) and body and isinstance(body[0], ast.stmt)
-            else best.end_lineno or best.lineno
-        )
-        yield best.lineno, max(best.lineno, last)
+    if best is None:
+        return ()
+    last = _last_line(best)
+    match getattr(best, "body", None):
+        case [ast.stmt() as first, *_]:
+            last = first.lineno - 1
+    return best.lineno, max(best.lineno, last)
+
+
+def _last_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
 
 
 def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
@@ -208,7 +217,9 @@ def _finding(hit: Hit) -> Finding:
     source = hit.module.source
     first, column, last, end_column = source.span(hit.node)
     cell, line = source.place(first)
-    patchable = (entry.patch if hit.patchable is None else hit.patchable) and not source.cells
+    patchable = entry.patch
+    if hit.patchable is not None:
+        patchable = hit.patchable
     return Finding(
         code=entry.code,
         name=entry.name,
@@ -220,36 +231,43 @@ def _finding(hit: Hit) -> Finding:
         end_column=end_column,
         message=hit.message,
         text=source.line(first),
-        fix=hit.evidence.get("fix")
-        or hit.evidence.get("by_hand")
-        or one_line(entry, frameworks(hit.module)),
+        fix=_fix(hit, entry),
         cell=cell,
-        patchable=patchable,
+        patchable=patchable and not source.cells,
         joined_line=first,
         through=_through(hit.step),
         evidence=dict(hit.evidence),
     )
 
 
+def _fix(hit: Hit, entry: Entry) -> str:
+    """What the check says of the place, else the fix of the rule."""
+    own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
+    if own:
+        return own[0]
+    return one_line(entry, frameworks(hit.module))
+
+
 def _through(step: Step | None) -> tuple[str, ...]:
     if step is None:
         return ()
     calls = [f"{module.shown}:{getattr(node, 'lineno', 1)}" for module, node in step.through]
-    return tuple(calls if len(calls) <= MOST_THROUGH else [*calls[: MOST_THROUGH - 1], calls[-1]])
+    del calls[MOST_THROUGH - 1 : -1]
+    return tuple(calls)
 
 
 def frameworks(module: Module) -> tuple[str, ...]:
     """The frameworks that a module, what it imports, or what imports it, uses."""
-    near = [
-        module,
-        *module.imports,
-        *(other for other in module.project if module in other.imports),
-    ]
-    roots = [name.partition(".")[0] for one in near for name in sorted(one.imported_names)]
+    importers = [other for other in module.project if module in other.imports]
+    roots: list[str] = []
+    for one in (module, *module.imports, *importers):
+        roots += [name.partition(".")[0] for name in sorted(one.imported_names)]
     known = [_ALSO.get(name, name) for name in roots]
-    found = dict.fromkeys(name for name in known if name in FRAMEWORKS and name != "numpy")
+    found = dict.fromkeys(name for name in known if name in _WITH_NETS)
     beside = [name for name in _WITHOUT_NETS if name in roots]
-    return (*found, *beside) if found else (*beside, "python")
+    if not found:
+        return (*beside, "python")
+    return (*found, *beside)
 
 
 def one_line(entry: Entry, used: Iterable[str]) -> str:
@@ -257,19 +275,13 @@ def one_line(entry: Entry, used: Iterable[str]) -> str:
     fix = entry.fix_for(used)
     if not is_code(fix):
         return fix
-    lines = [
-        line
-        for line in fix.splitlines()
-        if line.strip() and not re.match(r"\s*(import |from \S+ import |#)", line)
-    ]
-    text = (
-        "; ".join(line.strip() for line in lines)
-        if all(not line.startswith((" ", "}", ")")) for line in lines)
-        else lines[0]
-    )
-    if len(text) <= FIX_LENGTH and not text.endswith((":", "{", "(", ",")) and _is_whole(text):
-        return text
-    return where_to_read(entry.code)
+    lines = [line for line in fix.splitlines() if not _NO_CODE.match(line)]
+    text = "; ".join(map(str.strip, lines))
+    if any(line.startswith((" ", "}", ")")) for line in lines):
+        text = lines[0]
+    if len(text) > FIX_LENGTH or not _is_whole(text):
+        return where_to_read(entry.code)
+    return text
 
 
 def where_to_read(code: str) -> str:
@@ -281,5 +293,6 @@ def _is_whole(text: str) -> bool:
     """Whether a line of code is not the head of more: its brackets are closed, and it begins no
     block.
     """
-    closed = all(text.count(first) == text.count(last) for first, last in ("()", "[]", "{}"))
-    return closed and not re.match(r"(with|for|if|while|def|class) ", text)
+    if text.endswith((":", "{", "(", ",")) or _BEGINS_BLOCK.match(text):
+        return False
+    return all(text.count(first) == text.count(last) for first, last in ("()", "[]", "{}"))

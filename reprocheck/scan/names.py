@@ -8,13 +8,15 @@ names.of(node)    "torch.nn.functional.dropout" for `F.dropout`;
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
+from typing import Any, ClassVar
 
-from reprocheck.scan.aliases import BUILTINS, canonical, may_bring, starred
+from reprocheck.scan.aliases import canonical, free_name, of_library_alone
 from reprocheck.scan.index import children as walked
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_ROWS = (ast.Tuple, ast.List)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LONGEST = 300
 """Characters of a dotted name.
@@ -36,6 +38,13 @@ class Scope:
     parent: Scope | None
     bound: dict[str, list[ast.expr | str | None]] = field(default_factory=dict)
     outer: set[str] = field(default_factory=set)
+
+    def outward(self) -> Iterator[Scope]:
+        """This scope and those around it, up to that of the module."""
+        at: Scope | None = self
+        while at is not None:
+            yield at
+            at = at.parent
 
     def bind(self, name: str, meaning: ast.expr | str | None) -> None:
         """Adds a meaning; None is something unknown."""
@@ -59,7 +68,7 @@ class Names:
     ) -> None:
         self._module = module
         self._package = package
-        self._expand = expand
+        self._expand = expand or of_library_alone
         self._stars: list[str] = []
         self._known: dict[Bound, str | None] = {}
         self._scopes: dict[int, Scope] = {}
@@ -79,7 +88,9 @@ class Names:
     def of_global(self, name: str) -> str | None:
         """What a name stands for at the top level of the module; nothing for builtins."""
         found = self._of_name(name, self.scope)
-        return None if found is None or found.startswith("builtins.") else found
+        if found is None or found.startswith("builtins."):
+            return None
+        return found
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope in which a node stands."""
@@ -91,15 +102,7 @@ class Names:
         holder = _holder(name, scope)
         if holder is not None:
             return self._of_bound((holder, name))
-        for star in reversed(self._stars):
-            if own := self._expand and self._expand(star, name):
-                return own
-            if starred(star, name):
-                return canonical(f"{star}.{name}")
-        if name in BUILTINS:
-            return f"builtins.{name}"
-        found = [star for star in self._stars if may_bring(star, name)]
-        return canonical(f"{found[-1]}.{name}") if found else None
+        return free_name(name, self._stars, self._expand)
 
     def _of_bound(self, bound: Bound) -> str | None:
         """What a name stands for that a scope binds, each found once: a name may have many
@@ -107,32 +110,28 @@ class Names:
 
         What leads back to itself (`ds = ds.repeat()`) is not known.
         """
+        if bound in self._known:
+            return self._known[bound]
         path = [bound]
         under_way = {bound}
         while path:
-            at = path[-1]
-            missing = next(
-                (
-                    one
-                    for one in self._needed(at)
-                    if one not in self._known and one not in under_way
-                ),
-                None,
-            )
+            unknown = filterfalse(self._known.__contains__, self._needed(path[-1]))
+            missing = next(filterfalse(under_way.__contains__, unknown), None)
             if missing is not None:
                 path.append(missing)
                 under_way.add(missing)
                 continue
+            at = path.pop()
+            under_way.remove(at)
             self._known[at] = self._agreed(at)
-            under_way.remove(path.pop())
         return self._known[bound]
 
     def _needed(self, bound: Bound) -> Iterator[Bound]:
         """The bound names by which the meanings of a name are spelled."""
         scope, name = bound
         for meaning in scope.bound[name]:
-            leaf = _chain(meaning)[0] if isinstance(meaning, ast.expr) else None
-            holder = _holder(leaf.id, self.scope_of(leaf)) if leaf is not None else None
+            leaf = _leaf(meaning)
+            holder = None if leaf is None else _holder(leaf.id, self.scope_of(leaf))
             if leaf is not None and holder is not None:
                 yield holder, leaf.id
 
@@ -142,23 +141,25 @@ class Names:
         One that is not known spoils it, except `None` before the real one (`try: import`).
         """
         scope, name = bound
-        names: set[str | None] = set()
-        for meaning in scope.bound[name]:
-            if isinstance(meaning, ast.Constant) and meaning.value is None:
-                continue
-            names.add(self._meant(meaning))
-        return names.pop() if len(names) == 1 else None
+        meanings = filterfalse(_is_none, scope.bound[name])
+        names = set(map(self._meant, meanings))
+        if len(names) != 1:
+            return None
+        return names.pop()
 
     def _meant(self, meaning: ast.expr | str | None) -> str | None:
         """What one meaning of a name stands for, where the names in it are known."""
-        if meaning is None or isinstance(meaning, str):
-            return canonical(meaning) if meaning else None
+        if not meaning:
+            return None
+        if isinstance(meaning, str):
+            return canonical(meaning)
         leaf, rest = _chain(meaning)
         if leaf is None:
             return None
-        holder = _holder(leaf.id, self.scope_of(leaf))
+        scope = self.scope_of(leaf)
+        holder = _holder(leaf.id, scope)
         if holder is None:
-            return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
+            return _extended(self._of_name(leaf.id, scope), rest)
         return _extended(self._known.get((holder, leaf.id)), rest)
 
     # ----------------------------------------------------------------------------------- collection
@@ -167,63 +168,99 @@ class Names:
         waiting: list[tuple[ast.AST, Scope]] = [(child, scope) for child in reversed(tree.body)]
         while waiting:
             node, at = waiting.pop()
-            inner = self._enter(node, at)
             if isinstance(node, ast.Name):
                 self._scopes[id(node)] = at
                 continue
-            children = [
-                (child, inner if inner is not at and _is_inside(node, child) else at)
-                for child in walked(node)
-            ]
-            waiting += reversed(children)
+            inner = self._enter(node, at)
+            for child in reversed(walked(node)):
+                is_inside = inner is not at and _is_inside(node, child)
+                waiting.append((child, inner if is_inside else at))
 
     def _enter(self, node: ast.AST, at: Scope) -> Scope:
         """Binds what a node binds, and gives the scope of what stands in it."""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name, meaning in imported(node, self._module, package=self._package):
-                if name == "*":
-                    self._stars.append(meaning)
-                else:
-                    at.bind(name, meaning)
-        elif isinstance(node, _FUNCTIONS):
-            if not isinstance(node, ast.Lambda):
-                at.bind(node.name, self._qualified(at, node.name))
-            inner = Scope(node, at)
-            for argument in _parameters(node.args):
-                inner.bind(argument.arg, None)
-            return inner
-        elif isinstance(node, ast.ClassDef):
-            at.bind(node.name, self._qualified(at, node.name))
-            return Scope(node, at)
-        elif isinstance(node, _COMPREHENSIONS):
-            return Scope(node, at)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            at.outer.update(node.names)
-        else:
-            self._bind_assigned(node, at)
+        enter = self._ENTERING.get(type(node), Names._bind_assigned)
+        return enter(self, node, at)
+
+    def _enter_import(self, node: ast.Import | ast.ImportFrom, at: Scope) -> Scope:
+        for name, meaning in imported(node, self._module, package=self._package):
+            if name == "*":
+                self._stars.append(meaning)
+            else:
+                at.bind(name, meaning)
         return at
 
-    def _bind_assigned(self, node: ast.AST, at: Scope) -> None:
+    def _enter_definition(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, at: Scope
+    ) -> Scope:
+        at.bind(node.name, self._qualified(at, node.name))
+        if isinstance(node, ast.ClassDef):
+            return Scope(node, at)
+        return self._enter_function(node, at)
+
+    def _enter_function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, at: Scope
+    ) -> Scope:
+        inner = Scope(node, at)
+        for argument in _parameters(node.args):
+            inner.bind(argument.arg, None)
+        return inner
+
+    def _enter_comprehension(self, node: ast.AST, at: Scope) -> Scope:
+        return Scope(node, at)
+
+    def _enter_outer(self, node: ast.Global | ast.Nonlocal, at: Scope) -> Scope:
+        at.outer.update(node.names)
+        return at
+
+    def _bind_assigned(self, node: ast.AST, at: Scope) -> Scope:
         for target, value in assigned(node):
-            holder = at
-            while (
-                isinstance(node, ast.NamedExpr)
-                and isinstance(holder.node, _COMPREHENSIONS)
-                and holder.parent
-            ):
-                holder = holder.parent
             if isinstance(target, ast.Name):
-                if target.id in holder.outer:
-                    holder = self.scope
-                holder.bind(target.id, value)
+                self._bind(target.id, value, at)
+        return at
+
+    def _bind_named(self, node: ast.NamedExpr, at: Scope) -> Scope:
+        """`:=` in a comprehension binds its name around that."""
+        outside = (one for one in at.outward() if not isinstance(one.node, _COMPREHENSIONS))
+        self._bind(node.target.id, node.value, next(outside, at))
+        return at
+
+    def _bind(self, name: str, value: ast.expr | None, at: Scope) -> None:
+        if name in at.outer:
+            at = self.scope
+        at.bind(name, value)
+
+    _ENTERING: ClassVar[dict[type[ast.AST], Callable[[Names, Any, Scope], Scope]]] = {
+        ast.Import: _enter_import,
+        ast.ImportFrom: _enter_import,
+        ast.FunctionDef: _enter_definition,
+        ast.AsyncFunctionDef: _enter_definition,
+        ast.ClassDef: _enter_definition,
+        ast.Lambda: _enter_function,
+        ast.ListComp: _enter_comprehension,
+        ast.SetComp: _enter_comprehension,
+        ast.DictComp: _enter_comprehension,
+        ast.GeneratorExp: _enter_comprehension,
+        ast.Global: _enter_outer,
+        ast.Nonlocal: _enter_outer,
+        ast.NamedExpr: _bind_named,
+    }
 
     def _qualified(self, at: Scope, name: str) -> str:
-        parts = [name]
-        scope: Scope | None = at
-        while scope is not None and scope.parent is not None:
-            parts.append(getattr(scope.node, "name", "<lambda>"))
-            scope = scope.parent
-        return ".".join([*([self._module] if self._module else []), *reversed(parts)])
+        scopes = [one for one in at.outward() if one.parent is not None]
+        around = [getattr(one.node, "name", "<lambda>") for one in reversed(scopes)]
+        return ".".join(filter(None, [self._module, *around, name]))
+
+
+def _is_none(meaning: ast.expr | str | None) -> bool:
+    """Whether a meaning is the constant `None`."""
+    return isinstance(meaning, ast.Constant) and meaning.value is None
+
+
+def _leaf(meaning: ast.expr | str | None) -> ast.Name | None:
+    """The name that an expression begins with."""
+    if not isinstance(meaning, ast.expr):
+        return None
+    return _chain(meaning)[0]
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
@@ -278,71 +315,113 @@ def imported(
     import.
     """
     if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.asname:
-                yield alias.asname, alias.name
-            else:
-                yield alias.name.partition(".")[0], alias.name.partition(".")[0]
+        yield from map(_imported_module, node.names)
         return
     origin = absolute(node, module, package=package)
     for alias in node.names:
         if alias.name == "*":
             yield "*", origin
         else:
-            yield alias.asname or alias.name, f"{origin}.{alias.name}" if origin else alias.name
+            yield alias.asname or alias.name, f"{origin}.{alias.name}".removeprefix(".")
+
+
+def _imported_module(alias: ast.alias) -> tuple[str, str]:
+    """`import a.b as c` binds `c`, and `import a.b` binds `a`."""
+    if alias.asname:
+        return alias.asname, alias.name
+    root = alias.name.partition(".")[0]
+    return root, root
 
 
 def absolute(node: ast.ImportFrom, module: str, *, package: bool = False) -> str:
     """The module from which an import takes its names, with dots of a relative one resolved."""
     if not node.level:
         return node.module or ""
-    parts = module.split(".") if module else []
-    drop = node.level - (1 if package else 0)
-    parts = parts[: max(0, len(parts) - drop)]
-    return ".".join([*parts, *([node.module] if node.module else [])])
+    parts = list(filter(None, module.split(".")))
+    drop = node.level
+    if package:
+        drop -= 1
+    kept = parts[: max(0, len(parts) - drop)]
+    return ".".join(filter(None, [*kept, node.module]))
 
 
-def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+Assigned = Iterator[tuple[ast.expr, ast.expr | None]]
+
+
+def assigned(node: ast.AST) -> Assigned:
     """What a node assigns, name by name; the value is None where it is only known to be
     assigned.
     """
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            yield from _pairs(target, node.value)
-    elif isinstance(node, ast.AnnAssign):
-        if node.value is not None:
-            yield from _pairs(node.target, node.value)
-    elif isinstance(node, ast.NamedExpr):
-        yield node.target, node.value
-    elif isinstance(node, ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension):
-        yield from _pairs(node.target, None)
-    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+    find = _ASSIGNED.get(type(node))
+    if find is None:
+        return iter(())
+    return find(node)
+
+
+def _of_assignment(node: ast.Assign) -> Assigned:
+    for target in node.targets:
+        yield from _pairs(target, node.value)
+
+
+def _of_annotation(node: ast.AnnAssign) -> Assigned:
+    if node.value is not None:
+        yield from _pairs(node.target, node.value)
+
+
+def _of_named(node: ast.NamedExpr) -> Assigned:
+    yield node.target, node.value
+
+
+def _of_target(node: ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension) -> Assigned:
+    return _pairs(node.target, None)
+
+
+def _of_with(node: ast.withitem) -> Assigned:
+    if node.optional_vars is not None:
         yield from _pairs(node.optional_vars, node.context_expr)
-    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+
+
+def _of_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Assigned:
+    if node.name:
         yield ast.Name(id=node.name, ctx=ast.Store()), None
 
 
-def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    if isinstance(target, ast.Tuple | ast.List):
-        spelled = (
-            value.elts
-            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-            else None
-        )
-        for index, part in enumerate(target.elts):
-            yield from _pairs(
-                part.value if isinstance(part, ast.Starred) else part,
-                spelled[index] if spelled else None,
-            )
-    else:
+_ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
+    ast.Assign: _of_assignment,
+    ast.AnnAssign: _of_annotation,
+    ast.NamedExpr: _of_named,
+    ast.AugAssign: _of_target,
+    ast.For: _of_target,
+    ast.AsyncFor: _of_target,
+    ast.comprehension: _of_target,
+    ast.withitem: _of_with,
+    ast.ExceptHandler: _of_name,
+    ast.MatchAs: _of_name,
+    ast.MatchStar: _of_name,
+}
+
+
+def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
+    """Each name of a target with its own part of the value."""
+    if isinstance(target, ast.Starred):
+        target = target.value
+    if not isinstance(target, _ROWS):
         yield target, value
+        return
+    values: Sequence[ast.expr | None] = [None] * len(target.elts)
+    if isinstance(value, _ROWS) and len(value.elts) == len(target.elts):
+        values = value.elts
+    for part, own in zip(target.elts, values, strict=True):
+        yield from _pairs(part, own)
 
 
 def last_word(node: ast.AST) -> str:
     """The last part of a name as it is written: `sort` of `rows.sort`, "" of what is no name."""
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Name):
+        return node.id
+    return ""
 
 
 def last_part(name: str) -> str:
@@ -352,7 +431,7 @@ def last_part(name: str) -> str:
 
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (one for one in (arguments.vararg, arguments.kwarg) if one is not None)
+    yield from filter(None, (arguments.vararg, arguments.kwarg))
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:

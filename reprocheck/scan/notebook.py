@@ -8,12 +8,22 @@ import ast
 import json
 import re
 import warnings
+from collections.abc import Mapping
 
 from reprocheck.scan.text import Cell, UnreadableError, split
 
 _LINE_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[^#]*\?{1,2}\s*$)")
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w.,\s\[\]\"']+=\s*)[%!].*$")
 _TIMING = re.compile(r"^(\s*)%(?:time|timeit|prun|memit)\s+(?![-%!])(.*)$")
+_MAGICS = (
+    (_TIMING, r"\1\2", False),
+    (_ASSIGNED_MAGIC, r"\1None", True),
+    (_LINE_MAGIC, r"\1pass", True),
+)
+"""What only IPython reads, what Python reads in its place, and whether a backslash at the end of
+the line continues it.
+"""
+_CELL_MAGIC = re.compile(r"%%\s*(\S*)")
 _CODE_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
 
 
@@ -27,19 +37,21 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
     cells: list[Cell] = []
     line = 1
     for number, cell in enumerate(_cells(notebook), start=1):
-        source = cell.get("source", cell.get("input", "")) if isinstance(cell, dict) else ""
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        text = (
-            "".join(part for part in source if isinstance(part, str))
-            if isinstance(source, list)
-            else str(source)
-        )
-        text = neutralised(text)
-        texts.append(text)
-        cells.append(Cell(number=number, first_line=line))
-        line += len(split(text))
+        match cell:
+            case {"cell_type": "code", **fields}:
+                text = neutralised(_source(fields))
+                texts.append(text)
+                cells.append(Cell(number=number, first_line=line))
+                line += len(split(text))
     return "\n".join(texts), tuple(cells)
+
+
+def _source(cell: Mapping[object, object]) -> str:
+    """The text of a cell, which may be spelled line by line, and was called `input` once."""
+    source = cell.get("source", cell.get("input", ""))
+    if not isinstance(source, list):
+        return str(source)
+    return "".join(part for part in source if isinstance(part, str))
 
 
 def neutralised(text: str) -> str:
@@ -49,9 +61,8 @@ def neutralised(text: str) -> str:
     """
     lines = split(text)
     first = next((line for line in lines if line.strip()), "")
-    if first.startswith("%%") and first[2:].split(maxsplit=1)[:1] not in [
-        [name] for name in _CODE_CELLS
-    ]:
+    magic = _CELL_MAGIC.match(first)
+    if magic and magic[1] not in _CODE_CELLS:
         return "\n".join("#" + line for line in lines)
     if _parses(text):
         return "\n".join(lines)
@@ -62,18 +73,18 @@ def neutralised(text: str) -> str:
             kept.append("")
             continued = line.endswith("\\")
             continue
-        timed = _TIMING.match(line)
-        if timed:
-            kept.append(timed[1] + timed[2])
-        elif assigned := _ASSIGNED_MAGIC.match(line):
-            kept.append(assigned[1] + "None")
-            continued = line.endswith("\\")
-        elif magic := _LINE_MAGIC.match(line):
-            kept.append(magic[1] + "pass")
-            continued = line.endswith("\\")
-        else:
-            kept.append(line)
+        plain, continued = _without_magic(line)
+        kept.append(plain)
     return "\n".join(kept)
+
+
+def _without_magic(line: str) -> tuple[str, bool]:
+    """A line as Python, and whether the next one is the rest of it and goes with it."""
+    for pattern, replacement, may_continue in _MAGICS:
+        magic = pattern.match(line)
+        if magic:
+            return magic.expand(replacement), may_continue and line.endswith("\\")
+    return line, False
 
 
 def _parses(text: str) -> bool:
@@ -108,11 +119,11 @@ def _notebook(data: bytes) -> dict[str, object]:
 
 
 def _language(notebook: dict[str, object]) -> str:
-    metadata = notebook.get("metadata")
-    for key, name in (("language_info", "name"), ("kernelspec", "language")):
-        part = metadata.get(key) if isinstance(metadata, dict) else None
-        if isinstance(part, dict) and isinstance(part.get(name), str):
-            return str(part[name]).lower()
+    match notebook.get("metadata"):
+        case {"language_info": {"name": str() as language}}:
+            return language.lower()
+        case {"kernelspec": {"language": str() as language}}:
+            return language.lower()
     return ""
 
 

@@ -5,13 +5,15 @@ on it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, Constant, Value
+from reprocheck.scan.values import UNKNOWN, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -62,18 +64,17 @@ class Order:
 
     def imports(self, *names: str) -> Iterator[Import]:
         """The first imports of modules of these names or below them, in order."""
+        prefixes = tuple(f"{name}." for name in names)
         for step in self._imports:
-            if not names or any(
-                step.name == name or step.name.startswith(name + ".") for name in names
-            ):
+            if not names or f"{step.name}.".startswith(prefixes):
                 yield step
 
     def methods(self, *methods: str) -> Iterator[Call]:
         """The calls whose last part is one of these, whatever they are called on: `backward`,
         `shuffle`.
         """
-        indices = sorted(index for method in methods for index in self._methods.get(method, ()))
-        for index in indices:
+        found = [self._methods.get(method, ()) for method in methods]
+        for index in sorted(chain.from_iterable(found)):
             yield self.steps[index]  # type: ignore[misc]
 
     def loops(self) -> Iterator[Loop]:
@@ -116,12 +117,12 @@ class Order:
         under no condition that it is not under itself, and not left to a library.
         """
         own = set(step.conditions)
-        sure = [
-            call
-            for call in self.before(step, *names)
-            if own.issuperset(call.conditions) and (call.by is None or call.by is step.by)
-        ]
-        return sure[-1] if sure else None
+        last = None
+        for call in self.before(step, *names):
+            is_direct = call.by is None or call.by is step.by
+            if is_direct and own.issuperset(call.conditions):
+                last = call
+        return last
 
     # --------------------------------------------------------------------------------------- values
 
@@ -133,11 +134,10 @@ class Order:
         """The calls of methods of exactly this value, in order: `order.on(generator, "manual_seed",
         "seed")`.
         """
-        for index in sorted(
-            {index for option in value.options() for index in self._by_receiver.get(id(option), ())}
-        ):
-            call = self.steps[index]
-            if isinstance(call, Call) and (not methods or call.method in methods):
+        found = [self._by_receiver.get(id(option), ()) for option in value.options()]
+        for index in sorted(set(chain.from_iterable(found))):
+            call: Call = self.steps[index]  # type: ignore[assignment]
+            if not methods or call.method in methods:
                 yield call
 
     def uses(self, value: Value) -> Iterator[Step]:
@@ -157,17 +157,10 @@ class Order:
         most = _FAR if len(self.steps) <= _LONG else _NEAR
         while waiting and len(seen) < most:
             one = waiting.pop()
-            for index in self._by_input.get(id(one), ()):
-                indices.add(index)
-                step = self.steps[index]
-                if (
-                    isinstance(step, Call)
-                    and id(step.result) not in seen
-                    and not isinstance(step.result, Constant)
-                ):
-                    seen.add(id(step.result))
-                    waiting.append(step.result)
-            for made in self._made_of.get(id(one), ()):
+            taken = self._by_input.get(id(one), ())
+            indices.update(taken)
+            results = chain.from_iterable(self.steps[index].outputs for index in taken)
+            for made in chain(results, self._made_of.get(id(one), ())):
                 if id(made) not in seen:
                     seen.add(id(made))
                     waiting.append(made)
@@ -176,19 +169,16 @@ class Order:
 
     def at(self, module: Module, node: ast.AST) -> list[Step]:
         """The steps of a node of a module."""
-        return [
-            self.steps[index]
-            for index in self._by_node.get(id(node), ())
-            if self.steps[index].module is module
-        ]
+        steps = [self.steps[index] for index in self._by_node.get(id(node), ())]
+        return [step for step in steps if step.module is module]
 
     # -------------------------------------------------------------------------------------- indices
 
     @cached_property
     def _by_node(self) -> dict[int, list[int]]:
-        index: dict[int, list[int]] = {}
+        index: defaultdict[int, list[int]] = defaultdict(list)
         for position, step in enumerate(self.steps):
-            index.setdefault(id(step.node), []).append(position)
+            index[id(step.node)].append(position)
         return index
 
     @cached_property
@@ -205,9 +195,9 @@ class Order:
 
     @cached_property
     def _methods(self) -> dict[str, list[int]]:
-        methods: dict[str, list[int]] = {}
+        methods: defaultdict[str, list[int]] = defaultdict(list)
         for name, indices in self._calls.items():
-            methods.setdefault(name.rpartition(".")[2], []).extend(indices)
+            methods[name.rpartition(".")[2]] += indices
         return methods
 
     @cached_property
@@ -216,64 +206,55 @@ class Order:
 
     @cached_property
     def _by_receiver(self) -> dict[int, list[int]]:
-        index: dict[int, list[int]] = {}
+        index: defaultdict[int, list[int]] = defaultdict(list)
         for position, step in enumerate(self.steps):
             if isinstance(step, Call) and step.receiver is not None:
                 for option in step.receiver.options():
-                    index.setdefault(id(option), []).append(position)
+                    index[id(option)].append(position)
         return index
 
     @cached_property
     def _by_input(self) -> dict[int, list[int]]:
-        index: dict[int, list[int]] = {}
+        index: defaultdict[int, list[int]] = defaultdict(list)
         for position, step in enumerate(self.steps):
             for value in step.inputs:
-                for option in {
-                    id(value): value,
-                    **{id(option): option for option in value.options()},
-                }.values():
-                    index.setdefault(id(option), []).append(position)
+                for key in {id(value), *map(id, value.options())}:
+                    index[key].append(position)
         return index
 
     @cached_property
     def _made_of(self) -> dict[int, list[Value]]:
         """By the id of a value: what was directly made of it without a call."""
-        index: dict[int, list[Value]] = {}
+        index: defaultdict[int, list[Value]] = defaultdict(list)
         seen: set[int] = set()
-        waiting: list[Value] = [
-            *self.values.values(),
-            *(value for step in self.steps for value in step.inputs),
-        ]
+        inputs = chain.from_iterable(step.inputs for step in self.steps)
+        waiting = [*self.values.values(), *inputs]
         while waiting:
             value = waiting.pop()
             if id(value) in seen:
                 continue
             seen.add(id(value))
+            waiting += value.sources
             for source in value.sources:
-                index.setdefault(id(source), []).append(value)
-                waiting.append(source)
+                index[id(source)].append(value)
         return index
 
     def _index(self, kind: type[Call] | type[Store]) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
+        index: defaultdict[str, list[int]] = defaultdict(list)
         for position, step in enumerate(self.steps):
             if isinstance(step, kind):
-                index.setdefault(step.name, []).append(position)
-        return index
+                index[step.name].append(position)
+        return dict(index)
 
     def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:
-        if not names:
-            found = [position for positions in index.values() for position in positions]
-        else:
-            found = []
-            for name in names:
-                if name.endswith(".*"):
-                    found += [
-                        position
-                        for own, positions in index.items()
-                        if own.startswith(name[:-1])
-                        for position in positions
-                    ]
-                else:
-                    found += index.get(name, ())
-        return sorted(set(found))
+        found: Iterable[list[int]] = index.values()
+        if names:
+            found = chain.from_iterable(_with_name(index, name) for name in names)
+        return sorted(set(chain.from_iterable(found)))
+
+
+def _with_name(index: Mapping[str, list[int]], name: str) -> list[list[int]]:
+    """The positions of a name, or of all names that begin so: with `torch.nn.` for `torch.nn.*`."""
+    if not name.endswith(".*"):
+        return [index.get(name, [])]
+    return [positions for own, positions in index.items() if own.startswith(name[:-1])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from reprocheck.scan import execution
@@ -50,7 +51,7 @@ _DRIVERS = frozenset(
 
 def is_entry(module: Module) -> bool:
     """Whether a module is a program."""
-    if any(is_guard(statement) for statement in module.tree.body) or _trains(module):
+    if any(map(is_guard, module.tree.body)) or _trains(module):
         return True
     if module.package or id(module) in module.project.imported:
         return False
@@ -62,26 +63,33 @@ def _acts(module: Module) -> bool:
     or in functions that it calls.
     """
     calls = [step for step in module.body.machine.steps if isinstance(step, Call)]
-    return any(
-        streams.is_training(call) or call.name in tables.seeds() or call.name in tables.draws()
-        for call in calls
-    )
+    return any(map(_is_act, calls))
+
+
+def _is_act(call: Call) -> bool:
+    if call.name in tables.seeds() or call.name in tables.draws():
+        return True
+    return streams.is_training(call)
 
 
 def _trains(module: Module) -> bool:
     """Whether the top level, outside of functions and classes, trains."""
-    for node, in_loop in _top_level(module.tree.body, in_loop=False):
-        if isinstance(node, ast.Call):
-            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if method in TRAINING and (in_loop or method not in _IN_LOOP):
-                return True
-            if module.names.of(node.func) in _DRIVERS:
-                return True
+    for node, in_loop in _top_level(module.tree.body):
+        if isinstance(node, ast.Call) and _is_training(module, node, in_loop=in_loop):
+            return True
     return False
 
 
-def _top_level(body: list[ast.stmt], *, in_loop: bool) -> Iterator[tuple[ast.AST, bool]]:
-    waiting: list[tuple[ast.AST, bool]] = [(statement, in_loop) for statement in body]
+def _is_training(module: Module, call: ast.Call, *, in_loop: bool) -> bool:
+    method = getattr(call.func, "attr", "")
+    if method in TRAINING and (in_loop or method not in _IN_LOOP):
+        return True
+    return module.names.of(call.func) in _DRIVERS
+
+
+def _top_level(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
+    """The nodes outside of functions and classes, and whether each is in a loop."""
+    waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in body]
     while waiting:
         node, looped = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
@@ -113,33 +121,34 @@ class Beside(Resolver):
         parts = name.split(".")
         if not all(parts):
             return None
-        for folder in dict.fromkeys(
-            (
-                self._program.parent,
-                importer.source.path.parent,
-                *importer.source.path.parents,
-                Path(),
-            )
-        ):
+        beside = importer.source.path.parents
+        for folder in dict.fromkeys((self._program.parent, *beside, Path())):
             path = folder.joinpath(*parts)
-            found = self._project.modules.get(
-                path.with_name(f"{path.name}.py")
-            ) or self._project.modules.get(path / "__init__.py")
-            if found is not None:
-                return found
+            for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+                if file in self._project.modules:
+                    return self._project.modules[file]
         return self._elsewhere(parts)
 
     def _elsewhere(self, parts: list[str]) -> Module | None:
         """The one file of the program whose path ends as the name does: it lies in another folder
         of the search path.
         """
-        ends = (Path(*parts[:-1], f"{parts[-1]}.py").parts, Path(*parts, "__init__.py").parts)
+        *packages, last = parts
+        folder = Path(*packages)
+        ends = {(folder / f"{last}.py").parts, (folder / last / "__init__.py").parts}
         found = [
             module
             for path, module in self._project.modules.items()
-            if any(path.parts[-len(end) :] == end for end in ends)
+            if not ends.isdisjoint(_ends(path))
         ]
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        return found[0]
+
+
+def _ends(path: Path) -> list[tuple[str, ...]]:
+    """The parts with which a path ends, one, two and so on."""
+    return [path.parts[start:] for start in range(len(path.parts))]
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:
@@ -150,17 +159,8 @@ def of_program(files: Mapping[str, str], script: str) -> Project:
     project = Project(EXECUTION)
     project.resolver = Beside(project, Path(script))
     for name, text in files.items():
-        path = Path(name)
-        parts = path.with_suffix("").parts
-        package = parts[-1] == "__init__"
-        try:
-            source = parse(path, name, text.encode("utf-8", "replace"))
-        except UnreadableError:
-            continue
-        dotted = ".".join(parts[:-1] if package else parts)
-        project.modules[path] = Module(
-            name=dotted, source=source, project=project, package=package, single=name == script
-        )
+        with suppress(UnreadableError):
+            _add(project, name, text.encode("utf-8", "replace"), single=name == script)
     return project
 
 
@@ -170,13 +170,22 @@ def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project
     Raises UnreadableError.
     """
     project = Project(EXECUTION)
-    for path, text in files.items():
-        data = text.encode() if isinstance(text, str) else text
-        parts = Path(path).with_suffix("").parts
-        package = parts[-1] == "__init__"
-        source = parse(Path(path), path, data)
-        name = ".".join(parts[:-1] if package else parts)
-        project.modules[Path(path)] = Module(
-            name=name, source=source, project=project, package=package, single=single
-        )
+    for name, text in files.items():
+        data = text
+        if isinstance(data, str):
+            data = data.encode()
+        _add(project, name, data, single=single)
     return project
+
+
+def _add(project: Project, name: str, data: bytes, *, single: bool) -> None:
+    """Adds the module in the bytes of a file. Raises UnreadableError."""
+    path = Path(name)
+    parts = list(path.with_suffix("").parts)
+    package = parts[-1] == "__init__"
+    if package:
+        parts.pop()
+    source = parse(path, name, data)
+    project.modules[path] = Module(
+        name=".".join(parts), source=source, project=project, package=package, single=single
+    )

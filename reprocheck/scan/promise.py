@@ -4,6 +4,7 @@ that does.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,25 +22,38 @@ def promised(project: Project, found: Sequence[Finding]) -> list[Finding]:
     """The findings, of which no more are said to be fixable than a patch really fixes, with what
     it does as their fix.
     """
-    by_path: dict[str, list[Finding]] = {}
-    for one in found:
-        if (one.patchable or _NOT_SURE in one.evidence) and one.suppressed is None:
-            from reprocheck.scan import patches
+    candidates = [one for one in found if _may_be_patched(one)]
+    fixes: dict[int, str] = {}
+    if candidates:
+        fixes = _fixes(project, candidates)
+    return [_with_fix(one, fixes.get(id(one))) for one in found]
 
-            by_path.setdefault(patches.file_of(one), []).append(one)
+
+def _may_be_patched(finding: Finding) -> bool:
+    if finding.suppressed is not None:
+        return False
+    return finding.patchable or _NOT_SURE in finding.evidence
+
+
+def _fixes(project: Project, found: Sequence[Finding]) -> dict[int, str]:
+    """What the patches of findings do, by the ids of those that one mends."""
+    # the library that patches need takes long to import, and most scans need none
+    from reprocheck.scan import patches
+
+    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+    for one in found:
+        by_path[patches.file_of(one)].append(one)
     fixes: dict[int, str] = {}
     for module in project:
-        if module.shown in by_path:
-            fixes |= {
-                id(one): fix
-                for one, fix in patches.fixes(module.source.text, by_path[module.shown])
-            }
-    return [
-        replace(
-            one, patchable=one.patchable and id(one) in fixes, fix=_fix(one, fixes.get(id(one), ""))
-        )
-        for one in found
-    ]
+        mended = patches.fixes(module.source.text, by_path[module.shown])
+        fixes |= {id(one): fix for one, fix in mended}
+    return fixes
+
+
+def _with_fix(finding: Finding, patch: str | None) -> Finding:
+    """A finding with what its patch does; None where there is none."""
+    patchable = finding.patchable and patch is not None
+    return replace(finding, patchable=patchable, fix=_fix(finding, patch or ""))
 
 
 def _fix(finding: Finding, patch: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,13 @@ def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None
              which Python searches first
     """
     parts = name.split(".")
-    for root, sure in dict.fromkeys([*((root, True) for root in roots), *_roots(folder)]):
-        if not sure and parts[0] in KNOWN_PACKAGES:
+    is_library = parts[0] in KNOWN_PACKAGES
+    is_in_library = is_installed(folder)
+    for root, sure in dict.fromkeys([*zip(roots, repeat(True)), *_roots(folder)]):
+        if is_library and not sure:
             continue
-        found = _below(root, parts, known=parts[0] in KNOWN_PACKAGES)
-        if found is not None and (not is_installed(found) or is_installed(folder)):
+        found = _below(root, parts, known=is_library)
+        if found is not None and (is_in_library or not is_installed(found)):
             return found
     return None
 
@@ -64,24 +67,19 @@ def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
 
 def root_of(path: Path, name: str) -> Path:
     """The folder from which a file is imported by a dotted name."""
-    at = path.parent if path.name == "__init__.py" else path
-    return at.parents[name.count(".")]
+    depth = name.count(".")
+    if path.name == "__init__.py":
+        depth += 1
+    return path.parents[depth]
 
 
 def _below(root: Path, parts: list[str], *, known: bool) -> Path | None:
-    at = root
-    for index, part in enumerate(parts):
-        last = index == len(parts) - 1
-        package = at / part / "__init__.py"
-        if last:
-            if _is_file(package):
-                return package
-            module = at / f"{part}.py"
-            return module if _is_file(module) else None
-        if index == 0 and known and not _is_file(package):
-            return None
-        at = at / part
-    return None
+    *packages, last = parts
+    if known and packages and not _is_file(root / packages[0] / "__init__.py"):
+        return None
+    folder = root.joinpath(*packages)
+    candidates = (folder / last / "__init__.py", folder / f"{last}.py")
+    return next(filter(_is_file, candidates), None)
 
 
 @cache
@@ -110,4 +108,6 @@ class ByFile(Resolver):
         if not name:
             return None
         path = locate(name, importer.source.path.parent, importer.roots)
-        return None if path is None else self._modules.get(os.path.realpath(path))
+        if path is None:
+            return None
+        return self._modules.get(os.path.realpath(path))

@@ -17,11 +17,8 @@ def codes(words: Iterable[str], option: str) -> frozenset[str]:
 
     Raises UsageError.
     """
-    found: set[str] = set()
-    for word in re.split(r"[\s,]+", " ".join(words)):
-        if word:
-            found |= _codes(word, option)
-    return frozenset(found)
+    single = filter(None, re.split(r"[\s,]+", " ".join(words)))
+    return frozenset().union(*(_codes(word, option) for word in single))
 
 
 def _codes(word: str, option: str) -> set[str]:

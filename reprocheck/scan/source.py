@@ -14,6 +14,7 @@ import tokenize
 import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.scan.notebook import code_cells
@@ -53,13 +54,16 @@ class Source:
 
     def line(self, number: int) -> str:
         """A line of the text, from 1; empty where there is none."""
-        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+        if not 0 < number <= len(self.lines):
+            return ""
+        return self.lines[number - 1]
 
     def place(self, line: int) -> tuple[int | None, int]:
         """Number of the cell (None outside of notebooks), and the line in it."""
         if not self.cells:
             return None, line
-        cell = self.cells[max(0, bisect_right([cell.first_line for cell in self.cells], line) - 1)]
+        index = bisect_right(self.cells, line, key=attrgetter("first_line")) - 1
+        cell = self.cells[max(0, index)]
         return cell.number, line - cell.first_line + 1
 
     def span(self, node: ast.AST) -> tuple[int, int, int, int]:
@@ -68,14 +72,16 @@ class Source:
         last = getattr(node, "end_lineno", None) or first
         begins = column(self.line(first), getattr(node, "col_offset", 0))
         ends = column(self.line(last), getattr(node, "end_col_offset", None) or 0)
-        return first, begins, last, max(ends, begins + 1) if last == first else ends
+        if last == first:
+            ends = max(ends, begins + 1)
+        return first, begins, last, ends
 
 
 def column(line: str, offset: int) -> int:
     """A column from 1 in characters; the tree counts bytes of UTF-8."""
-    return (
-        offset + 1 if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
-    )
+    if line.isascii():
+        return offset + 1
+    return len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
 
 
 def read(path: Path) -> bytes:
@@ -117,9 +123,9 @@ def decode(data: bytes) -> str:
     """The text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is what it
     must be. Raises UnreadableError.
     """
-    for mark, marked in _MARKS:
-        if data.startswith(mark):
-            return _decoded(data, marked)
+    marked = _marked(data)
+    if marked is not None:
+        return _decoded(data, marked)
     if b"\0" in data:
         raise UnreadableError("holds null bytes, so it is not Python source")
     try:
@@ -132,15 +138,20 @@ def decode(data: bytes) -> str:
 
 def encoding(data: bytes) -> str:
     """The encoding by which `decode` reads these bytes."""
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return name
+    marked = _marked(data)
+    if marked is not None:
+        return marked
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         data.decode(name)
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return "latin-1"
     return name
+
+
+def _marked(data: bytes) -> str | None:
+    """The encoding that a byte order mark names."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
 
 
 def _decoded(data: bytes, marked: str) -> str:
@@ -165,11 +176,8 @@ def _tree(text: str) -> ast.Module:
 
 def _syntax_reason(error: SyntaxError, text: str) -> str:
     message = error.msg or "syntax error"
-    line = (
-        split(text)[error.lineno - 1]
-        if error.lineno and error.lineno <= text.count("\n") + 1
-        else ""
-    )
+    number = error.lineno or 0
+    line = "".join(split(text)[:number][-1:])
     if _PYTHON_2.search(line) or "did you mean print(" in message.lower():
         return f"Python 2: {message}"
     return f"does not parse: {message}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reprocheck.scan.values import UNKNOWN, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -83,6 +83,11 @@ class Step:
         return ()
 
     @property
+    def outputs(self) -> tuple[Value, ...]:
+        """The values that it makes, constants left out."""
+        return ()
+
+    @property
     def called(self) -> str:
         """The name of what a call calls; empty for other steps."""
         return ""
@@ -149,11 +154,17 @@ class Call(Step):
     @property
     def inputs(self) -> tuple[Value, ...]:
         """Receiver and arguments."""
-        return (
-            *(() if self.receiver is None else (self.receiver,)),
-            *self.arguments,
-            *self.keywords.values(),
-        )
+        given = (*self.arguments, *self.keywords.values())
+        if self.receiver is None:
+            return given
+        return (self.receiver, *given)
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """What it gives back."""
+        if isinstance(self.result, Constant):
+            return ()
+        return (self.result,)
 
     def named(self, *names: str) -> bool:
         """Whether it has one of these names; one that ends in `.*` stands for all that begin so."""

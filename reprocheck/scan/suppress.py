@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from reprocheck.rules import find, nearest
 from reprocheck.scan.text import split
@@ -39,18 +40,14 @@ def ignores(text: str) -> list[Ignore]:
     """The comments in a text."""
     if "reprocheck:" not in text.lower():
         return []
-    return [
-        made
-        for line, column, comment in _comments(text)
-        if (made := _ignore(line, column, comment)) is not None
-    ]
+    return list(filter(None, starmap(_ignore, _comments(text))))
 
 
 def _ignore(line: int, column: int, comment: str) -> Ignore | None:
     match = _COMMENT.search(comment)
     if match is None:
         return None
-    words = [word for word in re.split(r"[\s,]+", match[1] or "") if word]
+    words = filter(None, re.split(r"[\s,]+", match[1] or ""))
     known = [(word, find(word)) for word in words]
     return Ignore(
         line=line,
@@ -63,18 +60,16 @@ def _ignore(line: int, column: int, comment: str) -> Ignore | None:
 
 def _comments(text: str) -> Iterator[tuple[int, int, str]]:
     try:
-        found = [
-            (token.start[0], token.start[1], token.string)
-            for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
-            if token.type == tokenize.COMMENT
-        ]
+        tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
     except (tokenize.TokenError, SyntaxError, RecursionError):
-        found = [
-            (number, match.start(), match[0])
-            for number, line in enumerate(split(text), 1)
-            if (match := _COMMENT.search(line))
-        ]
-    yield from found
+        for number, line in enumerate(split(text), 1):
+            match = _COMMENT.search(line)
+            if match:
+                yield number, match.start(), match[0]
+        return
+    for token in tokens:
+        if token.type == tokenize.COMMENT:
+            yield *token.start, token.string
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
@@ -95,13 +90,14 @@ def complaint(ignore: Ignore) -> str:
     Empty where all is well.
     """
     if ignore.unknown:
+        said = f"there is no rule {ignore.unknown[0]}"
         close = nearest(ignore.unknown[0])
-        return f"there is no rule {ignore.unknown[0]}" + (
-            f"; {close[0]} is nearest" if close else ""
-        )
+        if not close:
+            return said
+        return f"{said}; {close[0]} is nearest"
+    if not ignore.used:
+        return "nothing is found here that this comment answers"
     unused = [code for code in ignore.codes if code not in ignore.used]
-    if ignore.used and not unused:
+    if not unused:
         return ""
-    if unused and ignore.used:
-        return f"nothing is found here that {', '.join(unused)} would answer"
-    return "nothing is found here that this comment answers"
+    return f"nothing is found here that {', '.join(unused)} would answer"

@@ -155,11 +155,14 @@ class Part(Value):
     @property
     def name(self) -> str | None:
         """The name of the whole, and the attribute or `[]`. A whole without a name is a `?`."""
-        whole = self.whole.library_name if isinstance(self.whole, Instance) else self.whole.name
-        whole = whole or "?"
+        whole = self.whole.name or "?"
+        if isinstance(self.whole, Instance):
+            whole = self.whole.library_name
         if len(whole) > 200:
             whole = "?"
-        return f"{whole}[]" if self.key is None else f"{whole}.{self.key}"
+        if self.key is None:
+            return f"{whole}[]"
+        return f"{whole}.{self.key}"
 
     @property
     def sources(self) -> tuple[Value, ...]:
@@ -359,7 +362,9 @@ class Instance(Value):
         which it descends from.
         """
         bases = self.of.external_bases()
-        return f"{bases[0]}()" if bases else self.name
+        if not bases:
+            return self.name
+        return f"{bases[0]}()"
 
     @property
     def sources(self) -> tuple[Value, ...]:

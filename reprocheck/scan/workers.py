@@ -30,8 +30,11 @@ Place = tuple[int, int]
 
 def processes(lines: int, jobs: int | None) -> int:
     """How many processes to use."""
-    wanted = jobs if jobs is not None else len(os.sched_getaffinity(0))
-    return 1 if lines < ENOUGH_LINES and jobs is None else max(1, wanted)
+    if jobs is not None:
+        return max(1, jobs)
+    if lines < ENOUGH_LINES:
+        return 1
+    return len(os.sched_getaffinity(0))
 
 
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -29,7 +30,9 @@ def render(result: Result, name: str) -> str:
 
 def counted(number: int, word: str) -> str:
     """`1 finding`, `2 findings`."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+    if number == 1:
+        return f"1 {word}"
+    return f"{number:,} {word}s"
 
 
 def sentence(finding: Finding) -> str:
@@ -42,11 +45,9 @@ def summary(result: Result) -> str:
     read = f"{counted(result.files, 'file')}, {counted(result.lines, 'line')}"
     if not result.findings:
         return f"No findings in {read}."
-    kinds = [
-        (severity, sum(one.severity == severity for one in result.findings))
-        for severity in ("error", "warning", "note")
-    ]
-    parts = ", ".join(counted(number, severity) for severity, number in kinds if number)
+    numbers: Counter[str] = Counter(one.severity for one in result.findings)
+    kinds = [severity for severity in ("error", "warning", "note") if severity in numbers]
+    parts = ", ".join(counted(numbers[severity], severity) for severity in kinds)
     places = len({one.path for one in result.findings})
     return f"{counted(len(result.findings), 'finding')} ({parts}) in {places} of {read}."
 
@@ -54,4 +55,6 @@ def summary(result: Result) -> str:
 def can_be_fixed(result: Result) -> str:
     """How many of them `--fix` can fix; empty for none."""
     number = sum(one.patchable for one in result.findings)
-    return f"{number} of them can be fixed: `--diff` shows how, `--fix` does it." if number else ""
+    if not number:
+        return ""
+    return f"{number} of them can be fixed: `--diff` shows how, `--fix` does it."

@@ -18,11 +18,11 @@ def render(result: Result) -> str:
 
 
 def _left_out(one: Unreadable) -> str:
-    level = "notice" if one.partly else "warning"
-    return (
-        f"::{level} file={_property(one.path)},line={one.line or 1},title=reprocheck"
-        f" scan::{_data(one.said)}"
-    )
+    level = "warning"
+    if one.partly:
+        level = "notice"
+    place = f"file={_property(one.path)},line={one.line or 1}"
+    return f"::{level} {place},title=reprocheck scan::{_data(one.said)}"
 
 
 def _finding(finding: Finding) -> str:
@@ -37,7 +37,9 @@ def _finding(finding: Finding) -> str:
             properties[3:3] = [f"col={finding.column}", f"endColumn={finding.end_column}"]
     else:
         cell = f"cell {finding.cell}, line {finding.line}: "
-    message = f"{cell}{sentence(finding)}" + (f"\nfix: {finding.fix}" if finding.fix else "")
+    message = f"{cell}{sentence(finding)}"
+    if finding.fix:
+        message += f"\nfix: {finding.fix}"
     return f"::{LEVELS[finding.severity]} {','.join(properties)}::{_data(message)}"
 
 

@@ -13,7 +13,8 @@ from reprocheck.scan.formats import can_be_fixed, sentence, summary
 def render(result: Result) -> str:
     """A heading, a table for each file with findings, and the files that were left out."""
     rows = ["# reprocheck scan", "", summary(result)]
-    if text := can_be_fixed(result):
+    text = can_be_fixed(result)
+    if text:
         rows += ["", text]
     for path, found in groupby(result.findings, key=lambda finding: finding.path):
         rows += [
@@ -34,7 +35,9 @@ def render(result: Result) -> str:
 
 
 def _row(finding: Finding) -> str:
-    line = f"{finding.line}" if finding.cell is None else f"cell {finding.cell}, {finding.line}"
+    line = f"{finding.line}"
+    if finding.cell is not None:
+        line = f"cell {finding.cell}, {finding.line}"
     message = sentence(finding)
     return (
         f"| {line} | {finding.severity} | {finding.code} {finding.name} | {_cell(message)} |"
@@ -44,24 +47,27 @@ def _row(finding: Finding) -> str:
 
 def _reasons(files: Iterable[Unreadable]) -> Iterator[str]:
     for one in files:
-        yield (
-            f"- `{one.path}`"
-            + (f", line {one.line}" if one.line is not None else "")
-            + f": {_cell(one.reason)}"
-        )
+        place = f"`{one.path}`"
+        if one.line is not None:
+            place += f", line {one.line}"
+        yield f"- {place}: {_cell(one.reason)}"
 
 
 def _cell(text: str) -> str:
     """Text in a cell of a table. What stands between backticks stays as it is."""
     parts = re.split(r"(`[^`]*`)", text.replace("\n", " "))
-    escaped = [
-        part if part.startswith("`") else re.sub(r"([\\*_<>\[\]~])", r"\\\1", part)
-        for part in parts
-    ]
-    return "".join(escaped).replace("|", "\\|")
+    return "".join(map(_escaped, parts)).replace("|", "\\|")
+
+
+def _escaped(part: str) -> str:
+    if part.startswith("`"):
+        return part
+    return re.sub(r"([\\*_<>\[\]~])", r"\\\1", part)
 
 
 def _code(text: str) -> str:
     if not text:
         return ""
-    return _cell(text) if text.endswith(".") or "`" in text else f"`{text}`".replace("|", "\\|")
+    if text.endswith(".") or "`" in text:
+        return _cell(text)
+    return f"`{text}`".replace("|", "\\|")

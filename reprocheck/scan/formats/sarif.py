@@ -102,7 +102,9 @@ def _help(entry: Entry) -> str:
 
 
 def _help_markdown(entry: Entry) -> str:
-    fix = _fenced(entry.fix) if is_code(entry.fix) else entry.fix
+    fix = entry.fix
+    if is_code(fix):
+        fix = _fenced(fix)
     return (
         f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has"
         f" not**\n\n{_fenced(entry.good)}"
@@ -178,7 +180,9 @@ def _notification(one: Unreadable) -> Table:
     physical: Table = {"artifactLocation": _artifact(one.path)}
     if one.line is not None and one.line > 0:
         physical["region"] = {"startLine": one.line}
-    level = "note" if one.partly else "warning"
+    level = "warning"
+    if one.partly:
+        level = "note"
     return {
         "level": level,
         "message": {"text": one.said},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterator
 
-from reprocheck.scan.finding import Finding, Result, Unreadable
+from reprocheck.scan.finding import Finding, Result
 from reprocheck.scan.formats import can_be_fixed, counted, sentence, summary
 
 WIDTH = 80
@@ -39,7 +40,14 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
 
 
 def _plain(row: Row) -> str:
-    return "".join(part if isinstance(part, str) else part[0] for part in row)
+    return "".join(map(_text, row))
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, str):
+        return part
+    text, _ = part
+    return text
 
 
 def left_out(result: Result) -> Iterator[str]:
@@ -47,31 +55,36 @@ def left_out(result: Result) -> Iterator[str]:
 
     Many that were scanned in part, for one reason, are one sentence.
     """
-    by_reason: dict[str, list[Unreadable]] = {}
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for one in result.unreadable:
         if one.partly:
-            by_reason.setdefault(one.said, []).append(one)
+            by_reason[one.said].append(one.path)
+        elif one.line is None:
+            yield f"{one.path}: {one.said}"
         else:
-            place = one.path + (f":{one.line}" if one.line is not None else "")
-            yield f"{place}: {one.said}"
-    for said, files in by_reason.items():
-        named = ", ".join(one.path for one in files[:MOST_NAMED])
-        rest = len(files) - MOST_NAMED
-        more = f" and {counted(rest, 'more file')} (`--format json` names them)" if rest > 0 else ""
-        yield f"{named}{more}: {said}"
+            yield f"{one.path}:{one.line}: {one.said}"
+    for said, paths in by_reason.items():
+        named = ", ".join(paths[:MOST_NAMED])
+        rest = len(paths) - MOST_NAMED
+        if rest > 0:
+            named += f" and {counted(rest, 'more file')} (`--format json` names them)"
+        yield f"{named}: {said}"
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Row]:
-    fixable = " [--fix]" if finding.patchable else ""
+    name = finding.name
+    if finding.patchable:
+        name += " [--fix]"
     place = (f"{finding.place}:", "bold")
     severity = (finding.severity, COLORS[finding.severity])
-    yield place, " ", severity, " ", (finding.code, "cyan"), f" {finding.name}{fixable}"
+    yield place, " ", severity, " ", (finding.code, "cyan"), f" {name}"
     yield from _wrapped(sentence(finding), width, "  ")
     yield from _excerpt(finding, width)
     if finding.through and not finding.through[0].startswith(f"{finding.path}:"):
-        yield from _wrapped(f"reached through {' → '.join(finding.through)}", width, "  ", "    ")
+        through = " → ".join(finding.through)
+        yield from _wrapped(f"reached through {through}", width, "  ", hanging=2)
     if finding.fix:
-        yield from _wrapped(f"fix: {finding.fix}", width, "  ", "       ")
+        yield from _wrapped(f"fix: {finding.fix}", width, "  ", hanging=5)
 
 
 def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
@@ -81,16 +94,16 @@ def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
         return
     number = str(finding.line)
     start = finding.column - 1
-    end = finding.end_column - 1 if finding.end_line == finding.line else len(text)
+    end = len(text)
+    if finding.end_line == finding.line:
+        end = finding.end_column - 1
     end = max(start + 1, min(end, len(text)))
     indent = len(text) - len(text.lstrip())
     cut = min(indent, start)
     room = width - len(number) - 5
     if end - cut > room:
         cut = max(cut, start - room // 3)
-    shown = "".join(
-        character if character.isprintable() else " " for character in text[cut : cut + room]
-    )
+    shown = "".join(map(_printable, text[cut : cut + room]))
     caret = "^" * max(1, min(end, cut + room) - start)
     yield "  ", (f"{number} |", "dim"), f" {shown}"
     indent_of_caret = " " * (start - cut + 1)
@@ -102,12 +115,19 @@ def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
     )
 
 
-def _wrapped(text: str, width: int, indent: str, rest: str | None = None) -> list[Row]:
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " "
+
+
+def _wrapped(text: str, width: int, indent: str, *, hanging: int = 0) -> list[Row]:
+    """The lines of a text; those after the first are indented by more where that is wanted."""
     rows = textwrap.wrap(
         text,
         width,
         initial_indent=indent,
-        subsequent_indent=indent if rest is None else rest,
+        subsequent_indent=indent + " " * hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
