@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,9 +36,7 @@ class Likely:
     causes: Mapping[str, tuple[str, ...]]
     instead: Mapping[str, tuple[str, ...]]
     rungs: Mapping[str, tuple[str, ...]]
-    lines: Mapping[str, re.Pattern[str]]
     hints: Mapping[str, str]
-    beyond: Mapping[str, tuple[re.Pattern[str], str]]
     acts: Mapping[str, tuple[str, ...]]
     implied: Mapping[str, Mapping[str, str]]
     open: tuple[str, ...]
@@ -55,12 +52,7 @@ def table() -> Likely:
         causes={code: tuple(names) for code, names in found["causes"].items()},
         instead={code: tuple(names) for code, names in found["instead"].items()},
         rungs={rung: tuple(names) for rung, names in found["rungs"].items()},
-        lines={name: re.compile(pattern) for name, pattern in found["lines"].items()},
         hints=found["hints"],
-        beyond={
-            kind: (re.compile(one["calls"]), one["control"])
-            for kind, one in found["beyond"].items()
-        },
         acts={name: tuple(kinds) for name, kinds in found["acts"].items()},
         implied=found["implied"],
         open=tuple(found["open"]),

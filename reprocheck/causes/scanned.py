@@ -6,29 +6,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
-from reprocheck.causes.cells import as_notebook, joined
+from reprocheck.causes.cells import joined
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.executed import executed
 from reprocheck.causes.fixes import fix_of
 from reprocheck.causes.likely import confirms, draws, removes, without_effect
+from reprocheck.causes.program import shown_line
 from reprocheck.causes.ran import by_trace
 from reprocheck.causes.usercode import UserCode
-from reprocheck.ladder.sources import CELL, Sources
+from reprocheck.ladder.sources import Sources
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
-from reprocheck.scan.finding import SEVERITIES, UNUSED_IGNORE, Finding
-from reprocheck.scan.judge import finished, judged, reached, where_to_read
-from reprocheck.scan.programs import of_program
+from reprocheck.scan.finding import SEVERITIES, Finding
+from reprocheck.scan.judge import where_to_read
 from reprocheck.scan.project import Module
-from reprocheck.scan.promise import promised
 from reprocheck.trace.reached import Ran
 
-MOST_FILES, MOST_LINES = 60, 20_000
-"""What is scanned at most: two seconds or so, beside runs that take longer."""
 MOST_SUSPECTED = 3
 MOST_LINES_FIXED = 3
 """Lines that the fix of one cause changes at most."""
@@ -51,10 +47,9 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
     reached = rung.recorded_at if rung is not None else None
     name = reached.trace if reached is not None else ""
     ran = traces.get(name) or next(iter(traces.values()), ())
-    texts = _texts(code, ran)
-    if not texts:
+    modules, found = code.program.modules, code.program.findings
+    if not modules:
         return None
-    modules, found = _found(tuple(texts.items()), sources.script or sources.notebook)
     if sources.notebook in modules:
         ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
     before = _before(rung, ran, name)
@@ -92,7 +87,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     if check.scan is None or rung is None or check.record.compared:
         return check.causes
     causes = tuple(
-        _with_patch(at_its_origin(_with_line(cause, check.scan), check.scan), check.scan)
+        _with_patch(at_its_origin(_withshown_line(cause, check.scan), check.scan), check.scan)
         for cause in check.causes
     )
     named = [
@@ -252,11 +247,11 @@ def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> t
 def _confirmed_at(cause: Cause, scan: StaticScan, removed: Sequence[StaticFinding]) -> Cause:
     if cause.confidence != "confirmed" or cause.source is not None:
         return cause
-    own = _with_line(cause, scan)
+    own = _withshown_line(cause, scan)
     return own if own.source is not None else _at_the_one(cause, removed)
 
 
-def _with_line(cause: Cause, scan: StaticScan) -> Cause:
+def _withshown_line(cause: Cause, scan: StaticScan) -> Cause:
     """A cause with the one line at which the scan found its like, where it has none: one that was
     executed in time, or may have been.
     """
@@ -356,41 +351,6 @@ def is_at(one: SourceLine, other: SourceLine | None) -> bool:
     return other is not None and (one.file, one.line) == (other.file, other.line)
 
 
-def _texts(code: UserCode, ran: Sequence[Ran]) -> dict[str, str]:
-    """The script and the files that were imported, as they were.
-
-    Nothing where they are too many to be scanned beside a run.
-    """
-    sources = code.sources
-    seen = [name for one in ran for name in (*one.files, *(file for file, _ in one.lines))]
-    names = [sources.script, *(seen or code.files)]  # what was not imported did nothing
-    notebook = as_notebook(sources)
-    texts: dict[str, str] = {sources.notebook: notebook} if notebook else {}
-    lines = 0
-    for name in list(dict.fromkeys(filter(None, names)))[:MOST_FILES]:
-        text = sources.text(name)
-        lines += text.count("\n") if text else 0
-        if text is not None and lines <= MOST_LINES and CELL not in name:
-            texts[name] = text
-    return texts if (sources.script or sources.notebook) in texts else {}
-
-
-@lru_cache(maxsize=2)
-def _found(
-    texts: tuple[tuple[str, str], ...], script: str
-) -> tuple[dict[str, Module], tuple[Finding, ...]]:
-    project = of_program(dict(texts), script)
-    modules = list(project)
-    reached(project, modules)
-    found, _ = judged(project, modules)
-    kept = [
-        one
-        for one in promised(project, finished(project, found))
-        if one.suppressed is None and one.code != UNUSED_IGNORE
-    ]
-    return {module.shown: module for module in modules}, tuple(kept)
-
-
 def _before(rung: Rung | None, ran: Sequence[Ran], trace: str) -> int | None:
     """The offset in the trace by which the first difference was recorded; None where the trace does
     not show it.
@@ -445,23 +405,13 @@ def _joined(
         name=one.name,
         severity=one.severity,
         message=one.message,
-        source=_line(module, one.joined_line, sources),
+        source=shown_line(module, one.joined_line, sources),
         fix=one.fix,
         patchable=one.patchable,
         executed=state,
         precedes=None if at is None or before is None else at <= before,
-        origin=_line(module, int(made), sources) if made else None,
+        origin=shown_line(module, int(made), sources) if made else None,
         used=tuple(
-            _line(modules[file], int(line), sources) for file, line in used if file in modules
+            shown_line(modules[file], int(line), sources) for file, line in used if file in modules
         ),
     )
-
-
-def _line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
-    """A line of the text that was scanned, as a report names it, with its text."""
-    cell, line = module.source.place(joined_line)
-    found = sources.with_text(
-        SourceLine(file=module.shown if cell is None else f"{module.shown}{CELL}{cell}", line=line)
-    )
-    assert found is not None
-    return found

@@ -9,23 +9,39 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from reprocheck.causes.flow import feeding, function
-from reprocheck.causes.hints import assignments, hints_of
 from reprocheck.causes.imports import bound_to, modules, places
+from reprocheck.causes.program import Program, program_of, shown_line
 from reprocheck.causes.ran import imported
 from reprocheck.ladder.sources import Sources, close
 from reprocheck.model import Check, SourceLine
 
 MOST_FILES = 40
+WIDER = {
+    "monotonic": frozenset({"clock"}),
+    "monotonic elapsed": frozenset({"elapsed"}),
+    "generator": frozenset({"entropy"}),
+    "system": frozenset({"entropy"}),
+}
+"""Kinds of hints that are asked for under a wider name, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hint:
-    """A line that fits. `name` is what was called there."""
+    """A line that fits.
+
+    kind  of the place, as `scan.places` names it
+    name  of what is called there
+    node  the id of its node in the program
+    """
 
     kind: str
     name: str
     source: SourceLine
+    node: int
+
+    def is_of(self, *kinds: str) -> bool:
+        """Whether it is of one of these kinds."""
+        return self.kind in kinds or not WIDER.get(self.kind, frozenset()).isdisjoint(kinds)
 
 
 class UserCode:
@@ -43,65 +59,72 @@ class UserCode:
         self._trees: dict[str, ast.Module | None] = {}
 
     @cached_property
+    def program(self) -> Program:
+        """The program as the scan reads it.
+
+        What was not imported did nothing: its files are left out where that was recorded.
+        """
+        return program_of(self.sources, (*self._named, *(self._recorded or self.files)))
+
+    @cached_property
     def hints(self) -> tuple[Hint, ...]:
         """All hints, file by file, those of the files that the ladder names first."""
-        return tuple(
-            Hint(kind=kind, name=called, source=self.line(name, line))
-            for name, tree in self._files.items()
-            for kind, called, line in hints_of(tree)
-        )
+        found = [
+            Hint(
+                kind=place.kind,
+                name=place.name,
+                source=shown_line(place.module, place.line, self.sources),
+                node=id(place.node),
+            )
+            for place in self.program.places
+        ]
+        rank = {name: number for number, name in enumerate(self._named)}
+        return tuple(sorted(found, key=lambda hint: rank.get(hint.source.file, len(rank))))
 
     def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
         """The first hint of the first of these kinds; with `near` the one in that file whose line
         is nearest.
         """
         for kind in kinds:
-            found = [hint for hint in self.hints if hint.kind == kind]
+            found = [hint for hint in self.hints if hint.is_of(kind)]
             if found:
-                return (
-                    min(found, key=lambda hint: _distance(hint.source, near)) if near else found[0]
-                )
+                return min(found, key=lambda hint: _distance(hint.source, near))
         return None
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
         """A hint of these kinds on that very line or next to it, where a statement of several lines
         begins or ends.
         """
-        if line is None:
-            return None
-        found = [
-            hint for hint in self.hints if hint.kind in kinds and _distance(hint.source, line) <= 1
+        near = [
+            hint for hint in self.hints if hint.is_of(*kinds) and _distance(hint.source, line) <= 1
         ]
-        return min(found, key=lambda hint: _distance(hint.source, line), default=None)
+        return min(near, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """A hint of these kinds on that line, or on one that assigns what it reads: the nearest of
+        """A hint of these kinds on that line, or on one that makes what it reads: the nearest of
         them.
         """
-        tree = self._files.get(line.file) if line is not None else None
-        if line is None or tree is None:
+        if line is None:
             return None
-        here = [hint for hint in self.hints if hint.kind in kinds and hint.source.file == line.file]
-        return next(
-            (
-                hint
-                for lines in feeding(tree, line.line)
-                for hint in here
-                if hint.source.line in lines
-            ),
-            None,
-        )
+        on_line = [hint for hint in self.hints if is_at(hint.source, line)]
+        found = (*on_line, *self._that_feed(line))
+        return next((hint for hint in found if hint.is_of(*kinds)), None)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """The hints in the function around a line: those first that feed the line."""
         tree = self._files.get(line.file) if line is not None else None
         if line is None or tree is None:
             return ()
+        lines = _function(tree, line.line)
         here = [hint for hint in self.hints if hint.source.file == line.file]
-        lines = (*feeding(tree, line.line), function(tree, line.line))
-        return tuple(
-            dict.fromkeys(hint for span in lines for hint in here if hint.source.line in span)
-        )
+        inside = [hint for hint in here if hint.source.line in lines]
+        fed = [hint for hint in self._that_feed(line) if hint in here]
+        on_line = [hint for hint in here if is_at(hint.source, line)]
+        return tuple(dict.fromkeys((*on_line, *fed, *inside)))
+
+    def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
+        for node in self.program.feeding(line):
+            yield from (hint for hint in self.hints if hint.node == node)
 
     def assigned(self, place: str) -> SourceLine | None:
         """The line that gives a variable its value, where only one line does."""
@@ -109,7 +132,7 @@ class UserCode:
         found = [
             self.line(file, line)
             for file, tree in self._files.items()
-            for line in assignments(tree, name)
+            for line in _assignments(tree, name)
         ]
         return found[0] if len(found) == 1 else None
 
@@ -225,5 +248,30 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
+def is_at(one: SourceLine, other: SourceLine | None) -> bool:
+    """Whether two lines are the same, whatever text is known of them."""
+    return other is not None and (one.file, one.line) == (other.file, other.line)
+
+
 def _distance(line: SourceLine, near: SourceLine | None) -> int:
     return abs(line.line - near.line) if near and line.file == near.file else 1 << 30
+
+
+def _assignments(tree: ast.AST, name: str) -> Iterator[int]:
+    """The lines that give a variable, or an attribute of that name, a value."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(ast.unparse(target).rpartition(".")[2] == name for target in targets):
+                yield node.lineno
+
+
+def _function(tree: ast.Module, line: int) -> range:
+    """The lines of the innermost function around a line; none where it stands in no function."""
+    around = [
+        range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    holding = [lines for lines in around if line in lines]
+    return max(holding, key=lambda lines: lines.start, default=range(0))

@@ -124,6 +124,8 @@ class Beside(Resolver):
         beside = importer.source.path.parents
         for folder in dict.fromkeys((self._program.parent, *beside, Path())):
             path = folder.joinpath(*parts)
+            if not path.name:  # the root, above the package of a file with an absolute path
+                continue
             for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
                 if file in self._project.modules:
                     return self._project.modules[file]

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from reprocheck.causes.likely import table
-from reprocheck.causes.usercode import Hint, UserCode
-from reprocheck.model import Rung, SourceLine
+from reprocheck.causes.usercode import Hint, UserCode, is_at
+from reprocheck.model import Cause, Rung, SourceLine
 from reprocheck.model.evidence import seed_line
 
-_NO_CALL = (re.compile(r"(?!)"), "")
-"""Calls that the control of a kind leaves alone, where it leaves none."""
+_OF_PROCESS = ("draw", "split")
+"""Kinds of hints at draws from the generators of the process: seeds that the script sets may undo
+what a control does for them.
+"""
 
 
 def spoken(hints: Iterable[Hint]) -> list[str]:
     """The controls that lines of the user's speak for."""
-    return list(filter(None, dict.fromkeys(map(_speaks_for, hints))))
+    controls = (table().hints.get(hint.kind, "") for hint in hints)
+    return list(filter(None, dict.fromkeys(controls)))
 
 
-def _speaks_for(hint: Hint) -> str:
-    """The control that a line speaks for: that of its kind, but for calls which that one leaves
-    alone; "" where there is none.
-    """
-    calls, other = table().beyond.get(hint.kind, _NO_CALL)
-    if calls.search(hint.name):
-        return other
-    return table().hints.get(hint.kind, "")
-
-
-def beyond_reach(kind: str, name: str) -> bool:
-    """Whether a call is one that the control of its kind leaves alone, and no other reaches."""
-    calls, other = table().beyond.get(kind, _NO_CALL)
-    return not other and calls.search(name) is not None
+def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
+    """The controls that the line of a cause speaks for, or a call in another line that fits it."""
+    meant = [hint for hint in hints if hint.kind not in _OF_PROCESS]
+    on_line = [hint for hint in meant if is_at(hint.source, cause.source)]
+    elsewhere = [hint for hint in meant if hint.name in cause.calls]
+    return spoken([*on_line, *elsewhere])
 
 
 def at_place(code: UserCode, rung: Rung) -> list[str]:

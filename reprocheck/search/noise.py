@@ -11,18 +11,16 @@ from typing import Literal
 
 from reprocheck.causes.device import kind as device_kind
 from reprocheck.causes.evidence import VAGUE
-from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.search.asked import Found
-from reprocheck.search.lines import beyond_reach
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
 _NO_RUNG = Rung(rung="later", status="equal")
 _BACKWARD = frozenset({"gradient", "reduced gradient"})
-_CLOCKS = frozenset({"clock", ELAPSED})
+_CLOCKS = frozenset({"monotonic", "monotonic elapsed"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +100,7 @@ def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
     lines = {cause.source.at for cause in check.causes if cause.source}
     clocks = (hint for hint in UserCode(check, folder).hints if hint.kind in _CLOCKS)
     for hint in clocks:
-        if hint.source.at in lines and beyond_reach("clock", hint.name):
+        if hint.source.at in lines:
             yield hint.source.at, hint.name
 
 

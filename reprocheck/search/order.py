@@ -7,7 +7,7 @@ several sets it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +21,7 @@ from reprocheck.model.static import StaticFinding
 from reprocheck.rules import entry
 from reprocheck.search import words
 from reprocheck.search.asked import Candidates
-from reprocheck.search.lines import at_place, spoken
+from reprocheck.search.lines import at_place, fitting, spoken
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
@@ -33,6 +33,9 @@ _NO_RUNG = Rung(rung="later", status="equal")
 _BESIDE = {"suspected": 2.0}
 """How many causes one lets pass between two of its controls, if not one."""
 
+Fits = Mapping[str, Sequence[str]]
+"""Code of a cause -> the controls that its line speaks for."""
+
 
 def candidates(check: Check, folder: Path) -> Candidates:
     """The controls to search among, the most suspicious first.
@@ -42,15 +45,16 @@ def candidates(check: Check, folder: Path) -> Candidates:
     rung = check.first_rung or _NO_RUNG
     code = UserCode(check, folder)
     said = spoken(code.hints)
+    fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}
     near = at_place(code, rung)
     errors = _errors(check)
     by_error = list(chain.from_iterable(_nearest_to(one.code) for one in errors))
-    by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said)]
+    by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said, fits)]
     every = (*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table()))
     useless = without_effect(check)
     named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(found.name for found in controls.table() if found.alters)
-    supported = {*by_error, *near, *_supported(check.causes, said)}
+    supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     by_line = dict.fromkeys(near, words.AT_PLACE)
     return Candidates(
         likely=_only(named, supported - altering),
@@ -129,58 +133,52 @@ def _of_removed(causes: Sequence[Cause]) -> dict[str, str]:
     }
 
 
-def _of_causes(causes: Sequence[Cause], rung: Rung, said: Sequence[str]) -> list[str]:
+def _of_causes(causes: Sequence[Cause], rung: Rung, said: Sequence[str], fits: Fits) -> list[str]:
     """By the causes: the first control of each before the second of any, but those of an observed
     cause before those of the next.
     """
     ranked: list[tuple[float, int, str]] = []
     for number, cause in enumerate(causes):
         step = _BESIDE.get(cause.confidence, 1.0)
-        ranked += zip(count(number, step), repeat(number), _of_cause(cause, rung, said))
+        ranked += zip(
+            count(number, step), repeat(number), _of_cause(cause, rung, said, fits[cause.code])
+        )
     ranked.sort(key=itemgetter(0, 1))
     return [name for _, _, name in ranked]
 
 
-def _of_cause(cause: Cause, rung: Rung, said: Sequence[str]) -> list[str]:
+def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]) -> list[str]:
     """The controls of one cause; those first that its line speaks for, and `seed` last where the
     script seeds by itself.
     """
     names = list(_controls_of(cause.code))
     if cause.code in table().open:
         names.sort(key=lambda name: name not in said)
-    fits = _fitting(cause)
     names.sort(key=lambda name: name not in fits)
     if cause.code not in table().unseeded and _seeded(rung):
         names.sort(key=lambda name: name == "seed")
     return names
 
 
-def _fitting(cause: Cause) -> list[str]:
-    """The controls that the line of a cause speaks for, or a call in another line that fits it."""
-    line = cause.source.text if cause.source else ""
-    text = "".join([line, *(f" {name}()" for name in cause.calls)])
-    return [name for name, pattern in table().lines.items() if pattern.search(text)]
-
-
-def _supported(causes: Sequence[Cause], said: Sequence[str]) -> set[str]:
+def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[str]:
     """The controls that are worth runs alone: none where the best cause is one that a line would
     show, and no line does.
     """
-    each = [_supported_of(cause, said) for cause in causes]
+    each = [_supported_of(cause, {*said, *fits[cause.code]}) for cause in causes]
     best = each[:1]
     if best == [set()] and causes[0].code in table().shown:
         return set()
     return set().union(*each)
 
 
-def _supported_of(cause: Cause, said: Sequence[str]) -> set[str]:
+def _supported_of(cause: Cause, said: set[str]) -> set[str]:
     """The controls of one cause; of one that a line would show those that a line of the user's
     speaks for.
     """
     names = set(_controls_of(cause.code))
     if cause.code not in table().shown:
         return names
-    return names & {*said, *_fitting(cause)}
+    return names & said
 
 
 # ------------------------------------------------------------------------------- what the rung says

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from reprocheck.causes import likely
 from reprocheck.causes.imports import bound_to
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, SourceLine, Touch
@@ -38,6 +37,10 @@ _TAKE_A_SEED = frozenset(
 
 One that is given None starts from the operating system.
 """
+_OF_SYSTEM = frozenset({"SystemRandom", "from_non_deterministic_state"})
+"""What makes a generator that always draws from the operating system."""
+_BARE = frozenset({"default_rng", "RandomState", "SeedSequence", "Random", "seed"})
+"""What makes or seeds one from the operating system, where it is given no number."""
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
@@ -122,7 +125,13 @@ def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
 
 def _made_by_script(text: str) -> bool:
     """Whether a line itself makes its generator without a seed: the cause's own fix says it."""
-    return likely.table().lines[PRIVATE].search(text) is not None
+    return any(map(_starts_from_system, _calls(text)))
+
+
+def _starts_from_system(call: ast.Call) -> bool:
+    """Whether a call makes or seeds a generator, and is given no number."""
+    name = _last(call.func)
+    return name in _OF_SYSTEM or (name in _BARE and not call.args and not call.keywords)
 
 
 def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:

@@ -530,7 +530,11 @@ def test_an_equal_seed_of_one_generator_says_nothing_of_another() -> None:
     ],
 )
 def test_labels_that_differ_are_followed_to_a_line(line: str, expected: str) -> None:
-    write(f"import os, tempfile\nfrom pathlib import Path\n{line}\n")
+    imports = (
+        "import os, tempfile; from concurrent.futures import as_completed\n"
+        "from pathlib import Path; from sklearn.model_selection import train_test_split"
+    )
+    write(f"{imports}\n{line}\n")
     found = causes_of(
         check(ladder("loss", only_labels=True, dtype="int64", **GROSS)),
         ".",

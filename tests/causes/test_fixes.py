@@ -4,7 +4,6 @@ that ran, and the user's command.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.device import device_of
 from reprocheck.causes.fixes import control_fix, fix_of
-from reprocheck.causes.hints import BY_CLOCK, hints_of
 from reprocheck.causes.scanned import located
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
 from reprocheck.model.evidence import PathDiffers
@@ -157,34 +155,6 @@ def test_variables_are_those_of_the_device_that_ran(facts: dict[str, object], wo
 
 
 # ---------------------------------------------------------------------------------------- the clock
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("for x in data:\n    if time.time() % 2 < 1:\n        continue\n    step(x)\n", 3),
-        (
-            "start = time.perf_counter()\nwhile time.perf_counter() - start < BUDGET:\n    step()\n",
-            3,
-        ),
-        ("end = time.monotonic() + 60\nwhile data and time.monotonic() < end:\n    step()\n", 3),
-        ("start = time.time()\nspent = time.time() - start\nif spent > LIMIT:\n    save()\n", 4),
-        (
-            "class Loop:\n    def run(self):\n        self.end = time.time() + 5\n        if time.time() > self.end:\n            return\n",
-            5,
-        ),
-        ("value = one() if int(time.time()) % 2 else other()\n", 2),
-        (
-            "last = time.time()\nif time.time() - last > 5:\n    print('busy')\n    last = time.time()\n",
-            None,
-        ),
-        ("start = time.time()\nstep()\nprint(time.time() - start)\n", None),
-        ("if seconds(time.time()):\n    step()\n", None),
-    ],
-)
-def test_branches_that_the_clock_decides(text: str, line: int | None) -> None:
-    found = [at for kind, _, at in hints_of(ast.parse(f"import time\n{text}")) if kind == BY_CLOCK]
-    assert found == ([line] if line else [])
 
 
 @pytest.mark.parametrize("rung", ["forward", "gradient", "hyper-parameters"])

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.hints import OF_OBJECTS
 from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.letters import capital
+from reprocheck.scan.places import OF_OBJECTS
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "hash-order": (("set order", "hash"), "the order of a set of strings, or a hash, decides here"),

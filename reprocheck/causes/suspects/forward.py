@@ -15,7 +15,7 @@ from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
 _DRAWS = re.compile(
     r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\."
 )
-_FEEDS = ("private", "entropy", "identity", "memory")
+_FEEDS = ("private", "entropy", "memory")
 """Hints that explain what they feed."""
 _DRAWING = re.compile(
     r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE

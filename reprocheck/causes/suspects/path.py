@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.hints import BY_CLOCK, BY_SYSTEM
 from reprocheck.causes.suspects.look import Look, Suspect, called, line, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import SourceLine
 
+BY_CLOCK, BY_SYSTEM = "clock path", "system path"
+"""Kinds of hints: the clock, or what the system gives, decides which branch the program takes."""
 _DECIDES = "{} decides here which branch the program takes"
 _A_LOOP = """\
 # continue for a number of steps, not for a time: that number differs in each run

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.hints import ELAPSED
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.given import of_given
@@ -64,9 +63,9 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
     if look.shown(HyperParameterDiffers).other_weights:
         yield from origins(look)
     clock, draw, measured = (
-        look.hint("clock", "entropy", "identity"),
+        look.hint("clock", "entropy"),
         look.hint("draw"),
-        look.hint(ELAPSED),
+        look.hint("elapsed"),
     )
     if draw and not clock:
         yield by_hint("random-hyper-parameter", draw, "draws a number")
@@ -124,7 +123,7 @@ def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
     yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
     yield by_hint(
         "drifting-hyper-parameter",
-        look.hint("clock", "entropy", "identity"),
+        look.hint("clock", "entropy"),
         "reads the clock or the system",
         said=(said,),
     )
@@ -166,7 +165,7 @@ def _in_what_writes(look: Look, file: str) -> str:
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
     """The generators stood the same: nobody filled the weight, or something private did."""
-    here = look.code.on(look.rung.source, "memory", "entropy", "clock", "identity")
+    here = look.code.on(look.rung.source, "memory", "entropy", "clock")
     memory, private = (here, None) if here and here.kind == "memory" else (None, here)
     odd = look.rung.measured.like_left_over_memory
     unfilled = Suspect(
@@ -228,7 +227,7 @@ def _without_states(look: Look) -> Iterator[Suspect]:
     """Weights that were made where no generator was looked at: loaded, copied, or made in another
     process.
     """
-    system = look.hint("entropy", "clock", "identity")
+    system = look.hint("entropy", "clock")
     shown = look.shown(WeightsDiffer)
     if shown.drawn_before_seed:
         yield from _drawn_too_early(look, shown.drawn_before_seed)

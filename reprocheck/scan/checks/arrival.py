@@ -18,7 +18,7 @@ from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items, Made, Value, literal
 
-_ARRIVES = frozenset(
+ARRIVES = frozenset(
     {
         "concurrent.futures.as_completed",
         "asyncio.as_completed",
@@ -27,7 +27,7 @@ _ARRIVES = frozenset(
         "dask.distributed.as_completed",
     }
 )
-_ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
+ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
 _QUEUES = frozenset(
     f"{name}().get"
     for name in (
@@ -74,7 +74,7 @@ def arrival(order: Order) -> Iterator[Hit]:
 
 
 def _arrival(order: Order, call: Call) -> Hit | None:
-    if call.name in _ARRIVES or (call.method in _ARRIVES_BY_METHOD and not call.own):
+    if call.name in ARRIVES or (call.method in ARRIVES_BY_METHOD and not call.own):
         return _of_results(order, call)
     if call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
         return hit(

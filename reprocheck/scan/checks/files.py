@@ -33,7 +33,7 @@ _LISTS = frozenset(
 _ENTRIES = frozenset({"walk", "fwalk", "scandir"})
 """What these give cannot be sorted as it is."""
 _PATH_LISTS = frozenset({"iterdir", "rglob"})
-_TEMPORARY = (
+TEMPORARY = (
     "tempfile.mkstemp",
     "tempfile.mkdtemp",
     "tempfile.mktemp",
@@ -41,7 +41,7 @@ _TEMPORARY = (
     "tempfile.TemporaryDirectory",
 )
 _RANDOM_NAMES = frozenset(
-    {*_TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"}
+    {*TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"}
 )
 _RESTORES = frozenset(
     {
@@ -118,8 +118,8 @@ _LOADERS = ("load_state_dict", "load_param_into_net")
 @check_orders("RC104")
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
-    for call in filter(_lists, every(order)):
-        if sequences.is_sorted_later(order, call.result) or _is_sorted_around(call):
+    for call in filter(lists, every(order)):
+        if sequences.is_sorted_later(order, call.result) or is_sorted_around(call):
             continue
         use = _use(order, call)
         if use is not None and _is_for_data(order, call):
@@ -208,7 +208,7 @@ def _is_loaded(order: Order) -> bool:
     return any(syntax.method(node) in _LOADERS for node in chain.from_iterable(calls))
 
 
-def _lists(call: Call) -> bool:
+def lists(call: Call) -> bool:
     """Whether a call lists files."""
     if call.name in _LISTS:
         return True
@@ -246,7 +246,7 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     return sequences.Use(call, False, "they are kept in that order")
 
 
-def _is_sorted_around(call: Call) -> bool:
+def is_sorted_around(call: Call) -> bool:
     """`sorted(...)` around it in the same expression."""
     around = call.module.expressions_around(call.node)
     return any(sequences.is_sorting(call.module, node) for node in around)

@@ -98,7 +98,7 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
 def address_order(order: Order) -> Iterator[Hit]:
     """Sorting by `id`."""
     for call in order.methods(*_COMPARING):
-        if _is_address(call.keywords.get("key", UNKNOWN)):
+        if is_address(call.keywords.get("key", UNKNOWN)):
             yield hit(
                 "RC507",
                 call,
@@ -259,7 +259,7 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
         "RC505",
         use.step,
         f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}",
-        node=_node(use.step),
+        node=node_of(use.step),
         severity=_severity(kind, order, use),
         patchable=kind == "text",
         more=_EVIDENCE[kind],
@@ -286,7 +286,7 @@ def _severity(kind: str, order: Order, use: sequences.Use) -> Severity | None:
     return "warning"
 
 
-def _node(step: Step) -> ast.AST:
+def node_of(step: Step) -> ast.AST:
     """The expression to underline: what is gone over, not the whole loop."""
     match step.node:
         case ast.For(iter=gone_over) | ast.AsyncFor(iter=gone_over):
@@ -338,7 +338,7 @@ def _asks_for(comparison: ast.Compare, hashed: str) -> bool:
     return False
 
 
-def _is_address(key: Value) -> bool:
+def is_address(key: Value) -> bool:
     """`id`, `lambda x: id(x)`."""
     if key.name == "builtins.id":
         return True

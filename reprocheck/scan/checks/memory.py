@@ -26,7 +26,7 @@ from reprocheck.scan.values import (
     reached,
 )
 
-_EMPTY = (
+EMPTY = (
     "torch.empty",
     "torch.empty_like",
     "torch.empty_strided",
@@ -144,7 +144,7 @@ _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|qu
 @check_orders("RC303")
 def unfilled(order: Order) -> Iterator[Hit]:
     """A parameter or buffer of empty memory."""
-    for call in order.calls(*_EMPTY):
+    for call in order.calls(*EMPTY):
         if not _is_allocation(call) or given(call, "device=meta", sure=True):
             continue
         kept = _kept(order, call)

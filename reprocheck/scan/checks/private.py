@@ -71,7 +71,7 @@ _SAMPLES = frozenset(
 _LOADERS = ("DataLoader", "map", "GeneratorDataset")
 _LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
-_HOOKS = frozenset(
+HOOKS = frozenset(
     {
         "register_hook",
         "register_full_backward_hook",
@@ -156,6 +156,15 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
                 seed_keyword="seed",
                 by_hand="Give the pipeline a seed of its own: `Compose(…, seed=0)`.",
             )
+
+
+def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
+    """The calls by which a generator starts from the operating system, and the generators; not
+    where callers may pass a seed.
+    """
+    for made in _unseeded(order):
+        if not _is_left_to_callers(made):
+            yield made.call, made.value
 
 
 def _unseeded(order: Order) -> Iterator[_Generator]:
@@ -319,7 +328,7 @@ def _use(step: Step) -> str | None:
 
 def _late_use(step: Step) -> str | None:
     """The use of what was drawn from it."""
-    if step.driver in _HOOKS:
+    if step.driver in HOOKS:
         return "RC705"
     if step.stored.endswith(".grad") or _changes_gradient(step):
         return "RC802"

@@ -1,0 +1,106 @@
+"""The program of a check as the scan reads it: its modules, what it executes, what is found in it,
+and the places in it that are not the same in each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from reprocheck.causes.cells import as_notebook
+from reprocheck.ladder.sources import CELL, Sources
+from reprocheck.model import SourceLine
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding
+from reprocheck.scan.judge import finished, judged, reached
+from reprocheck.scan.order import Order
+from reprocheck.scan.places import Place, feeding, places
+from reprocheck.scan.programs import of_program
+from reprocheck.scan.project import Module
+from reprocheck.scan.promise import promised
+
+MOST_FILES, MOST_LINES = 60, 20_000
+"""What is scanned at most: two seconds or so, beside runs that take longer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """What the scan makes of the texts of a program; modules by the names of their files."""
+
+    modules: Mapping[str, Module]
+    orders: tuple[Order, ...]
+    findings: tuple[Finding, ...]
+    places: tuple[Place, ...]
+
+    def feeding(self, line: SourceLine) -> tuple[int, ...]:
+        """What a line is fed by, the nearest first: ids of nodes."""
+        file, cell = _module_of(line.file)
+        module = self.modules.get(file)
+        if module is None:
+            return ()
+        return tuple(dict.fromkeys(feeding(self.orders, module, _joined(module, cell, line.line))))
+
+
+def program_of(sources: Sources, names: Iterable[str]) -> Program:
+    """The program of a check whose files have these names, with its script or notebook.
+
+    Empty where they are too many to be scanned beside a run.
+    """
+    texts = _texts(sources, names)
+    return _scanned(tuple(texts.items()), sources.script or sources.notebook)
+
+
+def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
+    """A line of the text that was scanned, as a report names it, with its text."""
+    cell, line = module.source.place(joined_line)
+    found = sources.with_text(
+        SourceLine(file=module.shown if cell is None else f"{module.shown}{CELL}{cell}", line=line)
+    )
+    assert found is not None
+    return found
+
+
+def _module_of(file: str) -> tuple[str, int]:
+    """The file of a module, and the number of the cell where it is one; 0 elsewhere."""
+    name, _, cell = file.partition(CELL)
+    return name, int(cell) if cell.isdigit() else 0
+
+
+def _joined(module: Module, cell: int, line: int) -> int:
+    """A line in the text that was scanned."""
+    begins = {one.number: one.first_line - 1 for one in module.source.cells or ()}
+    return begins.get(cell, 0) + line
+
+
+def _texts(sources: Sources, names: Iterable[str]) -> dict[str, str]:
+    """The script and the files that were imported, as they were."""
+    notebook = as_notebook(sources)
+    texts: dict[str, str] = {sources.notebook: notebook} if notebook else {}
+    lines = 0
+    wanted = [name for name in dict.fromkeys((sources.script, *names)) if name]
+    for name in wanted[:MOST_FILES]:
+        text = sources.text(name)
+        lines += text.count("\n") if text else 0
+        if text is not None and lines <= MOST_LINES and CELL not in name:
+            texts[name] = text
+    return texts if (sources.script or sources.notebook) in texts else {}
+
+
+@lru_cache(maxsize=2)
+def _scanned(texts: tuple[tuple[str, str], ...], script: str) -> Program:
+    project = of_program(dict(texts), script)
+    modules = list(project)
+    reached(project, modules)
+    orders = tuple(order for module in modules for order in module.orders)
+    found, _ = judged(project, modules)
+    kept = [
+        one
+        for one in promised(project, finished(project, found))
+        if one.suppressed is None and one.code != UNUSED_IGNORE
+    ]
+    return Program(
+        modules={module.shown: module for module in modules},
+        orders=orders,
+        findings=tuple(kept),
+        places=places(orders, modules),
+    )

@@ -1,0 +1,433 @@
+"""Places of a program that are not the same in each run: what it reads, draws, orders or leaves
+unfilled there.
+
+A check reports such a place only where it can change a training. Here all of them are named: where
+runs are known to differ, the reason is looked for among them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import chain
+
+from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
+from reprocheck.scan.checks.streams import drawings, every, is_none
+from reprocheck.scan.index import within
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
+from reprocheck.scan.steps import Call, Loop, Step
+from reprocheck.scan.values import Constant, Function, Instance, Made, Value
+
+OF_OBJECTS = "a set of objects"
+"""What a set is called whose elements lie in it by their addresses."""
+_DEEPEST = 8
+"""How many values one behind the other are followed from a line to what feeds it."""
+_MOST = 400
+_LONGEST = 80
+_KEEP_ORDER = (
+    "builtins.list",
+    "builtins.tuple",
+    "builtins.enumerate",
+    "builtins.iter",
+    "builtins.zip",
+    "builtins.map",
+    "builtins.dict.fromkeys",
+)
+_TELLING = frozenset(
+    {
+        "print",
+        "debug",
+        "info",
+        "warning",
+        "log",
+        "write",
+        "set_postfix",
+        "set_description",
+        "flush",
+        "append",
+        "format",
+        "update",
+    }
+)
+"""Calls that change nothing of a training: a branch that holds no others is for show."""
+_DECIDING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+_PLAIN = frozenset(
+    name for kind in (str, bytes, int, float, complex, tuple, frozenset) for name in dir(kind)
+)
+"""The attributes of what hashes by its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An expression or a statement of the user's.
+
+    kind  clock, monotonic (a clock that counts from the start of the machine), elapsed and
+          monotonic elapsed (a time that was measured with them and is used), clock path and system
+          path (a branch that they decide),
+          generator (made without a seed), system (the entropy of the system), private (a draw from
+          such a generator), draw (from a generator of the process), split, memory, hash, address,
+          set order, listing, temporary, arrival, parallel map, compile, threads, hook, custom
+          backward, benchmark, late hash seed
+    name  of what is called, as it is documented; of a method as it is written
+    """
+
+    kind: str
+    name: str
+    module: Module
+    node: ast.AST
+
+    @property
+    def line(self) -> int:
+        """Its line in the text of its module."""
+        return getattr(self.node, "lineno", 1)
+
+
+def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, ...]:
+    """All places of a program, module by module and line by line, each once."""
+    found: dict[tuple[str, int], Place] = {}
+    for place in chain(
+        (place for order in orders for finder in _FINDERS for place in finder(order)),
+        (place for module in modules for place in _classes(module)),
+    ):
+        found.setdefault((place.kind, id(place.node)), place)
+    rank = {id(module): number for number, module in enumerate(modules)}
+    return tuple(
+        sorted(found.values(), key=lambda place: (rank.get(id(place.module), -1), place.line))
+    )
+
+
+def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]:
+    """What a line is fed by, the nearest first: the ids of the nodes that made the values in it."""
+    expressions = _expressions_on(module, line)
+    for order in orders:
+        seen: set[int] = set()
+        newest = [order.value_of(node) for node in expressions]
+        for _ in range(_DEEPEST):
+            made = [value for value in newest if isinstance(value, Made)]
+            yield from (id(value.call.node) for value in made)
+            seen.update(map(id, newest))
+            newest = [
+                source
+                for value in newest
+                for source in _fed_by(order, value)
+                if id(source) not in seen
+            ][:_MOST]
+
+
+def _fed_by(order: Order, value: Value) -> Iterator[Value]:
+    """What a value was made of, and what changed it since: `generator.manual_seed(seed)`."""
+    if isinstance(value, Instance):
+        return
+    yield from value.sources
+    for call in order.on(value):
+        if isinstance(call.module.parent(call.node), ast.Expr):
+            yield from (*call.arguments, *call.keywords.values())
+
+
+def _expressions_on(module: Module, line: int) -> list[ast.expr]:
+    """The expressions of the statement on a line; of one that holds others, those of its head."""
+    around = [
+        statement
+        for statement in module.index.statements()
+        if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+    ]
+    innermost = max(around, key=lambda statement: statement.lineno, default=None)
+    if innermost is None:
+        return []
+    inner = set(map(id, chain.from_iterable(_blocks(innermost))))
+    head = (node for node in ast.iter_child_nodes(innermost) if id(node) not in inner)
+    return [one for node in head for one in within(node, ast.expr)]
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.AST]]:
+    for name in ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"):
+        yield getattr(statement, name, [])
+
+
+# -------------------------------------------------------------------------------------------- calls
+
+
+@cache
+def _by_name() -> Mapping[str, str]:
+    """What a call is for by its name."""
+    return {
+        **dict.fromkeys(files.TEMPORARY, "temporary"),
+        **dict.fromkeys(arrival.ARRIVES, "arrival"),
+        **dict.fromkeys(memory.EMPTY, "memory"),
+        "builtins.hash": "hash",
+        "builtins.id": "address",
+        "torch.compile": "compile",
+        "threading.Thread": "threads",
+    }
+
+
+@cache
+def _by_method() -> Mapping[str, str]:
+    """What a call is for by the last part of its name, whatever it is called on."""
+    return {
+        **dict.fromkeys(private.HOOKS, "hook"),
+        **dict.fromkeys(arrival.ARRIVES_BY_METHOD, "arrival"),
+        "new_empty": "memory",
+        "resize_": "memory",
+        "share_memory": "threads",
+        "share_memory_": "threads",
+    }
+
+
+@lru_cache(maxsize=4)
+def _meant(order: Order) -> tuple[Call, ...]:
+    """All calls, in order, but for those that say how long to wait."""
+    return tuple(call for call in every(order) if not _is_for_waiting(call))
+
+
+def _calls(order: Order) -> Iterator[Place]:
+    for call in _meant(order):
+        kind = _by_name().get(call.name) or _by_method().get(call.method)
+        if kind is not None and not call.own:
+            yield _place(kind, call)
+        key = call.keywords.get("key")
+        if key is not None and hash_order.is_address(key):
+            yield _place("address", call, f"{_shown(call)}(key=id)")
+        if files.lists(call) and not files.is_sorted_around(call):
+            yield _place("listing", call)
+        ordered = call.keywords.get("in_order")
+        if isinstance(ordered, Constant) and ordered.value is False:
+            yield _place("arrival", call, "in_order=False")
+
+
+def _parallel_maps(order: Order) -> Iterator[Place]:
+    """A `map` that calls a function for several samples at a time, unless that calls nothing: then
+    it can draw nothing.
+    """
+    for call in _meant(order):
+        workers = call.keywords.get("num_parallel_calls")
+        alone = is_none(workers) or (isinstance(workers, Constant) and workers.value == 1)
+        if not alone and not _is_plain(call.argument(0, "map_func")):
+            yield _place("parallel map", call)
+
+
+def _is_plain(function: Value | None) -> bool:
+    if not isinstance(function, Function):
+        return False
+    return next(within(function.node, ast.Call), None) is None
+
+
+def _draws(order: Order) -> Iterator[Place]:
+    """Draws from the generators of the process, and splits that are made with one."""
+    for drawing in drawings(order):
+        if drawing.draws.kind == "split":
+            yield _place("split", drawing.call)
+        elif drawing.draws.when == "call" and f"{drawing.call.name}()".startswith(_DRAWN):
+            yield _place("draw", drawing.call)
+
+
+_DRAWN = ("random.", "numpy.random.", "torch.rand()")
+"""How the names begin of what draws a number or an order; tensors are drawn in every program."""
+
+
+def _generators(order: Order) -> Iterator[Place]:
+    """Generators that start from the operating system, and what draws from them."""
+    for call, value in private.unseeded(order):
+        if _is_for_waiting(call):
+            continue
+        yield _place("generator", call)
+        for step in order.uses(value):
+            if isinstance(step, Call) and step is not call and step.node is not call.node:
+                yield _place("private", step)
+    for call in _meant(order):
+        known = tables.seeds().get(call.name)
+        if known is None or known.without != "system":
+            continue
+        if is_none(call.argument(0, known.keyword)) and not call.open:
+            yield _place("generator", call)
+
+
+def _system(order: Order) -> Iterator[Place]:
+    for call in _meant(order):
+        of_object = "()" in call.name  # `SystemRandom().random`: the generator is the place
+        if entropy.kind(call.name) in ("system", "process") and not of_object:
+            yield _place("system", call)
+
+
+# ------------------------------------------------------------------------------------------- clocks
+
+
+def _clocks(order: Order) -> Iterator[Place]:
+    """Clocks, but for those that only measure how long something takes or say how long to wait."""
+    for call in _meant(order):
+        if entropy.kind(call.name) != "clock":
+            continue
+        parent = call.module.parent(call.node)
+        if _is_less(parent, call.node):
+            if not _is_told(call):
+                yield _place(_of_start("elapsed", call), call)
+        elif not isinstance(parent, ast.Assign):
+            yield _place(_of_start("clock", call), call)
+    for module in {id(call.module): call.module for call in _meant(order)}.values():
+        yield from _born(order, module)
+
+
+def _born(order: Order, module: Module) -> Iterator[Place]:
+    """Clocks in `now - number`, where the number is no time that was taken."""
+    for node in module.nodes(ast.BinOp):
+        if not isinstance(node.op, ast.Sub) or not isinstance(node.left, ast.Name):
+            continue
+        read = order.value_of(node.left)
+        if not isinstance(read, Made) or entropy.kind(read.call.name) != "clock":
+            continue
+        if not isinstance(node.right, ast.Attribute | ast.Subscript) and not _is_time(
+            order.value_of(node.right)
+        ):
+            yield _place(_of_start("clock", read.call), read.call)
+
+
+def _of_start(kind: str, call: Call) -> str:
+    """The kind of a clock, or of a time by it, where it may be one that counts from a start."""
+    if call.name not in tables.words("entropy", "monotonic"):
+        return kind
+    return {"clock": "monotonic", "elapsed": "monotonic elapsed"}[kind]
+
+
+def _is_time(value: Value) -> bool:
+    return any(entropy.kind(call.name) == "clock" for call in entropy.mixed(value))
+
+
+def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
+    """Whether something is subtracted from it: `clock() - start`."""
+    return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is node
+
+
+def _is_for_waiting(call: Call) -> bool:
+    return any(_method(node) == "sleep" for node in call.module.around(call.node))
+
+
+def _is_told(call: Call) -> bool:
+    """Whether it is a part of what is printed, logged or put into a text."""
+    return any(
+        isinstance(node, ast.JoinedStr) or _method(node) in _TELLING
+        for node in call.module.around(call.node)
+    )
+
+
+def _method(node: ast.AST) -> str:
+    """The last part of what a call calls; "" for what is no call."""
+    function = getattr(node, "func", None)
+    return getattr(function, "attr", "") or getattr(function, "id", "")
+
+
+def _decided(order: Order) -> Iterator[Place]:
+    """Branches and loops that the clock or the system decides, unless they only tell something."""
+    for module in {id(step.module): step.module for step in order.steps}.values():
+        for node in module.nodes(ast.If, ast.While, ast.IfExp):
+            read = _decides(order.value_of(node.test))
+            if read is None or _is_for_show(order, node):
+                continue
+            kind = "clock path" if entropy.kind(read.name) == "clock" else "system path"
+            yield Place(kind, _shown(read), module, node)
+
+
+def _decides(value: Value) -> Call | None:
+    """The clock, or what the system gives, that a condition is made of."""
+    kinds = ("clock", "system", "process")
+    return next((call for call in entropy.mixed(value) if entropy.kind(call.name) in kinds), None)
+
+
+def _is_for_show(order: Order, node: ast.If | ast.While | ast.IfExp) -> bool:
+    """Whether a branch only tells something, or keeps a time for the next one."""
+    if not isinstance(node, ast.If):
+        return False
+    return all(_tells(order, statement) for statement in (*node.body, *node.orelse))
+
+
+def _tells(order: Order, statement: ast.stmt) -> bool:
+    if next(within(statement, *_DECIDING), None) is not None:
+        return False
+    match statement:
+        case ast.Assign(value=value):
+            return _is_time(order.value_of(value))
+        case ast.Expr(value=ast.Call() as call):
+            return _method(call) in _TELLING
+    return isinstance(statement, ast.Pass)
+
+
+# --------------------------------------------------------------------------------------------- sets
+
+
+def _sets(order: Order) -> Iterator[Place]:
+    """Where something goes through a set in its order."""
+    for step in order.steps:
+        if isinstance(step, Loop) and hash_order.is_set(step.value):
+            own = _asks_for_own_attributes(step.node)
+            of_objects = own or hash_order.content(step.value) == "object"
+            yield replace(_of_set(step, of_objects, "a loop over"), node=hash_order.node_of(step))
+        elif isinstance(step, Call) and step.name in _KEEP_ORDER:
+            value = next((one for one in step.arguments if hash_order.is_set(one)), None)
+            if value is not None and not files.is_sorted_around(step):
+                of_objects = hash_order.content(value) == "object"
+                yield _of_set(step, of_objects, f"{_shown(step)} of")
+
+
+def _of_set(step: Step, of_objects: bool, what: str) -> Place:
+    if of_objects:
+        return Place("address", f"{what} {OF_OBJECTS}", step.module, step.node)
+    return Place("set order", f"{what} a set", step.module, step.node)
+
+
+def _asks_for_own_attributes(node: ast.AST) -> bool:
+    """Whether the body of a loop asks what it goes over for an attribute that no text and no number
+    has: these are objects.
+    """
+    if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
+        return False
+    return any(
+        isinstance(part.value, ast.Name)
+        and part.value.id == node.target.id
+        and part.attr not in _PLAIN
+        for part in within(node.body, ast.Attribute)
+    )
+
+
+# ------------------------------------------------------------------------------------------- others
+
+
+def _stores(order: Order) -> Iterator[Place]:
+    for store in order.stores("torch.backends.cudnn.benchmark"):
+        if isinstance(store.value, Constant) and store.value.value is True:
+            yield Place("benchmark", store.name, store.module, store.node)
+    for store in order.environment("PYTHONHASHSEED"):
+        yield Place("late hash seed", 'os.environ["PYTHONHASHSEED"]', store.module, store.node)
+
+
+def _classes(module: Module) -> Iterator[Place]:
+    """Classes with a backward pass of their own."""
+    for node in module.index.classes:
+        if any((module.names.of(base) or "").endswith(".Function") for base in node.bases):
+            yield Place("custom backward", f"class {node.name}", module, node)
+
+
+def _place(kind: str, step: Call, name: str = "") -> Place:
+    return Place(kind, name or _shown(step), step.module, step.node)
+
+
+def _shown(call: Call) -> str:
+    """What is called, as it is documented; a method as it is written."""
+    of_object = "()" in call.name or "?" in call.name
+    if of_object and isinstance(call.node, ast.Call):
+        return ast.unparse(call.node.func)[:_LONGEST]
+    return call.name.removeprefix("builtins.")
+
+
+_FINDERS: tuple[Callable[[Order], Iterator[Place]], ...] = (
+    _calls,
+    _parallel_maps,
+    _draws,
+    _generators,
+    _system,
+    _clocks,
+    _decided,
+    _sets,
+    _stores,
+)
