@@ -11,6 +11,7 @@ import sys
 from _thread import RLock, get_ident
 
 from . import hashing, import_hook, jsontext, users
+from .hooking import guarded
 from .reached import Reached
 from .states import NumpyState, PythonState
 
@@ -124,11 +125,10 @@ class Deep:
                 self.seeds += 1
                 self._last_seeds[place] = event
             for name in _VALUES:
-                if name in keys:
-                    for leaf in keys[name]:
-                        if type(leaf[1]) is not dict:
-                            self._defer(event)
-                            return
+                for leaf in keys.get(name, ()):
+                    if type(leaf[1]) is not dict:  # it is still to be read off a device
+                        self._defer(event)
+                        return
             with self._lock:
                 self._gathered.append(event)
             if len(self._gathered) >= _GATHERED:
@@ -283,12 +283,11 @@ class Deep:
         self._reach("end", len(self.grouping.ends) + 1)
 
     def _defer(self, event: dict[str, Any]) -> None:
-        for name in ("in", "out"):
+        waiting: Leaves = []
+        for name in _VALUES:
             if name in event:
-                event[name] = [list(leaf) for leaf in event[name]]
-        waiting = [
-            leaf for name in ("in", "out") for leaf in event.get(name) or () if callable(leaf[1])
-        ]
+                event[name] = copies = [list(leaf) for leaf in event[name]]
+                waiting += [leaf for leaf in copies if callable(leaf[1])]
 
         def line(wait: bool) -> str | None:
             while waiting:
@@ -319,17 +318,15 @@ class Deep:
                 found[name] = state
         return found
 
+    @guarded("finding the generator of numpy")
     def _found(self, _: Any) -> None:
         """`numpy.random` was imported: its state before the script draws.
 
         From Python's generator libraries draw for themselves.
         """
-        try:
-            state = self.generators["numpy"]()
-            if state:
-                self.seen("found", "numpy", call=False, g={"numpy": hashing.digest(state)})
-        except Exception as error:
-            self.recorder.problem("finding the generator of numpy", error)
+        state = self.generators["numpy"]()
+        if state:
+            self.seen("found", "numpy", call=False, g={"numpy": hashing.digest(state)})
 
     def rng(self) -> dict[str, str]:
         """Hash of the state of each default generator."""

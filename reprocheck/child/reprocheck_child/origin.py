@@ -52,8 +52,8 @@ def worker_frame() -> FrameType | None:
     """Where this thread runs a task of a pool: the frame of the worker's loop."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        modules = _WORKERS.get(frame.f_code.co_name)
-        if modules is not None and frame.f_globals.get("__name__") in modules:
+        modules = _WORKERS.get(frame.f_code.co_name, ())
+        if frame.f_globals.get("__name__") in modules:
             return frame
         frame = frame.f_back
     return None

@@ -181,8 +181,8 @@ def counter() -> Counter | None:
     """How this interpreter counts executions; None where no such counter can be found."""
     if sys.implementation.name != "cpython":
         return None
-    # up to Python 3.10 `co_opcache_flag`, in 3.11 `co_warmup`: neither can be read from Python, and
-    # where they lie differs, so both are found by what a call does to them
+    # in Python 3.11 `co_warmup`, which cannot be read from Python: it is found by what calls do to
+    # it. `co_opcache_flag` of 3.9 and 3.10 lies behind the bytes that are looked at
     names: dict[str, Any] = {}
     exec(compile("def probe():\n    pass\n", "<probe>", "exec"), names)
     probe = names["probe"]

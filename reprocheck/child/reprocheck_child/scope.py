@@ -6,6 +6,7 @@ Loaded only where a run is recorded at level `module` or `op`.
 
 import dis
 from contextlib import suppress
+from itertools import islice
 from types import CodeType
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
@@ -28,6 +29,7 @@ def variable(frame: Any, thing: Any) -> str:
     for name, value in held:
         if value is thing:
             return name
+    # a place in a list only then: a variable of its own is the better name
     for name, value in held:
         inner = place(value, thing)
         if inner:
@@ -44,10 +46,11 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
     yield from local.items()
     own = getattr(local.get("self"), "__dict__", None)
     if isinstance(own, dict):
-        yield from list(own.items())
-        # where `torch.nn.Module.__setattr__` puts what is assigned to it
-        yield from list((own.get("_modules") or {}).items())
-        yield from list((own.get("_parameters") or {}).items())
+        # the last two are where `torch.nn.Module.__setattr__` puts what is assigned to it
+        namespaces = [own, own.get("_modules"), own.get("_parameters")]
+        for namespace in filter(None, namespaces):
+            yield from list(namespace.items())
+    # the code of a module has one namespace for both
     if frame.f_globals is not frame.f_locals:
         yield from list(frame.f_globals.items())
 
@@ -55,8 +58,6 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
 def loop_variables(frame: Any) -> Set[str]:
     """Variables that the loops of a frame's code assign: they hold one thing after the other."""
     names: Set[str] = set()
-    if frame is None:
-        return names
     within = False
     for step in dis.get_instructions(frame.f_code):
         if step.opname == "FOR_ITER":
@@ -76,18 +77,21 @@ def _stored(argument: Any) -> Tuple[str, ...]:
 
 def codes(code: CodeType) -> Iterator[CodeType]:
     """A code object and those of the functions, classes and comprehensions inside it."""
-    waiting = [code]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        # without a test by class: `hasattr` of a constant runs no code of the script's
-        waiting += [constant for constant in one.co_consts if hasattr(constant, "co_firstlineno")]
+    yield code
+    # lambdas and comprehensions are among them; Python 3.12 has the latter in the code itself
+    for inner in filter(_is_code, code.co_consts):
+        yield from codes(inner)
+
+
+def _is_code(constant: Any) -> bool:
+    return isinstance(constant, CodeType)
 
 
 def cells(function: Any) -> Dict[str, Any]:
     """The closure of a function by name, without variables that are not filled yet."""
     found: Dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        # ValueError: the function around it has given that variable no value yet
         with suppress(ValueError):
             found[name] = cell.cell_contents
     return found
@@ -104,13 +108,16 @@ def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
             return part if _has_two(found, several) else ""
     if depth >= DEPTH or len(found) > NESTED:
         return ""
-    for part, one in found:
-        # a longer list is data, and looking into each of its elements would take long
-        is_short = isinstance(one, (list, tuple, dict)) and len(one) <= NESTED
-        inner = place(one, thing, None, depth + 1) if is_short else ""
+    for part, one in filter(_is_short, found):
+        inner = place(one, thing, None, depth + 1)
         if inner:
             return part + inner
     return ""
+
+
+def _is_short(part: Part) -> bool:
+    # a longer list is data, and looking into each of its elements would take long
+    return isinstance(part[1], (list, tuple, dict)) and len(part[1]) <= NESTED
 
 
 def _has_two(found: List[Part], kind: Any) -> bool:
@@ -121,8 +128,10 @@ def parts(value: Any) -> List[Part]:
     """(subscript, element) of a plain list, tuple or dict."""
     if isinstance(value, (list, tuple)):
         return [("[%d]" % index, one) for index, one in enumerate(value[:LONGEST])]
-    if type(value) is dict and len(value) <= LONGEST:
-        items = list(value.items())
+    # no subclass: its `items` may be the script's, and run code
+    if type(value) is dict:
+        items = list(islice(value.items(), LONGEST))
+        # other keys may read otherwise in each run, as objects by their address
         return [("[%r]" % (key,), one) for key, one in items if type(key) in (str, int)]
     return []
 

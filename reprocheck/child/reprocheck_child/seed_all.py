@@ -57,11 +57,9 @@ class Seeded:
             ("kept", self.kept),
             ("failed", self.failed),
             ("advice", self.advice),
+            ("absent", tuple(filter(None, [", ".join(self.absent)]))),  # in one line
         ]
-        lines = ["%-9s %s" % (label, text) for label, texts in rows for text in texts]
-        return "\n".join(
-            lines + (["%-9s %s" % ("absent", ", ".join(self.absent))] if self.absent else [])
-        )
+        return "\n".join("%-9s %s" % (label, text) for label, texts in rows for text in texts)
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:

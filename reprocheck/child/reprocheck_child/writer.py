@@ -27,6 +27,11 @@ DEVICE_QUEUE = 256
 """Device values in flight at which the oldest is waited for."""
 
 
+def _takes_nothing(line: str) -> bool:
+    """There are no deeper levels, which would gather lines."""
+    return False
+
+
 class Writer:
     """Writes events as lines.
 
@@ -35,12 +40,16 @@ class Writer:
     """
 
     def __init__(self, mask: Mapping[str, str]) -> None:
-        self.before_line: Callable[[str], bool] | None = None
+        self.before_line: Callable[[str], bool] = _takes_nothing
         """Writes what the deeper levels have gathered; called before each line, "" for one that
         waits. True where it has taken the line.
         """
         self.grouping = Grouping()
         self._mask = mask
+        # one of these stands in each text of which something is masked
+        self._to_mask = tuple(filter(None, mask.values()))
+        if mask:
+            self._to_mask += ("://",)
         self._lock = RLock()
         self._file = TraceFile("")
         self._greeting: str | None = None
@@ -58,9 +67,7 @@ class Writer:
 
     def masked(self, text: str) -> str:
         """`text` without the names of home, user and host."""
-        if self._mask and (
-            "://" in text or any(name and name in text for name in self._mask.values())
-        ):
+        if any(map(text.__contains__, self._to_mask)):
             from .shared.masking import mask
 
             return mask(text, **self._mask)
@@ -122,7 +129,7 @@ class Writer:
                 self._write(lines)
 
     def _line(self, line: str) -> None:
-        if self._muted or (self.before_line is not None and self.before_line(line)):
+        if self._muted or self.before_line(line):
             return
         if self._queue:
             self._put(lambda wait: line)
@@ -133,15 +140,14 @@ class Writer:
         """Write again. What the deeper levels have gathered meanwhile is asked for first, and left
         out.
         """
-        if self._muted and self.before_line is not None:
+        if self._muted:
             self.before_line("")
         self._muted = False
 
     def _put(self, line: Deferred) -> None:
         if self._muted:
             return
-        if self.before_line is not None:
-            self.before_line("")
+        self.before_line("")
         self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:

@@ -12,7 +12,7 @@ from ..hooking import around
 
 
 class Seeds:
-    """Watches the functions that seed a generator: Python's, numpy's and TensorFlow's."""
+    """Watches the functions that seed a generator: Python's, numpy's, and those that are added."""
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep

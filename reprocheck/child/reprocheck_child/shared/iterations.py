@@ -239,7 +239,7 @@ class Grouping:
 
     def _leave_behind(self) -> None:
         """The open iteration ends without the optimizers that have not stepped in it."""
-        self._live = {index: None for index in self._live if index in self._stepped}
+        self._live = dict.fromkeys(filter(self._stepped.__contains__, self._live))
         self._close()
 
     def _take_kind(self, kind: str) -> int:
@@ -284,7 +284,7 @@ class Grouping:
             self._stepped.discard(index)
         else:
             self.ends.pop()
-            self._stepped = {other for other in self._live if other != index}
+            self._stepped = self._live.keys() - {index}
         iteration = self.closed + 1
         if iteration == 1:
             self.first_end = None

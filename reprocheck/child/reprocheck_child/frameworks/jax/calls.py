@@ -263,6 +263,7 @@ class Calls:
         self._look_back(traced, leaves)
         arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
         counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
+        # the line of an argument is that of each leaf in it
         lines = map(repeat, self.watcher.lines(args), counts)
         for one, line in zip(arguments, chain.from_iterable(lines)):
             one.line = line

@@ -44,6 +44,7 @@ class _Walk:
 
     def function(self, function: Any, depth: int) -> None:
         """Look at what a function captures, through wrappers and partial applications."""
+        # functions may name each other, and those of a large script many more
         if depth > _DEPTH or id(function) in self.seen or len(self.seen) > _MOST:
             return
         self.seen.add(id(function))
@@ -79,6 +80,7 @@ class _Walk:
 
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
         """Numbers and arrays in a small container, which may be a setting or the weights."""
+        # a longer one is data, and would be looked at element by element
         if len(value) > _SHORT:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)

@@ -19,6 +19,9 @@ _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=
 """What flax puts around the arrays of a module: no name of the user's."""
 
 
+_UNNAMED = {"<lambda>": "a lambda"}
+
+
 class Fingerprints(fingerprint.Fingerprints):
     """Reads arrays and other leaves. Never raises."""
 
@@ -148,9 +151,7 @@ def title(function: Any) -> str:
         if name and name != "<lambda>":
             return str(name)
         inner = getattr(function, "func", None) or getattr(function, "__wrapped__", None)
-        if inner is None and name:
-            return "a lambda"
         if inner is None:
-            break
+            return _UNNAMED.get(name, type(function).__name__)
         function = inner
     return type(function).__name__

@@ -200,10 +200,7 @@ class Defaults:
             import_hook.when_imported(module, functools.partial(self._watch, generator))
 
     def _watch(self, generator: str, module: Any) -> None:
-        real = getattr(module, "seed", None)
-        if real is None:
-            return
-        says = not hasattr(real, "__wrapped__")  # another adapter has not hooked it before
+        says = not hasattr(module.seed, "__wrapped__")  # another adapter has not hooked it before
 
         def seeded(_: Any, *args: Any, **kwargs: Any) -> None:
             self.touched[generator] = None
@@ -221,7 +218,7 @@ class Defaults:
             self.say("seed", generator, call=False, out=[["seed", found]], l=line)
 
         # numpy.random has the function from there, and it can be called by both names
-        also = [sys.modules.get("numpy.random.mtrand")] if generator == "numpy" else []
+        also = [sys.modules.get("numpy.random.mtrand")]
         around(module, "seed", "a seed", after=seeded, also=also)
 
     def _drawn_by_user(self, generator: str) -> bool:

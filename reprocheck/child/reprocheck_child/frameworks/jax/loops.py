@@ -28,12 +28,19 @@ class _Loop:
         self.around = around
 
 
+class _Stack(threading.local):
+    """The loops that are being traced in a thread, from outside inwards."""
+
+    def __init__(self) -> None:
+        self.loops: List[_Loop] = []
+
+
 class Loops:
     """Follows the loops that are being traced in each thread."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax
-        self.local = threading.local()
+        self.local = _Stack()
 
     def hook(self) -> None:
         """Wrap the functions that make loops and branches."""
@@ -51,7 +58,7 @@ class Loops:
         if not weights or self.jax.config.jax_disable_jit:
             return 1
         count = 1
-        for loop in reversed(self._stack()):
+        for loop in reversed(self.local.loops):
             if loop.length is None or not all(self._from_around(leaf, loop) for leaf in weights):
                 break
             count *= loop.length
@@ -62,15 +69,9 @@ class Loops:
             return True
         return any(leaf._trace is trace for trace in loop.around)
 
-    def _stack(self) -> List[_Loop]:
-        if not hasattr(self.local, "loops"):
-            self.local.loops = []
-        loops: List[_Loop] = self.local.loops
-        return loops
-
     def _following(self, length_of: Callable[..., Optional[int]], real: Any) -> Any:
         def follow(*args: Any, **kwargs: Any) -> Any:
-            stack = self._stack()
+            stack = self.local.loops
             stack.append(_Loop(length_of(*args, **kwargs), self._around(stack)))
             try:
                 return real(*args, **kwargs)

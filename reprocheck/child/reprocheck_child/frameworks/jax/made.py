@@ -32,6 +32,7 @@ def _assignments(file: str) -> Dict[str, List[int]]:
     if file not in _lines:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))
+        # a larger file is generated, and takes long
         if len(text) < _MOST:
             _lines[file] = _read(ast.parse(text))
     return _lines[file]
