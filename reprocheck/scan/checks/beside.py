@@ -33,11 +33,9 @@ def is_in_trial(order: Order, step: Step) -> bool:
     """
     if not _is_trial(order):
         return False
-    module, node = step.through[0] if step.through else (step.module, step.node)
-    at: ast.AST | None = node
-    while at is not None and not is_guard(at):
-        at = module.parent(at)
-    return module is order.root and at is not None
+    module, node = (*step.through, (step.module, step.node))[0]
+    is_guarded = any(map(is_guard, (node, *module.around(node))))
+    return is_guarded and module is order.root
 
 
 @lru_cache(maxsize=16)
@@ -46,29 +44,27 @@ def _is_trial(order: Order) -> bool:
     it, and this tries it out.
     """
     root = order.root
-    if (
-        not order.whole
-        or order.cut
-        or id(root) not in root.project.imported
-        or streams.trains(order)
-    ):
+    if not order.whole or order.cut or id(root) not in root.project.imported:
         return False
-    return not any(_leaves_something(call) for call in streams.every(order))
+    calls = streams.every(order)
+    return not streams.trains(order) and not any(map(_leaves_something, calls))
 
 
 def _leaves_something(call: Call) -> bool:
+    """Whether a call writes a file, or starts a training that it does not show."""
     if _WRITES.match(call.method) or _DRIVES.match(call.method):
         return True
-    return isinstance(call.node, ast.Call) and bool(_DRIVERS.search(ast.unparse(call.node.func)))
+    match call.node:
+        case ast.Call(func=function):
+            return _DRIVERS.search(ast.unparse(function)) is not None
+    return False
 
 
 def is_for_show(step: Step) -> bool:
     """Whether it happens in a function that shows something, or in a branch that only measures."""
     places = [*step.through, (step.module, step.node)]
-    functions = (module.function_of(node) for module, node in places)
-    if any(function is not None and _SHOWS.match(function.name) for function in functions):
+    names = (getattr(module.function_of(node), "name", "") for module, node in places)
+    if any(map(_SHOWS.match, names)):
         return True
-    return any(
-        condition.taken and _MEASURES.search(last_word(condition.test))
-        for condition in step.conditions
-    )
+    taken = (condition.test for condition in step.conditions if condition.taken)
+    return any(map(_MEASURES.search, map(last_word, taken)))

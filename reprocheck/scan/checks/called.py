@@ -9,12 +9,13 @@ mentions its name, or a library may call it. One whose name no such code mention
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 
@@ -107,30 +108,41 @@ def _parts(module: Module) -> Parts:
     ]
     while waiting:
         node, part, holder = waiting.pop()
-        if (
-            isinstance(node, ast.Import | ast.ImportFrom)
-            or _is_list_of_names(node)
-            or _only_names_something(node)
-        ):
+        if _calls_nothing(node):
             continue
-        for name in _mentioned(node):
-            part.mentions.add(aliases.get(name, name))
+        part.mentions.update(aliases.get(name, name) for name in _mentioned(node))
         if isinstance(node, ast.Call):
             of_call[id(node)] = part
         inner = _own_part(node, part, holder)
-        if inner is not None:
+        if inner is not part:
             parts.append(inner)
         inside = _holder_inside(node, holder)
         dead = _dead(node)
         for child in children(node):
-            belongs = (
-                inner
-                if inner is not None
-                and (isinstance(child, ast.stmt) or isinstance(node, ast.Assign))
-                else part
-            )
-            waiting.append((child, never if id(child) in dead else belongs, inside))
+            runs_with = part
+            if isinstance(child, ast.stmt) or isinstance(node, ast.Assign):
+                runs_with = inner
+            if id(child) in dead:
+                runs_with = never
+            waiting.append((child, runs_with, inside))
     return Parts(tuple(parts), of_call)
+
+
+def _calls_nothing(node: ast.AST) -> bool:
+    """Whether a statement names things and calls none: an import, `__all__ = [...]`, which says
+    what may be imported, or `seed_everything` in a line of its own and without a call.
+    """
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Name() | ast.Attribute()):
+            return True
+        case ast.Assign(targets=targets):
+            return "__all__" in _variables(targets)
+    return False
+
+
+def _variables(targets: list[ast.expr]) -> list[str]:
+    """The names of those targets that are variables."""
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _aliases(module: Module) -> dict[str, str]:
@@ -143,133 +155,129 @@ def _holder_inside(node: ast.AST, holder: ast.ClassDef | None) -> ast.ClassDef |
     """The class whose methods are defined directly below a node."""
     if isinstance(node, ast.ClassDef):
         return node
-    return None if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else holder
-
-
-def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part | None:
-    """The part that a function or guard opens; None for other nodes."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return Part(names=_called_by(node, holder), around=around)
-    if is_guard(node):
-        return Part(names=frozenset(), around=around, guard=True)
-    if isinstance(node, ast.Assign) and _holds_functions(node.value):
-        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        return (
-            Part(names=frozenset(names), around=around) if len(names) == len(node.targets) else None
-        )
-    return None
+        return None
+    return holder
 
 
-def _holds_functions(value: ast.expr) -> bool:
+def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
+    """The part that a function or guard opens; that around it for other nodes."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return Part(names=_called_by(node, holder), around=around)
+        case ast.If() if is_guard(node):
+            return Part(names=frozenset(), around=around, guard=True)
+        case ast.Assign(targets=targets, value=value) if _holds_functions(value):
+            names = _variables(targets)
+            if len(names) == len(targets):
+                return Part(names=frozenset(names), around=around)
+    return around
+
+
+def _holds_functions(value: ast.expr | None) -> bool:
     """Whether an expression names functions and calls none: a table of them, a lambda, a
     partial.
     """
-    if isinstance(value, ast.Call):
-        return _last_word(value) == "partial"
-    if isinstance(value, ast.Dict):
-        return all(
-            one is not None and _holds_functions(one) for one in (*value.keys, *value.values)
-        )
-    if isinstance(value, ast.List | ast.Tuple):
-        return all(map(_holds_functions, value.elts))
+    match value:
+        case ast.Call():
+            return _last_word(value) == "partial"
+        case ast.Dict(keys=keys, values=values):
+            return all(map(_holds_functions, (*keys, *values)))
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return all(map(_holds_functions, elements))
     return isinstance(value, _NAMES)
-
-
-def _only_names_something(node: ast.AST) -> bool:
-    """`seed_everything`, in a line of its own and without a call."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Name | ast.Attribute)
 
 
 def _dead(node: ast.AST) -> frozenset[int]:
     """The parts right inside a node that never run, as its own text shows, by their ids."""
-    if isinstance(node, ast.If | ast.IfExp):
-        branches = {True: node.orelse, False: node.body}
-        known = _known(node.test)
-        return frozenset() if known is None else _ids(branches[known])
-    if isinstance(node, ast.While):
-        return _ids(node.body) if _known(node.test) is False else frozenset()
-    if isinstance(node, ast.BoolOp):
-        ends = isinstance(node.op, ast.Or)
-        last = next(
-            (number for number, one in enumerate(node.values) if _known(one) is ends),
-            len(node.values),
-        )
-        return _ids(node.values[last + 1 :])
-    body = getattr(node, "body", None)
-    if not isinstance(body, list):
-        return frozenset()
-    last = next(
-        (number for number, one in enumerate(body) if isinstance(one, ast.Return | ast.Raise)),
-        len(body),
-    )
-    return _ids(body[last + 1 :])
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test):
+            branches = {True: _ids(node.orelse), False: _ids(node.body), None: _NOTHING}
+            return branches[_known(test)]
+        case ast.While(test=test, body=body):
+            branches = {True: _NOTHING, False: _ids(body), None: _NOTHING}
+            return branches[_known(test)]
+        case ast.BoolOp(op=operator, values=values):
+            decides = isinstance(operator, ast.Or)
+            return _ids(_after(values, map(_known, values), decides))
+    statements = getattr(node, "body", None)
+    if not isinstance(statements, list):
+        return _NOTHING
+    return _ids(_after(statements, map(_ends, statements), True))
+
+
+_NOTHING: frozenset[int] = frozenset()
+
+
+def _ends(statement: ast.AST) -> bool:
+    """Whether what follows a statement never runs."""
+    return isinstance(statement, ast.Return | ast.Raise)
+
+
+def _after(nodes: Sequence[ast.AST], marks: Iterable[bool | None], last: bool) -> Sequence[ast.AST]:
+    """The nodes after the first one with such a mark; none where none has it."""
+    return nodes[[*marks, last].index(last) + 1 :]
 
 
 def _ids(nodes: ast.AST | Sequence[ast.AST]) -> frozenset[int]:
-    return frozenset(map(id, [nodes] if isinstance(nodes, ast.AST) else nodes))
+    if isinstance(nodes, ast.AST):
+        return frozenset({id(nodes)})
+    return frozenset(map(id, nodes))
+
+
+_NEGATED = {True: False, False: True, None: None}
 
 
 def _known(test: ast.expr) -> bool | None:
     """Whether a condition holds, where it is written down as a constant; `TYPE_CHECKING` never does
     in a program that runs.
     """
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        known = _known(test.operand)
-        return None if known is None else not known
-    return (
-        False
-        if isinstance(test, ast.Name | ast.Attribute) and _last_word(test) == "TYPE_CHECKING"
-        else None
-    )
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _NEGATED[_known(operand)]
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+            return False
+    return None
 
 
 def _called_by(
     function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.ClassDef | None
 ) -> frozenset[str]:
     """The names of which one must be mentioned before a function can run."""
-    decorators = {_last_word(one) for one in function.decorator_list}
-    if decorators - _PLAIN_DECORATORS:
+    names = frozenset({function.name})
+    if not _PLAIN_DECORATORS.issuperset(map(_last_word, function.decorator_list)):
         return frozenset()
-    if holder is None:
-        return frozenset({function.name})
-    called_by_others = bool(holder.bases) or function.name.startswith("__")
-    return (
-        frozenset({function.name, holder.name}) if called_by_others else frozenset({function.name})
-    )
+    if holder is not None and (holder.bases or function.name.startswith("__")):
+        return names | {holder.name}
+    return names
 
 
 def _last_word(decorator: ast.expr) -> str:
-    node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    """The last part of the name of a decorator or call."""
+    return last_word(getattr(decorator, "func", decorator))
 
 
-def _is_list_of_names(node: ast.AST) -> bool:
-    """`__all__ = [...]`, which says what may be imported."""
-    return isinstance(node, ast.Assign) and any(
-        isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets
-    )
-
-
-def _mentioned(node: ast.AST) -> Iterator[str]:
+def _mentioned(node: ast.AST) -> tuple[str, ...]:
     """The name that a node mentions: a variable, an attribute, or a text that is a name (for
     `getattr` and tables).
     """
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.Attribute):
-        yield node.attr
-    elif isinstance(node, ast.Call) and _calls_by_any_name(node):
-        yield _ANY
-    elif (
-        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
-    ):
-        yield node.value
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name):
+            return (name,)
+        case ast.Constant(value=str(text)) if text.isidentifier():
+            return (text,)
+        case ast.Call() if _calls_by_any_name(node):
+            return (_ANY,)
+    return ()
 
 
 def _calls_by_any_name(call: ast.Call) -> bool:
     """`globals()`, `eval(text)`, `fire.Fire()`; not `model.eval()`."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr == "Fire"
-    return isinstance(call.func, ast.Name) and call.func.id in _BY_ANY_NAME
+    match call.func:
+        case ast.Attribute(attr=name):
+            return name == "Fire"
+        case ast.Name(id=name):
+            return name in _BY_ANY_NAME
+    return False

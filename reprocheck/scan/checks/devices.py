@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from reprocheck.scan.checks.streams import every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Constant, Value
+from reprocheck.scan.values import Value, literal
 
 KINDS = ("cuda", "npu")
 _SWITCHES = (
@@ -23,6 +24,7 @@ _ASKING = frozenset({"torch.device", "torch.cuda.is_available"})
 """Calls that name a device and put nothing there."""
 
 _TEXT = re.compile(r"""["'](cuda|gpu|ascend)(?::[^"']*)?["']|\.(cuda)\b""", re.IGNORECASE)
+_KIND_OF_WORD = {"cuda": "cuda", "gpu": "cuda"}
 _FULL = (
     "transformers.enable_full_determinism",
     "monai.utils.set_determinism",
@@ -38,21 +40,19 @@ def accelerators(order: Order) -> frozenset[str]:
     something on.
     """
     in_text = named(order.root)
-    others = [kind for kind in KINDS if kind not in in_text]
+    others = set(KINDS) - in_text
     return in_text.union(kind for kind in others if first_use(order, kind) is not None)
 
 
 @lru_cache(maxsize=16)
 def is_deterministic(order: Order) -> bool:
     """Whether deterministic kernels are asked for, by any of the ways there are."""
-    for call in order.calls(*_SWITCHES):
-        if not given(call, "mode=False", 0, sure=True):
-            return True
-    if any(True for _ in order.calls(*_FULL)):
+    switches = order.calls(*_SWITCHES)
+    if any(not given(call, "mode=False", 0, sure=True) for call in switches):
         return True
-    if any(True for _ in order.environment("TF_DETERMINISTIC_OPS")):
+    if any(order.calls(*_FULL)) or any(order.environment("TF_DETERMINISTIC_OPS")):
         return True
-    return any(_asks_for_determinism(call) for call in every(order))
+    return any(map(_asks_for_determinism, every(order)))
 
 
 def _asks_for_determinism(call: Call) -> bool:
@@ -76,46 +76,45 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
     device = call.keywords.get("device")
     if call.method == "to":
         device = call.argument(0, "device")
-    if device is None or not on(device, kind):
+    if not on(device, kind):
         return False
     return not sure or not _is_open(device)
 
 
-def _is_open(device: Value) -> bool:
+def _is_open(device: Value | None) -> bool:
     """Whether a device may be another one."""
-    if len(device.options()) > 1:
+    if device is None:
+        return False
+    return len(device.options()) > 1 or any(map(_is_open, _named_as(device)))
+
+
+def on(device: Value | None, kind: str) -> bool:
+    """Whether a device is, or may be, of a kind; none where none is given."""
+    if device is None:
+        return False
+    options = device.options()
+    if any(str(literal(option)).startswith(kind) for option in options):
         return True
-    named_as = _name_of(device)
-    return named_as is not None and _is_open(named_as)
+    names = chain.from_iterable(map(_named_as, options))
+    return any(on(name, kind) for name in names)
 
 
-def on(device: Value, kind: str) -> bool:
-    """Whether a device is, or may be, of a kind."""
-    for option in device.options():
-        if isinstance(option, Constant) and str(option.value).startswith(kind):
-            return True
-        named_as = _name_of(option)
-        if named_as is not None and on(named_as, kind):
-            return True
-    return False
-
-
-def _name_of(device: Value) -> Value | None:
-    """The argument of `torch.device(...)`."""
+def _named_as(device: Value) -> tuple[Value, ...]:
+    """The argument of `torch.device(...)`; nothing of another value."""
     made = device.made_by("torch.device")
-    return made.arguments[0] if made is not None and made.arguments else None
+    if made is None:
+        return ()
+    return made.arguments[:1]
 
 
 @lru_cache(maxsize=512)
 def named(module: Module) -> frozenset[str]:
     """The accelerators that the text of a module names."""
-    words: set[str] = set()
-    for groups in _TEXT.findall(module.source.text):
-        words.update(word.lower() for word in groups)
-    kinds = set()
-    if words & {"cuda", "gpu"}:
-        kinds.add("cuda")
-    ascend = module.uses_package("mindspore") and "ascend" in words
-    if ascend or module.uses_package("torch_npu"):
+    found = chain.from_iterable(_TEXT.findall(module.source.text))
+    words = set(map(str.lower, found))
+    kinds = {_KIND_OF_WORD[word] for word in words & _KIND_OF_WORD.keys()}
+    if "ascend" in words and module.uses_package("mindspore"):
+        kinds.add("npu")
+    if module.uses_package("torch_npu"):
         kinds.add("npu")
     return frozenset(kinds)

@@ -284,13 +284,10 @@ def _device_of(call: Call) -> str | None:
     """The accelerator on which a call draws: that which it is told, or that of the tensor that it
     fills.
     """
-    told = call.keywords.get("device")
-    for kind in _DEVICES:
-        if told is not None and devices.on(told, kind):
-            return kind
+    told = next((kind for kind in _DEVICES if devices.on(call.keywords.get("device"), kind)), None)
     filled = call.receiver
-    if filled is None or not call.method.endswith("_"):
-        return None
+    if told is not None or filled is None or not call.method.endswith("_"):
+        return told
     return next((kind for kind in _DEVICES if _is_moved(filled, kind)), None)
 
 
@@ -477,11 +474,10 @@ def _is_index(value: Value) -> bool:
 
 def _is_moved(value: Value, kind: str) -> bool:
     """Whether a tensor was put on an accelerator on its way."""
-    for call in value.calls():
-        device = call.keywords.get("device")
-        if call.method == kind or (device is not None and devices.on(device, kind)):
-            return True
-    return False
+    return any(
+        call.method == kind or devices.on(call.keywords.get("device"), kind)
+        for call in value.calls()
+    )
 
 
 @cache

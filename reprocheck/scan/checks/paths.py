@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, pairwise
 
 from reprocheck.scan.checks import entropy, tables
 from reprocheck.scan.checks.streams import every
+from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Loop
 from reprocheck.scan.values import Derived, Value
 
@@ -22,49 +23,54 @@ _TENSORS = (
 _DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 
-@check("RC403")
-def shifted(module: Module, project: Project) -> Iterator[Hit]:
+_REMAINDERS = (ast.Mod, ast.BitAnd)
+_WHOLE_NUMBERS = frozenset({"builtins.int", "builtins.bool", "builtins.round"})
+
+
+@check_orders("RC403")
+def shifted(order: Order) -> Iterator[Hit]:
     """Draws in a loop whose number of turns is another in each run."""
-    for order in module.orders:
-        for loop in order.loops():
-            turns = next(loop.value.calls("builtins.range"), None)
-            found = (
-                entropy.inside(turns.arguments[-1])
-                if turns is not None and turns.arguments
-                else None
-            )
-            if found is not None and (draw := _draw_in(loop)) is not None:
-                message = (
-                    f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)}"
-                    " says"
-                )
-                yield hit("RC403", loop, message, node=draw, by_hand=_apart(module, draw))
+    for loop in order.loops():
+        found = _source_of_turns(loop)
+        draw = None
+        if found is not None:
+            draw = _draw_in(loop)
+        if found is None or draw is None:
+            continue
+        message = (
+            f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
+        )
+        yield hit("RC403", loop, message, node=draw, by_hand=_apart(order.root, draw))
 
 
-@check("RC604")
-def changing_data(module: Module, project: Project) -> Iterator[Hit]:
+def _source_of_turns(loop: Loop) -> Call | None:
+    """What makes the number of turns another one in each run."""
+    turns = next(loop.value.calls("builtins.range"), None)
+    if turns is None or not turns.arguments:
+        return None
+    return entropy.inside(turns.arguments[-1])
+
+
+@check_orders("RC604")
+def changing_data(order: Order) -> Iterator[Hit]:
     """Entropy, hashes of strings and phases of the clock that become data."""
-    for order in module.orders:
-        for call in order.calls(*_TENSORS):
-            found = entropy.inside(call.arguments[0]) if call.arguments else None
-            kind = entropy.source(found) if found is not None else None
-            if (
-                found is None
-                or kind in (None, "load", "hash")
-                or (kind == "clock" and not _is_phase(call.arguments[0]))
-            ):
-                continue
-            made = (
-                ":".join(map(str, found.module.source.span(found.node)))
-                if found.module is module
-                else ""
-            )
-            yield hit(
-                "RC604",
-                call,
-                f"this holds {entropy.described(found)}, another value in each run",
-                made=made,
-            )
+    for call in order.calls(*_TENSORS):
+        found = entropy.inside(call.first)
+        if found is None or not _becomes_data(found, call.first):
+            continue
+        made = ""
+        if found.module is order.root:
+            made = ":".join(map(str, found.module.source.span(found.node)))
+        message = f"this holds {entropy.described(found)}, another value in each run"
+        yield hit("RC604", call, message, made=made)
+
+
+def _becomes_data(found: Call, value: Value) -> bool:
+    """Whether a value is data that changes: what is only measured, or a hash, is none."""
+    kind = entropy.source(found)
+    if kind == "clock":
+        return _is_phase(value)
+    return kind not in ("load", "hash")
 
 
 def _is_phase(value: Value) -> bool:
@@ -75,99 +81,79 @@ def _is_phase(value: Value) -> bool:
     )
 
 
-@check("RC605")
-def other_path(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC605")
+def other_path(order: Order) -> Iterator[Hit]:
     """An index or a condition of the clock."""
-    for order in module.orders:
-        for call in every(order):
-            if entropy.kind(call.name) is None or not _chooses(order, call):
-                continue
-            yield hit(
-                "RC605",
-                call,
-                f"{entropy.described(call)} decides which branch the program takes here",
-            )
+    for call in every(order):
+        if entropy.kind(call.name) is not None and _chooses(call):
+            message = f"{entropy.described(call)} decides which branch the program takes here"
+            yield hit("RC605", call, message)
 
 
 @check("RC403")
 def until(module: Module, project: Project) -> Iterator[Hit]:
     """Draws in a loop that ends by the clock."""
     for node in module.nodes(ast.While):
-        if not _is_apart(module, node):
-            clock = next(
-                (
-                    name
-                    for part in ast.walk(node.test)
-                    if isinstance(part, ast.Call) and (name := module.names.of(part.func))
-                ),
-                None,
+        asked = (module.name_of(call.func) for call in within(node.test, ast.Call))
+        clock = next(filter(None, asked), "")
+        if entropy.kind(clock) != "clock" or _is_apart(module, node):
+            continue
+        draw = _draw(module, node.body)
+        if draw is not None:
+            message = (
+                f"`{ast.unparse(draw.func)}` is called as often as the clock (`{clock}`) allows"
             )
-            if (
-                clock is not None
-                and entropy.kind(clock) == "clock"
-                and (draw := _draw(module, node.body)) is not None
-            ):
-                message = (
-                    f"`{ast.unparse(draw.func)}` is called as often as the clock (`{clock}`) allows"
-                )
-                evidence = {"by_hand": _apart(module, draw)}
-                yield Hit(
-                    code="RC403", module=module, node=draw, message=message, evidence=evidence
-                )
+            evidence = {"by_hand": _apart(module, draw)}
+            yield Hit(code="RC403", module=module, node=draw, message=message, evidence=evidence)
 
 
 def _apart(module: Module, draw: ast.Call) -> str:
     """How a draw moves no generator of the rest."""
-    if (module.names.of(draw.func) or "").startswith("torch."):
+    if module.name_of(draw.func).startswith("torch."):
         return "Draw it within `with torch.random.fork_rng():`, which moves no other draw."
     return "Draw it from a generator of its own, which has a seed and moves no other draw."
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
     """Whether draws there move no generator of the rest: `with torch.random.fork_rng()`."""
-    at = module.parent(node)
-    while at is not None:
-        if isinstance(at, ast.With) and any(
-            "fork_rng" in ast.unparse(item.context_expr) for item in at.items
-        ):
-            return True
-        at = module.parent(at)
-    return False
+    blocks = (at for at in module.around(node) if isinstance(at, ast.With))
+    contexts = chain.from_iterable(block.items for block in blocks)
+    return any("fork_rng" in ast.unparse(item.context_expr) for item in contexts)
 
 
 def _draw_in(loop: Loop) -> ast.Call | None:
-    return _draw(loop.module, loop.node.body if isinstance(loop.node, ast.For) else [loop.node])
+    if isinstance(loop.node, ast.For):
+        return _draw(loop.module, loop.node.body)
+    return _draw(loop.module, [loop.node])
 
 
 def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:
-    for part in (part for statement in body for part in ast.walk(statement)):
-        if isinstance(part, ast.Call):
-            name = module.names.of(part.func)
-            if name and name.startswith(_DRAWN) and tables.draws().get(name) is not None:
-                return part
+    """The first call in some statements that draws."""
+    for call in within(body, ast.Call):
+        name = module.name_of(call.func)
+        if name.startswith(_DRAWN) and name in tables.draws():
+            return call
     return None
 
 
-def _chooses(order: Order, call: Call) -> bool:
+def _chooses(call: Call) -> bool:
     """Whether a remainder of it is an index, or stands in a condition: `layers[time.time_ns() %
     2]`. Time limits are no such thing.
     """
-    node: ast.AST = call.node
-    remainder = False
-    while True:
-        parent = call.module.parent(node)
-        if isinstance(parent, ast.BinOp):
-            remainder = remainder or isinstance(parent.op, ast.Mod | ast.BitAnd)
-        elif isinstance(parent, ast.Subscript):
-            return parent.slice is node and remainder
-        elif isinstance(parent, ast.If | ast.IfExp | ast.While):
-            return parent.test is node and remainder
-        elif not isinstance(parent, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
-            return False
-        if isinstance(parent, ast.Call) and call.module.names.of(parent.func) not in (
-            "builtins.int",
-            "builtins.bool",
-            "builtins.round",
-        ):
-            return False
-        node = parent
+    module = call.module
+    has_remainder = False
+    for node, parent in pairwise([call.node, *module.around(call.node)]):
+        match parent:
+            case ast.BinOp(op=operator):
+                has_remainder |= isinstance(operator, _REMAINDERS)
+            case ast.Subscript(slice=deciding):
+                return has_remainder and deciding is node
+            case ast.If(test=deciding) | ast.IfExp(test=deciding) | ast.While(test=deciding):
+                return has_remainder and deciding is node
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
+                continue
+            case ast.Call(func=function) if module.names.of(function) in _WHOLE_NUMBERS:
+                continue
+            case _:
+                return False
+    return False

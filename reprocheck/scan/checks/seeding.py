@@ -22,7 +22,7 @@ from reprocheck.scan.index import holds
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant
+from reprocheck.scan.values import Value, literal
 
 STATE = "random_state"
 """The keyword of scikit-learn and its like."""
@@ -43,18 +43,30 @@ def place(order: Order, draw: Call) -> Mapping[str, str]:
 
 def argument(drawing: streams.Drawing) -> Mapping[str, str]:
     """The keyword under which a call takes the seed for its draws."""
-    return {"seed_keyword": STATE if STATE in drawing.draws.unless else "generator"}
+    if STATE in drawing.draws.unless:
+        return {"seed_keyword": STATE}
+    return {"seed_keyword": "generator"}
 
 
 def number(seeds: Call) -> Mapping[str, str]:
     """The number with which the program seeds later on, if it is a plain one."""
-    known = tables.seeds().get(seeds.name)
-    if known is None or not known.keyword:
-        return {}
-    given = seeds.argument(0, known.keyword)
-    if isinstance(given, Constant) and type(given.value) is int:
-        return {"seed_number": str(given.value)}
+    seed = literal(_given(seeds))
+    if type(seed) is int:
+        return {"seed_number": str(seed)}
     return {}
+
+
+def _given(seeds: Call) -> Value | None:
+    """The number that a call seeds with; None where it is given none, or takes none."""
+    keyword = _keyword(seeds)
+    if not keyword:
+        return None
+    return seeds.argument(0, keyword)
+
+
+def _keyword(seeds: Call) -> str:
+    """The keyword of the number of a call that seeds."""
+    return getattr(tables.seeds().get(seeds.name), "keyword", "")
 
 
 def _of_line(module: Module, line: int) -> Mapping[str, str]:
@@ -65,24 +77,26 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be
     changed.
     """
-    known = tables.seeds().get(seeds.name)
-    if known is None or not known.keyword or streams.is_none(seeds.argument(0, known.keyword)):
+    if streams.is_none(_given(seeds)) or not _is_plain(seeds):
         return False
-    is_once = not seeds.loops and len(order.at(seeds.module, seeds.node)) <= 1
-    if not is_once or seeds.by is not None or seeds.module.source.cells:
+    is_repeated = seeds.loops > 0 or len(order.at(seeds.module, seeds.node)) > 1
+    if is_repeated or seeds.by is not None or seeds.module.source.cells:
         return False
-    if not _is_plain(seeds.node, known.keyword) or not order.is_before(seeds, draw):
-        return False
-    return set(draw.conditions).issuperset(seeds.conditions)
+    is_sure = set(draw.conditions).issuperset(seeds.conditions)
+    return is_sure and order.is_before(seeds, draw)
 
 
-def _is_plain(call: ast.AST, keyword: str) -> bool:
+def _is_plain(seeds: Call) -> bool:
     """Whether the number of a seeding call can be written down a second time: it stands there, and
     nothing is called for it.
     """
-    if not isinstance(call, ast.Call):
-        return False
-    given = [one.value for one in call.keywords if one.arg == keyword] or call.args[:1]
+    match seeds.node:
+        case ast.Call(args=arguments, keywords=keywords):
+            keyword = _keyword(seeds)
+            named = [one.value for one in keywords if one.arg == keyword]
+        case _:
+            return False
+    given = named or arguments[:1]
     return len(given) == 1 and not holds(given[0], *_CALLING)
 
 
@@ -93,8 +107,6 @@ def _line_in_program(order: Order, draw: Call) -> int:
         return getattr(call, "lineno", 1)
     if draw.module is order.root:
         return draw.line
-    line = 1
-    for step in order.imports():
-        if step.module is order.root and order.is_before(step, draw):
-            line = step.line
-    return line
+    imports = (step for step in order.imports() if step.module is order.root)
+    lines = [step.line for step in imports if order.is_before(step, draw)]
+    return [1, *lines][-1]

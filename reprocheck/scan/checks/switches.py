@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from itertools import filterfalse
 
 from reprocheck.scan.checks import devices
 from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Constant, Value
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.steps import Call, Step, Store
+from reprocheck.scan.values import Value, literal
 
 _CUDNN = "torch.backends.cudnn."
 _KNOWN = frozenset(
@@ -58,53 +59,49 @@ _THREADS = (
 )
 
 
-@check("RC010")
-def misspelt(module: Module, project: Project) -> Iterator[Hit]:
+_SWITCH = "torch.use_deterministic_algorithms"
+_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+
+
+@check_orders("RC010")
+def misspelt(order: Order) -> Iterator[Hit]:
     """`torch.backends.cudnn.enable = False`: an attribute that nothing reads."""
-    for order in module.orders:
-        for store in order.stores():
-            name = store.name.removeprefix(_CUDNN)
-            if store.name.startswith(_CUDNN) and "." not in name and name not in _KNOWN:
-                meant = _MEANT.get(name)
-                tail = f"; the switch is `{meant}`" if meant else ""
-                yield hit(
-                    "RC010",
-                    store,
-                    f"`torch.backends.cudnn.{name}` is an attribute that nothing reads{tail}",
-                    patchable=meant is not None,
-                    meant=meant or "",
-                )
+    for store in order.stores(f"{_CUDNN}*"):
+        name = store.name.removeprefix(_CUDNN)
+        if "." in name or name in _KNOWN:
+            continue
+        meant = _MEANT.get(name, "")
+        message = f"`torch.backends.cudnn.{name}` is an attribute that nothing reads"
+        if meant:
+            message = f"{message}; the switch is `{meant}`"
+        yield hit("RC010", store, message, patchable=bool(meant), meant=meant)
 
 
-@check("RC706")
-def benchmark(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC706")
+def benchmark(order: Order) -> Iterator[Hit]:
     """cuDNN's benchmark switched on, and not off again."""
-    for order in module.orders:
-        stores = list(order.stores(_CUDNN + "benchmark"))
-        for store in stores:
-            if not _is(store.value, True) or any(
-                order.is_before(store, other) and _is(other.value, False) for other in stores
-            ):
-                continue
-            before = [
-                one
-                for one in _deterministic(order)
-                if order.is_before(one, store) and not _are_exclusive(one, store)
-            ]
-            if before:
-                yield hit(
-                    "RC706",
-                    store,
-                    "cuDNN's benchmark is switched on again after deterministic mode in"
-                    f" {at(before[-1], store.module)}, and overrides it",
-                )
-            else:
-                yield hit(
-                    "RC706",
-                    store,
-                    "cuDNN times its convolutions and takes the fastest, which may be another one"
-                    " in the next run",
-                )
+    stores = list(order.stores(f"{_CUDNN}benchmark"))
+    off = [store for store in stores if _is(store.value, False)]
+    for store in stores:
+        is_off_later = any(order.is_before(store, other) for other in off)
+        if is_off_later or not _is(store.value, True):
+            continue
+        message = (
+            "cuDNN times its convolutions and takes the fastest, which may be another one in the"
+            " next run"
+        )
+        before = [one for one in _deterministic(order) if _is_overruled(order, one, store)]
+        if before:
+            message = (
+                "cuDNN's benchmark is switched on again after deterministic mode in"
+                f" {at(before[-1], store.module)}, and overrides it"
+            )
+        yield hit("RC706", store, message)
+
+
+def _is_overruled(order: Order, one: Step, later: Step) -> bool:
+    """Whether one step comes before another, in the same run of the program."""
+    return order.is_before(one, later) and not _are_exclusive(one, later)
 
 
 def _are_exclusive(one: Step, other: Step) -> bool:
@@ -116,69 +113,63 @@ def _are_exclusive(one: Step, other: Step) -> bool:
     )
 
 
-@check("RC011")
-def half(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC011")
+def half(order: Order) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or "cuda" not in devices.accelerators(order)
-            or devices.is_deterministic(order)
-        ):
-            continue
-        for store in order.stores(_CUDNN + "deterministic"):
-            if _is(store.value, True):
-                message = (
-                    "this is for cuDNN's convolutions alone;"
-                    " `torch.use_deterministic_algorithms(True)` is for all operators"
-                )
-                yield hit("RC011", store, message)
-                break
+    if "cuda" not in devices.accelerators(order) or devices.is_deterministic(order):
+        return
+    store = next(_deterministic_convolutions(order), None)
+    if store is not None:
+        message = (
+            "this is for cuDNN's convolutions alone; `torch.use_deterministic_algorithms(True)` is"
+            " for all operators"
+        )
+        yield hit("RC011", store, message)
 
 
-@check("RC012")
-def warns_only(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC012")
+def warns_only(order: Order) -> Iterator[Hit]:
     """Deterministic mode that goes on with operators that are not."""
-    for order in module.orders:
-        for call in order.calls("torch.use_deterministic_algorithms"):
-            if given(call, "warn_only=True", sure=True) and not given(
-                call, "mode=False", 0, sure=True
-            ):
-                yield hit(
-                    "RC012",
-                    call,
-                    "with `warn_only=True` operators without a deterministic kernel run as before,"
-                    " with a warning",
-                )
+    for call in filter(_only_warns, _switched_on(order)):
+        yield hit(
+            "RC012",
+            call,
+            "with `warn_only=True` operators without a deterministic kernel run as before, with a"
+            " warning",
+        )
 
 
-@check("RC007")
-def workspace(module: Module, project: Project) -> Iterator[Hit]:
-    """CUBLAS_WORKSPACE_CONFIG missing, or set when CUDA is already in use."""
-    for order in module.orders:
-        if not order.whole:
-            continue
-        stores = list(order.environment("CUBLAS_WORKSPACE_CONFIG"))
-        used = devices.first_use(order, "cuda", sure=True)
-        if stores and used is not None and _is_multiplied(order, used, stores[0]):
-            yield hit(
-                "RC007",
-                stores[0],
-                f"this comes after CUDA is used in {at(used, stores[0].module)}: cuBLAS has read"
-                " the variable by then",
-            )
-        if stores or used is None:
-            continue
-        for call in order.calls("torch.use_deterministic_algorithms"):
-            if not given(call, "mode=False", 0, sure=True) and not given(
-                call, "warn_only=True", sure=True
-            ):
-                message = (
-                    "CUDA's matrix products raise an error in deterministic mode unless"
-                    " CUBLAS_WORKSPACE_CONFIG is set before the start"
-                )
-                yield hit("RC007", call, message)
-                break
+def _only_warns(call: Call) -> bool:
+    return given(call, "warn_only=True", sure=True)
+
+
+@check_programs("RC007")
+def late_workspace(order: Order) -> Iterator[Hit]:
+    """CUBLAS_WORKSPACE_CONFIG set when CUDA is already in use."""
+    store = next(order.environment(_WORKSPACE), None)
+    used = devices.first_use(order, "cuda", sure=True)
+    if store is None or used is None or not _is_multiplied(order, used, store):
+        return
+    yield hit(
+        "RC007",
+        store,
+        f"this comes after CUDA is used in {at(used, store.module)}: cuBLAS has read the variable"
+        " by then",
+    )
+
+
+@check_programs("RC007")
+def missing_workspace(order: Order) -> Iterator[Hit]:
+    """CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
+    if any(order.environment(_WORKSPACE)) or devices.first_use(order, "cuda", sure=True) is None:
+        return
+    call = next(filterfalse(_only_warns, _switched_on(order)), None)
+    if call is not None:
+        message = (
+            "CUDA's matrix products raise an error in deterministic mode unless"
+            " CUBLAS_WORKSPACE_CONFIG is set before the start"
+        )
+        yield hit("RC007", call, message)
 
 
 def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
@@ -189,112 +180,93 @@ def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
     )
 
 
-@check("RC007")
-def recurrent(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC007")
+def recurrent(order: Order) -> Iterator[Hit]:
     """Recurrent layers on CUDA, which wait for the same variable."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or "cuda" not in devices.accelerators(order)
-            or list(order.environment("CUBLAS_WORKSPACE_CONFIG"))
-        ):
-            continue
-        for call in order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"):
-            message = (
-                f"`nn.{call.method}` may differ from run to run on CUDA unless"
-                " CUBLAS_WORKSPACE_CONFIG is set before the start"
-            )
-            yield hit("RC007", call, message, severity="note")
-            break
+    if "cuda" not in devices.accelerators(order) or any(order.environment(_WORKSPACE)):
+        return
+    layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
+    if layer is not None:
+        message = (
+            f"`nn.{layer.method}` may differ from run to run on CUDA unless"
+            " CUBLAS_WORKSPACE_CONFIG is set before the start"
+        )
+        yield hit("RC007", layer, message, severity="note")
 
 
-@check("RC506")
-def hash_seed(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC506")
+def hash_seed(order: Order) -> Iterator[Hit]:
     """PYTHONHASHSEED in the process that is already running."""
-    for order in module.orders:
-        if any(call.name.startswith("os.exec") for call in every(order)):
-            continue
-        for store in order.environment("PYTHONHASHSEED"):
-            if not any("PYTHONHASHSEED" in _text(condition.test) for condition in store.conditions):
-                yield hit(
-                    "RC506",
-                    store,
-                    "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
-                    " only in child processes",
-                )
+    if any(call.name.startswith("os.exec") for call in every(order)):
+        return
+    for store in order.environment("PYTHONHASHSEED"):
+        tests = [ast.unparse(condition.test) for condition in store.conditions]
+        if "PYTHONHASHSEED" not in " ".join(tests):
+            yield hit(
+                "RC506",
+                store,
+                "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
+                " only in child processes",
+            )
 
 
-@check("RC002")
-def threads(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC002")
+def threads(order: Order) -> Iterator[Hit]:
     """As many threads as the machine has cores."""
-    for order in module.orders:
-        for call in order.calls(*_THREADS):
-            number = call.argument(0)
-            if (
-                number is not None
-                and (cores := next(number.calls(*_CORES), None)) is not None
-                and not _is_put_back(order, call)
-            ):
-                yield hit(
-                    "RC002",
-                    call,
-                    f"the number of threads follows the machine (`{cores.name}`), and the last bits"
-                    " of sums with it",
-                )
+    for call in order.calls(*_THREADS):
+        cores = next(call.first.calls(*_CORES), None)
+        if cores is not None and not _is_put_back(order, call):
+            yield hit(
+                "RC002",
+                call,
+                f"the number of threads follows the machine (`{cores.name}`), and the last bits"
+                " of sums with it",
+            )
 
 
 def _is_put_back(order: Order, call: Call) -> bool:
     """Whether the same function asks for the number before, and sets it again afterwards."""
     function = call.module.function_of(call.node)
-    after = (
-        one
-        for one in order.after(call, call.name)
-        if one.module is call.module and one.module.function_of(one.node) is function
-    )
-    return function is not None and any(
-        number.made_by("torch.get_num_threads") is not None
-        for one in after
-        if (number := one.argument(0)) is not None
-    )
+    if function is None:
+        return False
+    later = order.after(call, call.name)
+    here = (one for one in later if one.module.function_of(one.node) is function)
+    return any(one.first.made_by("torch.get_num_threads") for one in here)
 
 
-@check("RC004")
-def autotune(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC004")
+def autotune(order: Order) -> Iterator[Hit]:
     """A compiler that chooses kernels by timing them."""
-    for order in module.orders:
-        if devices.is_deterministic(order):
-            continue
-        for call in order.calls("torch.compile"):
-            mode = call.argument(None, "mode")
-            if isinstance(mode, Constant) and str(mode.value).startswith("max-autotune"):
-                yield hit(
-                    "RC004",
-                    call,
-                    f'mode="{mode.value}" times kernels and keeps the fastest, which may be another'
-                    " one in the next run",
-                )
+    if devices.is_deterministic(order):
+        return
+    for call in order.calls("torch.compile"):
+        mode = str(literal(call.argument(None, "mode")))
+        if mode.startswith("max-autotune"):
+            yield hit(
+                "RC004",
+                call,
+                f'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
+                " the next run",
+            )
 
 
 def _deterministic(order: Order) -> list[Step]:
     """What switches deterministic mode on."""
-    found: list[Step] = [
-        store for store in order.stores(_CUDNN + "deterministic") if _is(store.value, True)
-    ]
-    found += [
-        call
-        for call in order.calls("torch.use_deterministic_algorithms")
-        if not given(call, "mode=False", 0, sure=True)
-    ]
+    found: list[Step] = [*_deterministic_convolutions(order), *_switched_on(order)]
     return sorted(found, key=order.position)
 
 
+def _deterministic_convolutions(order: Order) -> Iterator[Store]:
+    """What switches it on for convolutions of cuDNN."""
+    stores = order.stores(f"{_CUDNN}deterministic")
+    return (store for store in stores if _is(store.value, True))
+
+
+def _switched_on(order: Order) -> Iterator[Call]:
+    """What switches it on for all operators."""
+    calls = order.calls(_SWITCH)
+    return (call for call in calls if not given(call, "mode=False", 0, sure=True))
+
+
 def _is(value: Value, wanted: bool) -> bool:
-    return any(
-        isinstance(option, Constant) and option.value is wanted for option in value.options()
-    )
-
-
-def _text(node: object) -> str:
-    import ast
-
-    return ast.unparse(node) if isinstance(node, ast.AST) else ""
+    return any(literal(option) is wanted for option in value.options())
