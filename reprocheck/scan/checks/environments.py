@@ -8,10 +8,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import streams
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.project import Module
+from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
 
 _MAKERS = (
@@ -27,28 +29,23 @@ _LEARNER = re.compile(
 _PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
 
 
-@check("RC407")
-def unseeded_environments(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC407")
+def unseeded_environments(order: Order) -> Iterator[Hit]:
     """Environments that are reset without a seed, and actions that are drawn from a space without
     one.
     """
-    for order in module.orders:
-        if not order.whole or next(order.imports(*_PACKAGES), None) is None:
-            continue
-        if not (streams.trains(order) or next(order.methods("learn", "train"), None)):
-            continue
+    if not any(order.imports(*_PACKAGES)):
+        return
+    if streams.trains(order) or any(order.methods("learn", "train")):
         yield from _resets(order)
         yield from _samples(order)
         yield from _learners(order)
 
 
 def _resets(order: Order) -> Iterator[Hit]:
+    """The first reset, where none is given a seed."""
     resets = [call for call in order.methods("reset") if _RESET.fullmatch(call.name)]
-    if (
-        not resets
-        or any(reset.open or "seed" in reset.keywords for reset in resets)
-        or _has_seed(order, resets[0])
-    ):
+    if not resets or any(map(_may_be_seeded, resets)) or _has_seed(order, resets[0]):
         return
     message = "the environment has a generator of its own, which starts from the operating system"
     yield hit(
@@ -65,16 +62,13 @@ def _learners(order: Order) -> Iterator[Hit]:
     """Learners that seed their environment, their networks and the space of actions where they are
     given a seed, and only there.
     """
-    made = [call for call in streams.every(order) if _LEARNER.fullmatch(call.name)]
-    learner = next(
-        (call for call in made if not call.open and streams.is_none(call.argument(None, "seed"))),
-        None,
-    )
-    if learner is None or (
-        _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"}))
-    ):
+    made = (call for call in streams.every(order) if _LEARNER.fullmatch(call.name))
+    learner = next(filter(_is_unseeded, made), None)
+    if learner is None:
         return
-    name = learner.name.rpartition(".")[2]
+    if _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"})):
+        return
+    name = learner.method
     message = f"`{name}` seeds its environment and its networks only where it is given a `seed`"
     yield hit(
         "RC407",
@@ -86,10 +80,21 @@ def _learners(order: Order) -> Iterator[Hit]:
     )
 
 
+def _is_unseeded(call: Call) -> bool:
+    """Whether a call is surely given no seed by its keyword."""
+    return streams.is_none(call.argument(None, "seed"))
+
+
+def _may_be_seeded(call: Call) -> bool:
+    """Whether a call has the keyword of a seed, or may have."""
+    return call.open or "seed" in call.keywords
+
+
 def _seeds_environment(order: Order) -> bool:
-    return any(call.arguments or "seed" in call.keywords for call in order.methods("seed")) or any(
-        "seed" in call.keywords or call.open for call in order.methods("reset", "make_vec_env")
-    )
+    """Whether the program seeds an environment itself."""
+    if any(map(_may_be_seeded, order.methods("reset", "make_vec_env"))):
+        return True
+    return any(call.arguments or "seed" in call.keywords for call in order.methods("seed"))
 
 
 def _fix_of_reset(reset: Call) -> str:
@@ -102,12 +107,13 @@ def _fix_of_reset(reset: Call) -> str:
 
 
 def _has_seed(order: Order, reset: Call) -> bool:
-    return reset.receiver is not None and any(True for _ in order.on(reset.receiver, "seed"))
+    return reset.receiver is not None and any(order.on(reset.receiver, "seed"))
 
 
 def _samples(order: Order) -> Iterator[Hit]:
+    """The first action that is drawn, where no space is seeded."""
     sample = next((call for call in order.methods("sample") if _SAMPLE.fullmatch(call.name)), None)
-    if sample is None or any(_seeds_space(module) for module in streams.closure(order)):
+    if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"
     message = (
@@ -127,25 +133,19 @@ def _seeds_space(module: Module) -> bool:
     """`env.action_space.seed(…)` anywhere in the text of a module: a function that a library calls
     may hold it.
     """
-    return any(
-        isinstance(call.func, ast.Attribute)
-        and call.func.attr == "seed"
-        and isinstance(call.func.value, ast.Attribute | ast.Name)
-        and _SPACE.search(
-            call.func.value.attr
-            if isinstance(call.func.value, ast.Attribute)
-            else call.func.value.id
-        )
-        for call in module.index.calls
-    )
+    for call in module.index.calls:
+        match call.func:
+            case ast.Attribute(attr="seed", value=space) if _SPACE.search(last_word(space)):
+                return True
+    return False
 
 
 def _owner(call: Call) -> str:
     """What a method is called on, as it is written; "" where that is no plain name."""
-    if not isinstance(call.node, ast.Call) or not isinstance(call.node.func, ast.Attribute):
+    owner = syntax.owner(call.node)
+    if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):
         return ""
-    owner = call.node.func.value
-    plain = all(
-        isinstance(part, ast.Attribute | ast.Name | ast.expr_context) for part in ast.walk(owner)
-    )
-    return ast.unparse(owner) if plain else ""
+    return ast.unparse(owner)
+
+
+_OF_NAMES = (ast.Attribute, ast.Name, ast.expr_context)

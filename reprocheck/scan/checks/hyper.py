@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.project import Module
+from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Value
 
@@ -35,15 +39,6 @@ _KEYWORDS = frozenset(
         "label_smoothing",
     }
 )
-_RATES = (
-    "torch.optim.*",
-    "keras.optimizers.*",
-    "mindspore.nn.*",
-    "mindspore.mint.optim.*",
-    "mindspore.experimental.optim.*",
-    "optax.*",
-    "torch_npu.optim.*",
-)
 _POSITIONS = {
     "torch.optim.": 1,
     "mindspore.nn.": 1,
@@ -52,58 +47,61 @@ _POSITIONS = {
     "keras.optimizers.": 0,
     "optax.": 0,
 }
+_PACKAGES = tuple(_POSITIONS)
 _OPTIMIZER = re.compile(
     r"\.(?:SGD|Adam\w*|Nadam|RAdam|RMSprop|RMSProp|Adagrad|Adadelta|Adamax|Momentum|Lion|LARS|Lamb|Ftrl|ASGD|LBFGS|Rprop|Muon|Adafactor|"
     r"sgd|adam\w*|lion|lamb|rmsprop|adagrad|\w*LR|Rprop|ProximalAdagrad|Thor)$"
 )
 
 
-@check("RC201")
-def changing(module: Module, project: Project) -> Iterator[Hit]:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A hyper-parameter that a call is given: its value, and what a message calls it."""
+
+    call: Call
+    value: Value
+    word: str
+
+
+@check_orders("RC201")
+def changing(order: Order) -> Iterator[Hit]:
     """The clock, the process id or entropy in a hyper-parameter."""
-    for order in module.orders:
-        for call, value, word in _given(order):
-            found = entropy.inside(value)
-            if found is not None:
-                yield hit(
-                    "RC201",
-                    call,
-                    f"{word} of `{call.method}` comes from {entropy.described(found)}",
-                    source=found.name,
-                )
-        for call in every(order):
-            if (
-                call.by is not None
-                and _SCHEDULE.search(call.by.name)
-                and entropy.kind(call.name) is not None
-            ):
-                message = (
-                    f"the learning rate follows {entropy.described(call)}"
-                    f" ({at(call, call.by.module)})"
-                )
-                yield hit("RC201", call.by, message, source=call.name)
-        for node, name, value in _assigned(order, module):
-            found = entropy.inside(value)
-            if found is not None and not _is_given(order, found):
-                yield Hit(
-                    code="RC201",
-                    module=module,
-                    node=node,
-                    message=f"`{name}` comes from {entropy.described(found)}",
-                )
+    for given in _given(order):
+        found = entropy.inside(given.value)
+        if found is not None:
+            message = f"{given.word} of `{given.call.method}` comes from {entropy.described(found)}"
+            yield hit("RC201", given.call, message, source=found.name)
 
 
-def _assigned(order: Order, module: Module) -> Iterator[tuple[ast.AST, str, Value]]:
-    """What is assigned to variables, attributes and keys with the name of a hyper-parameter."""
-    for node in _assignments(module):
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if (name := _name(target)) and _NAMES.match(name) and node.value is not None:
-                yield node.value, name, order.value_of(node.value)
+@check_orders("RC201")
+def changing_schedule(order: Order) -> Iterator[Hit]:
+    """The clock and the like in a function that gives the learning rate."""
+    for call in every(order):
+        schedule = call.by
+        if schedule is None or not _SCHEDULE.search(schedule.name):
+            continue
+        if entropy.kind(call.name) is not None:
+            place = at(call, schedule.module)
+            message = f"the learning rate follows {entropy.described(call)} ({place})"
+            yield hit("RC201", schedule, message, source=call.name)
+
+
+@check_orders("RC201")
+def changing_variable(order: Order) -> Iterator[Hit]:
+    """The clock and the like in what has the name of a hyper-parameter, and is given to none."""
+    for value, name in _assigned(order.root):
+        found = entropy.inside(order.value_of(value))
+        if found is not None and not _is_given(order, found):
+            message = f"`{name}` comes from {entropy.described(found)}"
+            yield Hit(code="RC201", module=order.root, node=value, message=message)
 
 
 @lru_cache(maxsize=16)
-def _assignments(module: Module) -> tuple[ast.Assign | ast.AnnAssign | ast.AugAssign, ...]:
-    return tuple(module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign))
+def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
+    """What is assigned to variables, attributes and keys with the name of a hyper-parameter."""
+    nodes = module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign)
+    names = ((node.value, _name(target)) for node in nodes for target in _targets(node))
+    return tuple((value, name) for value, name in names if value and _NAMES.match(name))
 
 
 def sink(order: Order, draw: Call) -> str | None:
@@ -113,20 +111,23 @@ def sink(order: Order, draw: Call) -> str | None:
 
 def named(call: Call) -> str | None:
     """The name of a hyper-parameter to which the statement around a call assigns."""
-    return next((name for name in targets(call) if _NAMES.match(name)), None)
+    return next(filter(_NAMES.match, targets(call)), None)
 
 
 def targets(call: Step) -> tuple[str, ...]:
     """The names that the assignment around a call assigns to; also keys, as of `group["lr"]`, and
     keywords.
     """
-    statement = call.module.statement_of(call.node)
-    parts: list[ast.AST] = []
-    if isinstance(statement, ast.Assign):
-        parts = list(statement.targets)
-    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
-        parts = [statement.target]
-    return tuple(name for part in parts if (name := _name(part)))
+    names = map(_name, _targets(call.statement))
+    return tuple(filter(None, names))
+
+
+def _targets(statement: ast.AST | None) -> list[ast.expr]:
+    """What an assignment of any kind assigns to."""
+    match statement:
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return [target]
+    return syntax.targets(statement)
 
 
 _OTHERS = frozenset(
@@ -152,58 +153,59 @@ def is_for_others(call: Call) -> bool:
     assigned, a key of a dict, a loop.
     """
     names = set(targets(call))
-    child: ast.AST = call.node
-    at = call.module.parent(child)
-    while at is not None and not isinstance(at, ast.stmt):
-        if isinstance(at, ast.Dict):
-            pairs = zip(at.keys, at.values, strict=True)
-            names |= {
-                str(key.value).lower()
-                for key, value in pairs
-                if value is child and isinstance(key, ast.Constant)
-            }
-        child, at = at, call.module.parent(at)
-    if isinstance(at, ast.For) and at.iter is child:
-        names.add(_name(at.target))
-    return bool(names & _OTHERS)
+    around = [call.node, *call.module.expressions_around(call.node), call.statement]
+    for child, node in pairwise(around):
+        match node:
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                names.update(_key(key) for key, value in pairs if value is child)
+            case ast.For(target=target, iter=gone_over) if gone_over is child:
+                names.add(_name(target))
+    return not names.isdisjoint(_OTHERS)
+
+
+def _key(key: ast.expr | None) -> str:
+    """A key that is written down, in small letters."""
+    match key:
+        case ast.Constant(value=value):
+            return str(value).lower()
+    return ""
 
 
 def _name(target: ast.AST) -> str:
-    if isinstance(target, ast.Name):
-        return target.id.lower()
-    if isinstance(target, ast.Attribute):
-        return target.attr.lower()
-    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-        return str(target.slice.value).lower()
-    return ""
+    """What something is called that is assigned to: a variable, an attribute, a key."""
+    match target:
+        case ast.Subscript(slice=key):
+            return _key(key)
+    return last_word(target).lower()
 
 
 @lru_cache(maxsize=16)
 def _fed(order: Order) -> dict[int, str]:
     """The calls of which a hyper-parameter was made, by id."""
-    return {id(made): word for _, value, word in _given(order) for made in entropy.mixed(value)}
+    return {id(made): one.word for one in _given(order) for made in entropy.mixed(one.value)}
 
 
 def _is_given(order: Order, source: Call) -> bool:
-    return any(entropy.inside(value) is source for _, value, _ in _given(order))
+    return any(entropy.inside(given.value) is source for given in _given(order))
 
 
 @lru_cache(maxsize=16)
-def _given(order: Order) -> tuple[tuple[Call, Value, str], ...]:
+def _given(order: Order) -> tuple[_Given, ...]:
     """The hyper-parameters that optimizers and schedules are given."""
-    return tuple(_arguments(order))
-
-
-def _arguments(order: Order) -> Iterator[tuple[Call, Value, str]]:
+    found: list[_Given] = []
     for call in every(order):
-        if call.own:
-            continue
-        if call.named(*_RATES) and _OPTIMIZER.search(call.name):
-            for prefix, position in _POSITIONS.items():
-                if call.name.startswith(prefix):
-                    if position < len(call.arguments):
-                        yield call, call.arguments[position], "the learning rate"
-                    break
-        for keyword, value in call.keywords.items():
-            if keyword in _KEYWORDS:
-                yield call, value, f"`{keyword}`"
+        if not call.own:
+            found += [_Given(call, value, "the learning rate") for value in _rate(call)]
+            keywords = call.keywords.items()
+            found += [_Given(call, value, f"`{k}`") for k, value in keywords if k in _KEYWORDS]
+    return tuple(found)
+
+
+def _rate(call: Call) -> tuple[Value, ...]:
+    """The learning rate that an optimizer is given by position."""
+    if not call.name.startswith(_PACKAGES) or not _OPTIMIZER.search(call.name):
+        return ()
+    package = next(filter(call.name.startswith, _PACKAGES))
+    position = _POSITIONS[package]
+    return call.arguments[position : position + 1]

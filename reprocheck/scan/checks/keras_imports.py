@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from reprocheck.scan.project import Module, Project
@@ -26,21 +27,25 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
             yield Hit(code="RC013", module=module, node=node, message=message)
             continue
         package = _package(name)
-        if package is not None and not _is_tried(module, node):
+        if package and not _is_tried(module, node):
             packages.setdefault(package, node)
-    if len(packages) > 1:
-        shown = " and ".join(f"`{package}`" for package in sorted(packages))
-        last = max(packages.values(), key=lambda node: getattr(node, "lineno", 0))
-        message = f"{shown} in one program: objects and seeds of one may not be known to the other"
-        yield Hit(code="RC013", module=module, node=last, message=message)
+    if len(packages) < 2:
+        return
+    shown = "` and `".join(sorted(packages))
+    last = max(packages.values(), key=lambda node: getattr(node, "lineno", 0))
+    message = f"`{shown}` in one program: objects and seeds of one may not be known to the other"
+    yield Hit(code="RC013", module=module, node=last, message=message)
 
 
-def _package(name: str) -> str | None:
-    """The package of Keras that a module belongs to."""
-    root = name.partition(".")[0]
-    if root in ("keras", "tf_keras"):
-        return root
-    return "tensorflow.keras" if name.startswith("tensorflow.keras") else None
+_PACKAGES = re.compile(r"(?:keras|tf_keras)(?=\.|$)|tensorflow\.keras")
+
+
+def _package(name: str) -> str:
+    """The package of Keras that a module belongs to; "" for another module."""
+    found = _PACKAGES.match(name)
+    if found is None:
+        return ""
+    return found.group()
 
 
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
@@ -57,5 +62,7 @@ def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
 
 def _is_tried(module: Module, node: ast.AST) -> bool:
     """Whether it stands in a `try`: the program takes what there is, or does without it."""
-    parent = module.parent(node)
-    return isinstance(parent, ast.Try) and bool(parent.handlers) and node in parent.body
+    match module.parent(node):
+        case ast.Try(body=body, handlers=[_, *_]):
+            return node in body
+    return False

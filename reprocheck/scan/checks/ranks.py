@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from reprocheck.scan.checks.streams import closure, given
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.registry import Hit, check_programs, hit
+from reprocheck.scan.steps import Call
 
 _LAUNCHES = (
     "torch.distributed.init_process_group",
@@ -29,33 +29,28 @@ _OTHERS = (
 """Frameworks that put a sampler of their own in."""
 
 
-@check("RC510")
-def rank_order(module: Module, project: Project) -> Iterator[Hit]:
+@check_programs("RC510")
+def rank_order(order: Order) -> Iterator[Hit]:
     """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
-    for order in module.orders:
-        if (
-            not order.whole
-            or next(order.calls(*_LAUNCHES), None) is None
-            or any(one.uses_package(*_OTHERS) for one in closure(order))
-        ):
-            continue
-        for call in order.calls(*_LOADERS):
-            if (
-                given(call, "shuffle=True", 2, sure=True)
-                and not given(call, "sampler", 3)
-                and not given(call, "batch_sampler", 4)
-            ):
-                yield hit(
-                    "RC510",
-                    call,
-                    "each rank shuffles the whole data set for itself here: shares overlap",
-                )
-                break
-        yield from _without_epoch(order)
+    if not any(order.calls(*_LAUNCHES)):
+        return
+    if any(one.uses_package(*_OTHERS) for one in closure(order)):
+        return
+    loader = next(filter(_shuffles_alone, order.calls(*_LOADERS)), None)
+    if loader is not None:
+        message = "each rank shuffles the whole data set for itself here: shares overlap"
+        yield hit("RC510", loader, message)
+    yield from _without_epoch(order)
+
+
+def _shuffles_alone(loader: Call) -> bool:
+    """Whether a loader shuffles, and no sampler tells it how."""
+    has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
+    return not has_sampler and given(loader, "shuffle=True", 2, sure=True)
 
 
 def _without_epoch(order: Order) -> Iterator[Hit]:
-    if next(order.methods("set_epoch"), None) is not None:
+    if any(order.methods("set_epoch")):
         return
     for call in order.calls(*_SAMPLERS):
         if not given(call, "shuffle=False", 3, sure=True):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, streams, tables
 from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
+from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Store
 from reprocheck.scan.values import Value
 
@@ -92,23 +93,27 @@ class _Changing:
     @property
     def key(self) -> object:
         """The same for all seeds of one number."""
-        return (
-            id(self)
-            if self.made is None
-            else (self.made.name, self.made.line, self.made.module.shown)
-        )
+        if self.made is None:
+            return id(self)
+        return (self.made.name, self.made.line, self.made.module.shown)
+
+    @property
+    def own(self) -> Mapping[str, str]:
+        """Evidence that is for one rule alone."""
+        if self.code == "RC503":
+            return {"base_seed": self.base_seed}
+        return {}
 
 
-@check("RC402", "RC404", "RC503")
-def changing_seed(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC402", "RC404", "RC503")
+def changing_seed(order: Order) -> Iterator[Hit]:
     """A seed from the clock, the process, the operating system, or an unseeded draw."""
-    for order in module.orders:
-        origins: dict[object, list[_Changing]] = {}
-        for call in every(order):
-            for found in _seed(order, call):
-                origins.setdefault(found.key, []).append(found)
-        for same in origins.values():
-            yield _at_origin(order, same)
+    origins: dict[object, list[_Changing]] = {}
+    for call in every(order):
+        for found in _seed(order, call):
+            origins.setdefault(found.key, []).append(found)
+    for same in origins.values():
+        yield _at_origin(order, same)
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
@@ -118,137 +123,120 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
     first = seeds[0]
     made = first.made
     if made is None:
-        own = {"base_seed": first.base_seed} if first.code == "RC503" else {}
         return hit(
             first.code,
             first.call,
             first.message,
             severity=first.severity,
             by_hand=first.by_hand,
-            more=own,
+            more=first.own,
         )
-    if _statement(made) is _statement(first.call):
+    if made.statement is first.call.statement:
         facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
         return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
-    in_sight = made.module is first.call.module
-    where = (
-        f"the number is made in line {place(made)}"
-        if in_sight
-        else f"it is set in {at(first.call, made.module)}"
-    )
+    shown, by_hand, in_sight = first.call, first.by_hand, "yes"
+    where = f"the number is made in line {place(made)}"
+    if made.module is not first.call.module:
+        shown, by_hand, in_sight = made, _MADE_HERE, "no"
+        where = f"it is set in {at(first.call, made.module)}"
+    users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
     return hit(
         first.code,
-        first.call if in_sight else made,
+        shown,
         f"{first.message}; {where}",
         severity=first.severity,
         source=made.name,
         drawn_in=str(made.line),
-        by_hand=first.by_hand if in_sight else _MADE_HERE,
+        by_hand=by_hand,
         made=":".join(map(str, made.module.source.span(made.node))),
-        used="\n".join(dict.fromkeys(f"{one.call.module.shown}:{one.call.line}" for one in seeds)),
-        in_sight="yes" if in_sight else "no",
-        once="yes" if _is_made_once(order, made) else "no",
+        used="\n".join(dict.fromkeys(users)),
+        in_sight=in_sight,
+        once=_YES_OR_NO[_is_made_once(order, made)],
     )
 
 
-def _statement(call: Call) -> ast.AST | None:
-    return call.module.statement_of(call.node)
+_YES_OR_NO = {True: "yes", False: "no"}
 
 
 def _is_made_once(order: Order, made: Call) -> bool:
     """Whether a program makes the number once: one constant for several would make them equal."""
     if not order.whole or made.loops or made.by is not None:
         return False
-    return (
-        sum(
-            1
-            for call in every(order)
-            if call.node is made.node and call.name == made.name and call.by is None
-        )
-        == 1
-    )
+    again = [call for call in every(order) if call.node is made.node and call.by is None]
+    return [call.name for call in again].count(made.name) == 1
 
 
-@check("RC408")
-def zero_seed(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC408")
+def zero_seed(order: Order) -> Iterator[Hit]:
     """A random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
-    for order in module.orders:
-        for call in order.calls("mindspore.ops.*"):
-            name = call.name.removeprefix("mindspore.ops.")
-            if name == "bernoulli" and not given(call, "seed", 2):
-                yield hit(
-                    "RC408",
-                    call,
-                    "`mindspore.ops.bernoulli` without a seed of its own is not reached by"
-                    " `mindspore.set_seed`",
-                )
-            elif name in _ZERO and not any(
-                _is_number(call, place, words)
-                for place, words in zip(_ZERO[name], _SEED_WORDS, strict=True)
-            ):
-                yield hit(
-                    "RC408",
-                    call,
-                    f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
-                    " `mindspore.set_seed` does not reach it",
-                )
+    for call in order.calls("mindspore.ops.*"):
+        name = call.name.removeprefix("mindspore.ops.")
+        if name == "bernoulli" and not given(call, "seed", 2):
+            yield hit(
+                "RC408",
+                call,
+                "`mindspore.ops.bernoulli` without a seed of its own is not reached by"
+                " `mindspore.set_seed`",
+            )
+        if name in _ZERO and not _has_own_seed(call, _ZERO[name]):
+            yield hit(
+                "RC408",
+                call,
+                f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
+                " `mindspore.set_seed` does not reach it",
+            )
+
+
+@check_orders("RC409")
+def replaced(order: Order) -> Iterator[Hit]:
+    """`numpy.random.seed = 0`."""
+    for store in order.stores():
+        if store.name in tables.seeds():
+            message = f"this replaces the function `{store.name}` and seeds nothing; call it"
+            yield hit("RC409", store, message, patchable=_is_simple(store))
 
 
 @check("RC409")
 def not_called(module: Module, project: Project) -> Iterator[Hit]:
-    """`numpy.random.seed = 0`, and a seeding function that is named and not called."""
-    table = tables.seeds()
-    for order in module.orders:
-        for store in order.stores():
-            if store.name in table:
-                message = f"this replaces the function `{store.name}` and seeds nothing; call it"
-                yield hit("RC409", store, message, patchable=_is_simple(store))
+    """A seeding function that is named and not called."""
     for node in module.nodes(ast.Expr):
-        if isinstance(node.value, ast.Attribute | ast.Name):
-            name = module.names.of(node.value)
-            if (
-                name is not None
-                and name in table
-                and "." in name
-                and not name.startswith("builtins")
-            ):
-                message = f"`{name}` is named and not called: nothing is seeded"
-                yield Hit(
-                    code="RC409",
-                    module=module,
-                    node=node.value,
-                    message=message,
-                    patchable=_takes_a_number(name, table.get(name)),
-                )
+        if not isinstance(node.value, ast.Attribute | ast.Name):
+            continue
+        name = module.name_of(node.value)
+        known = tables.seeds().get(name)
+        if known is not None and "." in name:
+            yield Hit(
+                code="RC409",
+                module=module,
+                node=node.value,
+                message=f"`{name}` is named and not called: nothing is seeded",
+                patchable=_takes_a_number(name, known),
+            )
 
 
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
 
 
-def _is_number(call: Call, place: int, words: tuple[str, ...]) -> bool:
-    value = call.argument(place, *words)
-    return value is not None and streams.spelt(value) not in ("0", "None")
+def _has_own_seed(call: Call, places: tuple[int, int]) -> bool:
+    """Whether one of the two seeds of a primitive is given and not 0."""
+    arguments = zip(places, _SEED_WORDS, strict=True)
+    seeds = (call.argument(place, *words) for place, words in arguments)
+    return any(streams.spelt(seed) not in ("0", "None") for seed in seeds if seed is not None)
 
 
-def _takes_a_number(name: str, known: tables.Seeds | None) -> bool:
-    return (
-        known is not None
-        and bool(known.keyword)
-        and "state" not in name.rpartition(".")[2]
-        and "state" not in known.keyword
-    )
+def _takes_a_number(name: str, known: tables.Seeds) -> bool:
+    """Whether a call seeds with a number, and not with a state."""
+    if not known.keyword or "state" in known.keyword:
+        return False
+    return "state" not in last_part(name)
 
 
 def _is_simple(store: Store) -> bool:
     """Whether the statement gives one function one whole number."""
-    statement = store.module.statement_of(store.node)
-    if (
-        not isinstance(statement, ast.Assign)
-        or len(statement.targets) != 1
-        or not isinstance(statement.value, ast.Constant)
-    ):
-        return False
-    return isinstance(statement.value.value, int) and not isinstance(statement.value.value, bool)
+    match store.statement:
+        case ast.Assign(targets=[_], value=ast.Constant(value=number)):
+            return isinstance(number, int) and not isinstance(number, bool)
+    return False
 
 
 def _seed(order: Order, call: Call) -> Iterator[_Changing]:
@@ -286,7 +274,9 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
 
 def _unsure(number: Value) -> Severity | None:
     """Less than an error where the number may also be another one."""
-    return "warning" if entropy.is_one_of_several(number) else None
+    if entropy.is_one_of_several(number):
+        return "warning"
+    return None
 
 
 def feeds_seed(order: Order, draw: Call) -> bool:
@@ -300,7 +290,9 @@ def feeds_seed(order: Order, draw: Call) -> bool:
 
 
 def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
-    keyword = known.keyword if known is not None else MAKERS.get(call.name)
+    keyword = getattr(known, "keyword", None)
+    if known is None:
+        keyword = MAKERS.get(call.name)
     if keyword:
         value = call.argument(0, keyword, "seed")
         if value is not None:
@@ -320,12 +312,12 @@ def _from_system(order: Order, call: Call) -> _Changing:
             base_seed=_base_seed(order, call),
             by_hand=_BY_WORKER,
         )
-    without = "`None`" if call.arguments or call.keywords else "no number"
-    message = (
-        f"`{call.name}` with {without} seeds from the operating system"
-        if "seed" in call.name
-        else call.name
-    )
+    without = "no number"
+    if call.arguments or call.keywords:
+        without = "`None`"
+    message = call.name
+    if "seed" in call.name:
+        message = f"`{call.name}` with {without} seeds from the operating system"
     return _Changing(
         code="RC402", call=call, message=message, by_hand=_FIXED.format(name=_seeding_name(call))
     )
@@ -341,8 +333,10 @@ def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Chan
             base_seed=_base_seed(order, call),
             by_hand=_BY_WORKER,
         )
-    code, by_hand = ("RC404", _BY_RANK) if entropy.source(found) == "process" else ("RC402", _FIXED)
-    by_hand = by_hand.format(name=_seeding_name(call))
+    code, fix = "RC402", _FIXED
+    if entropy.source(found) == "process":
+        code, fix = "RC404", _BY_RANK
+    by_hand = fix.format(name=_seeding_name(call))
     message = f"the seed comes from {entropy.described(found)}"
     return _Changing(
         code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand
@@ -358,43 +352,31 @@ def _base_seed(order: Order, call: Call) -> str:
     """Whether torch, from which a loader without a generator takes the seeds of its workers, is
     `seeded` before the loader is made.
     """
-    torch = frozenset({"torch"})
     loader = call.by
-    return (
-        "seeded"
-        if loader is not None and streams.seeded_before(order, loader, torch) is not None
-        else ""
-    )
+    if loader is None or streams.seeded_before(order, loader, frozenset({"torch"})) is None:
+        return ""
+    return "seeded"
 
 
 def _by_loader(call: Call) -> bool:
-    return (
-        call.by is not None
-        and call.by.method.endswith("DataLoader")
-        and "worker_init_fn" in call.by.keywords
-        and "__getitem__" not in _function(call)
-    )
-
-
-def _function(call: Call) -> str:
-    function = call.module.function_of(call.node)
-    return function.name if function is not None else ""
+    """Whether a loader of data calls it in each of its workers."""
+    if call.by is None or not call.driver.endswith("DataLoader"):
+        return False
+    return "worker_init_fn" in call.by.keywords and "__getitem__" not in call.function_name
 
 
 def _restores(call: Call) -> bool:
     """A test or context manager that puts a generator back."""
-    return _function(call).startswith(("test_", "tearDown", "__exit__"))
+    return call.function_name.startswith(("test_", "tearDown", "__exit__"))
 
 
 def _unseeded_draw(order: Order, number: Value) -> streams.Drawing | None:
     if not order.whole:
         return None
-    made = {id(call) for call in entropy.mixed(number)}
+    made = {id(call) for call in entropy.mixed(number) if call.name.startswith(_NUMBERS)}
     for drawing in streams.drawings(order):
-        if (
-            id(drawing.call) in made
-            and drawing.call.name.startswith(_NUMBERS)
-            and streams.seeded_before(order, drawing.call, drawing.streams) is None
-        ):
+        if id(drawing.call) not in made:
+            continue
+        if streams.seeded_before(order, drawing.call, drawing.streams) is None:
             return drawing
     return None

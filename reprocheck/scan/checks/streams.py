@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reprocheck.scan.checks import called, tables
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value, literal
 
 TITLES = {
     "backend": "Keras",
@@ -58,6 +59,7 @@ _OWN_SEEDS = frozenset(
         "cupy",
     }
 )
+_KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
 _SEEDER = re.compile(
     r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
 )
@@ -152,26 +154,14 @@ def drawings(order: Order) -> tuple[Drawing, ...]:
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
     """The first call that seeds one of the streams before a step."""
-    return next(
-        (
-            one
-            for one in seedings(order)
-            if _seeds(one, streams) and order.is_before(one.call, step)
-        ),
-        None,
-    )
+    before = (one for one in seedings_of(order, streams) if order.is_before(one.call, step))
+    return next(before, None)
 
 
 def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
     """The first call that seeds one of the streams after a step, guesses left out."""
-    return next(
-        (
-            one
-            for one in seedings(order)
-            if one.streams & streams and order.is_before(step, one.call)
-        ),
-        None,
-    )
+    sure = (one for one in seedings(order) if one.streams & streams)
+    return next((one for one in sure if order.is_before(step, one.call)), None)
 
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
@@ -184,7 +174,7 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
     """Whether one of the streams is seeded in the order, or may be in a part of the program that
     the order does not show.
     """
-    if order.cut or any(_seeds(one, streams) for one in seedings(order)):
+    if order.cut or seedings_of(order, streams):
         return True
     modules = closure(order)
     return any(
@@ -223,7 +213,7 @@ def closure(order: Order) -> tuple[Module, ...]:
 @lru_cache(maxsize=16)
 def trains(order: Order) -> bool:
     """Whether it is the program of a training, and not a listing of shapes, an export or a test."""
-    return any(is_training(call) for call in every(order))
+    return any(map(is_training, every(order)))
 
 
 def is_training(call: Call) -> bool:
@@ -246,16 +236,19 @@ def title(streams: frozenset[str]) -> str:
 
 def short(name: str) -> str:
     """`nn.Linear` for `torch.nn.Linear`, `np.random.rand` stays as it is documented."""
-    for prefix, brief in (
-        ("torch.nn.", "nn."),
-        ("torch.utils.data.", ""),
-        ("mindspore.nn.", "nn."),
-        ("mindspore.dataset.", ""),
-        ("keras.layers.", ""),
-    ):
+    for prefix, brief in _BRIEF.items():
         if name.startswith(prefix):
             return brief + name.removeprefix(prefix)
     return name
+
+
+_BRIEF = {
+    "torch.nn.": "nn.",
+    "torch.utils.data.": "",
+    "mindspore.nn.": "nn.",
+    "mindspore.dataset.": "",
+    "keras.layers.": "",
+}
 
 
 def at(step: Step, here: Module) -> str:
@@ -265,8 +258,10 @@ def at(step: Step, here: Module) -> str:
 
 def line_at(module: Module, line: int, here: Module) -> str:
     """A line of a module, seen from another one: with the file where it is another."""
-    shown = _shown_line(module, line)
-    return f"line {shown}" if module is here else f"line {shown} of {module.shown}"
+    shown = f"line {_shown_line(module, line)}"
+    if module is here:
+        return shown
+    return f"{shown} of {module.shown}"
 
 
 def place(step: Step) -> str:
@@ -276,7 +271,9 @@ def place(step: Step) -> str:
 
 def _shown_line(module: Module, joined_line: int) -> str:
     cell, line = module.source.place(joined_line)
-    return str(line) if cell is None else f"{line} of cell {cell}"
+    if cell is None:
+        return str(line)
+    return f"{line} of cell {cell}"
 
 
 def is_none(value: Value | None) -> bool:
@@ -292,17 +289,13 @@ def given(call: Call, condition: str, position: int | None = None, *, sure: bool
     keyword, _, wanted = condition.partition("=")
     value = call.argument(position, keyword)
     if not wanted:
-        return not (is_none(value) or _is_false(value))
+        return not is_none(value) and literal(value) is not False
     if value is None:
         return False
-    return any(
-        spelt(option) == wanted or (not sure and _is_unknown(option)) for option in value.options()
-    )
-
-
-def _is_false(value: Value | None) -> bool:
-    """`pretrained=False`."""
-    return isinstance(value, Constant) and value.value is False
+    options = value.options()
+    if wanted in map(spelt, options):
+        return True
+    return not sure and any(map(_is_unknown, options))
 
 
 def _is_unknown(value: Value) -> bool:
@@ -314,7 +307,9 @@ def spelt(value: Value) -> str | None:
     if not isinstance(value, Constant):
         return None
     number = value.value
-    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
+    if isinstance(number, float) and number.is_integer():
+        return str(int(number))
+    return str(number)
 
 
 def _seedings(order: Order) -> Iterator[Seeding]:
@@ -333,18 +328,13 @@ def _may_seed(call: Call) -> bool:
     """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
-    if package in _OWN_SEEDS and package not in ("builtins", "torch", "transformers"):
+    if package in _KNOWN_SEEDS:
         return False
     if _SEEDER.search(last) and not _NO_SEEDER.search(last):
-        return package not in ("builtins", "torch") or (
-            "use_deterministic" not in last and package != "torch"
-        )
-    return (
-        bool(rest)
-        and package not in (*_OWN_SEEDS, "?")
-        and "()" not in call.name
-        and not is_none(call.keywords.get("seed"))
-    )
+        return package != "torch"
+    if package in _OWN_SEEDS or package == "?" or not rest:
+        return False
+    return "()" not in call.name and not is_none(call.keywords.get("seed"))
 
 
 def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
@@ -356,8 +346,8 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
     if "seed" not in module.source.text and "determin" not in module.source.text:
         return
     for node in _seeding_calls(module):
-        known = tables.seeds().get(module.names.of(node.func) or "")
-        if known is not None and streams & set(known.streams):
+        known = tables.seeds().get(module.name_of(node.func))
+        if known is not None and not streams.isdisjoint(known.streams):
             yield node
 
 
@@ -365,11 +355,7 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
 def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
     """The calls whose last part is that of a function that seeds."""
     words = tables.last_parts()
-    return tuple(
-        node
-        for node in module.index.calls
-        if (getattr(node.func, "attr", None) or getattr(node.func, "id", None)) in words
-    )
+    return tuple(node for node in module.index.calls if last_word(node.func) in words)
 
 
 def _drawings(order: Order) -> Iterator[Drawing]:
@@ -401,29 +387,24 @@ _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 def _in_place(call: Call) -> Drawing | None:
     """`tensor.normal_()`, where a torch tensor it is."""
-    if call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy.")) or given(
-        call, "generator"
-    ):
+    of_others = call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy."))
+    if of_others or given(call, "generator"):
         return None
     return Drawing(call, _FILLED, frozenset({"torch", "device"}))
 
 
 def _draws(call: Call, known: tables.Draws) -> bool:
-    if any(
-        given(call, condition, known.position(condition.partition("=")[0]))
-        for condition in known.unless
-    ):
+    if any(given(call, one, known.position(one)) for one in known.unless):
         return False
-    if any(
-        not given(call, condition, known.position(condition.partition("=")[0]), sure=True)
-        for condition in known.only
-    ):
+    if not all(given(call, one, known.position(one), sure=True) for one in known.only):
         return False
-    constants = [
-        value for keyword in known.constant if (value := call.keywords.get(keyword)) is not None
-    ]
-    needed = 1 if given(call, "has_bias=False") else known.needed
-    return not known.constant or sum(map(_is_constant, constants)) < needed
+    if not known.constant:
+        return True
+    initialisers = filter(None, map(call.keywords.get, known.constant))
+    constants = sum(map(_is_constant, initialisers))
+    if given(call, "has_bias=False"):
+        return constants < 1
+    return constants < known.needed
 
 
 _FIXED = frozenset(
@@ -459,6 +440,9 @@ def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
     device = call.keywords.get("device")
     if device is None:
         return frozenset({"torch"})
-    if isinstance(device, Constant) and isinstance(device.value, str):
-        return frozenset({"torch"}) if device.value.startswith("cpu") else frozenset({"device"})
-    return frozenset({"torch", "device"})
+    name = literal(device)
+    if not isinstance(name, str):
+        return frozenset({"torch", "device"})
+    if name.startswith("cpu"):
+        return frozenset({"torch"})
+    return frozenset({"device"})

@@ -56,7 +56,7 @@ def is_of_one(step: Step) -> bool:
             length = f"len({ast.unparse(first)})"
         case _:
             return False
-    comparisons = () if function is None else within(function, ast.Compare)
+    comparisons = within(function or [], ast.Compare)
     return any(_asks_for_one(one, length) for one in comparisons)
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
 from reprocheck.rules.catalogue import Severity
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, hyper, seed_values, seeding, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, check, hit
-from reprocheck.scan.steps import Call, Condition
+from reprocheck.scan.registry import Hit, check_orders, hit
+from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import UNKNOWN, Part, Value
 
 _DEVICE = frozenset({"device"})
+_TORCH = frozenset({"torch"})
+_MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
+"""What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
 """Parameters and buffers that say nothing of the weights that are filled."""
 
@@ -70,20 +74,22 @@ _PARAMETERS = (
     "torch.autograd.Variable",
 )
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
-_STUDY_FIX = "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
+_BY_HAND = {
+    "optuna": "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`.",
+}
+"""How a generator of a library's own is seeded."""
 _MOST = 60
 _MOST_DRAWS = 2_000
 """Draws of a program that are looked at. Of each kind only the first is reported."""
 
 
-@check("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
-def unseeded(module: Module, project: Project) -> Iterator[Hit]:
+@check_orders("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
+def unseeded(order: Order) -> Iterator[Hit]:
     """One finding for each generator and purpose: its first draw."""
-    for order in module.orders:
-        if order.whole:
-            yield from _in_program(order)
-        elif module.is_entry:
-            yield from _in_samples(order, module.program)
+    if order.whole:
+        yield from _in_program(order)
+    elif order.root.is_entry:
+        yield from _in_samples(order, order.root.program)
 
 
 def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
@@ -95,33 +101,37 @@ def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
 
 
 def _in_program(order: Order) -> Iterator[Hit]:
-    looked_at: dict[tuple[str, str], int] = {}
+    looked_at: Counter[tuple[str, str]] = Counter()
     reported: set[tuple[str, str]] = set()
     for drawn in islice(streams.drawings(order), _MOST_DRAWS):
         drawing = _where_it_draws(order, drawn)
         kind = _kind(order, drawing)
-        if kind in ("number", "order") and not streams.uses_framework(order):
-            continue
-        if "backend" in drawing.streams and _is_told_of_backend(reported):
+        if _goes_without_saying(order, drawing, kind, reported):
             continue
         key = (title(drawing.streams), kind)
         optional = None
         if not _is_open(order, drawing):
+            key = (title(drawing.streams), "option")
             optional = _left_to_option(order, drawing)
             if optional is None:
                 continue
-            key = (key[0], "option")
-        enough = key in reported or looked_at.get(key, 0) > _MOST
+        enough = key in reported or looked_at[key] > _MOST
         if enough or not _matters(order, drawing, kind):
             continue
-        looked_at[key] = looked_at.get(key, 0) + 1
+        looked_at[key] += 1
         if kind == "weights" and _is_overwritten(order, drawing.call):
             continue
         reported.add(key)
-        if optional is None:
-            yield _hit(order, drawing, kind)
-        else:
-            yield _optional_hit(drawing, kind, optional)
+        yield _optional_hit(drawing, kind, optional) or _hit(order, drawing, kind)
+
+
+def _goes_without_saying(
+    order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
+) -> bool:
+    """Whether a draw reaches no training, or is a matter that is reported already."""
+    if kind in ("number", "order") and not streams.uses_framework(order):
+        return True
+    return "backend" in drawing.streams and _is_told_of_backend(reported)
 
 
 def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
@@ -155,8 +165,7 @@ def _kind(order: Order, drawing: Drawing) -> str:
         return "augmentation"
     if _is_weight(order, drawing.call):
         return "weights"
-    function = drawing.call.module.function_of(drawing.call.node)
-    if function is not None and function.name in ("forward", "construct"):
+    if drawing.call.function_name in ("forward", "construct"):
         return "layer"
     return "number"
 
@@ -165,39 +174,34 @@ def _is_weight(order: Order, draw: Call) -> bool:
     """Whether what is drawn is trained: a parameter, or a tensor that asks for its gradient."""
     if streams.given(draw, "requires_grad=True", sure=True) or _fills_weight(draw):
         return True
-    statement = draw.module.statement_of(draw.node)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = syntax.targets(draw.statement)
     if any(ast.unparse(target).endswith(_WEIGHTS) for target in targets):
         return True
-    uses = islice(order.flow(draw.result), _MOST)
-    return any(isinstance(step, Call) and _becomes_weight(step) for step in uses)
+    return any(map(_becomes_weight, islice(order.flow(draw.result), _MOST)))
 
 
-def _becomes_weight(step: Call) -> bool:
+def _becomes_weight(step: Step) -> bool:
     """Whether a call makes a parameter of what it is given, or puts it into one."""
     if step.named(*_PARAMETERS) or step.method == "requires_grad_":
         return True
-    copies = step.method in ("copy_", "set_data")
-    return copies and step.receiver is not None and _is_weight_name(step.receiver)
+    return step.method in ("copy_", "set_data") and _is_of_weight(step)
 
 
 def _fills_weight(draw: Call) -> bool:
     """`layer.weight.data.normal_()`."""
-    in_place = draw.method.endswith("_")
-    return in_place and draw.receiver is not None and _is_weight_name(draw.receiver)
+    return draw.method.endswith("_") and _is_of_weight(draw)
 
 
-def _is_weight_name(value: Value) -> bool:
-    return any(
-        isinstance(one, Part) and one.key in ("weight", "bias")
-        for one in islice(value.origin(), 20)
-    )
+def _is_of_weight(step: Step) -> bool:
+    """Whether a method is called on a weight or a bias."""
+    receiver = getattr(step, "receiver", None) or UNKNOWN
+    parts = (one for one in islice(receiver.origin(), 20) if isinstance(one, Part))
+    return any(part.key in ("weight", "bias") for part in parts)
 
 
 def _is_sample(call: Call) -> bool:
     """Whether it stands in the code that makes a sample of a data set."""
-    function = call.module.function_of(call.node)
-    return function is not None and function.name in ("__getitem__", "__getitems__")
+    return call.function_name in ("__getitem__", "__getitems__")
 
 
 def _is_open(order: Order, drawing: Drawing) -> bool:
@@ -232,16 +236,17 @@ def _is_optional(order: Order, call: Call) -> bool:
 
 def _asks_for_option(order: Order, condition: Condition) -> bool:
     """`if args.seed is not None:` where `--seed` has no default."""
-    test, taken = condition.test, condition.taken
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        compared, operator = test.comparators[0], test.ops[0]
-        if streams.is_none(order.value_of(compared)):
+    asked, taken = condition.test, condition.taken
+    match condition.test:
+        case ast.Compare(left=left, ops=[operator], comparators=[compared]) if streams.is_none(
+            order.value_of(compared)
+        ):
+            asked = left
             taken = taken is isinstance(operator, ast.IsNot | ast.NotEq)
-            test = test.left
-    options = order.value_of(test).options()
+    options = order.value_of(asked).options()
     if not taken or len(options) < 2 or UNKNOWN not in options:
         return False
-    return any(streams.is_none(option) for option in options)
+    return any(map(streams.is_none, options))
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
@@ -269,26 +274,32 @@ def _is_pause(draw: Call) -> bool:
 def _is_overwritten(order: Order, layer: Call) -> bool:
     """Whether the weights are all replaced afterwards, by a checkpoint or by constants."""
     own = set(layer.conditions)
-    for load in order.methods(*_LOADS):
-        if own.issuperset(load.conditions) and order.is_before(layer, load):
-            return True
-    for step in order.flow(layer.result):
-        if not isinstance(step, Call) or step.method not in _FILLS:
-            continue
-        if order.is_before(layer, step) and own.issuperset(step.conditions):
-            filled = step.receiver
-            if step.name.startswith("torch.nn.init."):
-                filled = step.argument(0)
-            if filled is not None and not _is_bias(filled):
-                return True
-    return False
+
+    def comes_later(step: Step) -> bool:
+        return own.issuperset(step.conditions) and order.is_before(layer, step)
+
+    if any(map(comes_later, order.methods(*_LOADS))):
+        return True
+    fills = (step for step in order.flow(layer.result) if step.method in _FILLS)
+    return any(map(_fills_more_than_bias, filter(comes_later, fills)))
+
+
+def _fills_more_than_bias(step: Step) -> bool:
+    """Whether a call that fills a tensor fills the weights."""
+    filled = getattr(step, "receiver", None)
+    if isinstance(step, Call) and step.name.startswith("torch.nn.init."):
+        filled = step.argument(0)
+    return filled is not None and not _is_bias(filled)
 
 
 def _is_bias(value: Value) -> bool:
     return any(isinstance(one, Part) and one.key in _OVERRIDDEN for one in value.origin())
 
 
-def _optional_hit(drawing: Drawing, kind: str, seeding: Call) -> Hit:
+def _optional_hit(drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
+    """A draw from a generator that is seeded where an option is given alone."""
+    if seeding is None:
+        return None
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
     name = title(drawing.streams)
     message = (
@@ -304,22 +315,18 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     seed_place = seeding.place(order, call)
     if _takes_a_seed(drawing):
         seed_place = seeding.argument(drawing)
-    patchable = bool(seed_place)
-    from_checkpoint = call.name.endswith("from_pretrained")
     said = WORDS[kind].format(name=short(call.name))
-    if from_checkpoint:
+    if _is_of_checkpoint(call):
         said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
     if kind == "hyper-parameter":
         return _hyper_hit(drawing, said, seed_place)
-    severity: Severity | None = "warning"
-    if not from_checkpoint and (kind == "number" or streams.trains(order)):
-        severity = None
-    late = None
-    if drawing.draws.stream != "private" and kind != "augmentation":
-        late = streams.seeded_after(order, call, drawing.streams)
+    code = CODES[kind]
+    severity = _severity(order, call, kind)
+    patchable = bool(seed_place)
+    late = _seeded_late(order, drawing, kind)
     if late is not None:
         return hit(
-            "RC302" if kind == "weights" else CODES[kind],
+            _LATE.get(kind, code),
             call,
             f"{said}, before {name} is seeded in {at(late.call, call.module)}",
             severity=severity,
@@ -327,7 +334,6 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
             stream=name,
             more={**seeding.number(late.call), **seed_place},
         )
-    code = CODES[kind]
     unused = streams.never_called(order, drawing.streams)
     if unused is not None:
         return _unused_hit(
@@ -357,6 +363,32 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     )
 
 
+_LATE = {"weights": "RC302"}
+"""The rule for a seed that comes after a draw, where that is another one."""
+
+
+def _is_of_checkpoint(call: Call) -> bool:
+    return call.name.endswith("from_pretrained")
+
+
+def _severity(order: Order, call: Call, kind: str) -> Severity | None:
+    """Less than that of the rule where a checkpoint replaces most, or nothing is trained."""
+    if _is_of_checkpoint(call):
+        return "warning"
+    if kind == "number" or streams.trains(order):
+        return None
+    return "warning"
+
+
+def _seeded_late(order: Order, drawing: Drawing, kind: str) -> streams.Seeding | None:
+    """The seed that comes after a draw; a private generator has none, and samples are drawn again
+    and again.
+    """
+    if drawing.draws.stream == "private" or kind == "augmentation":
+        return None
+    return streams.seeded_after(order, drawing.call, drawing.streams)
+
+
 def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hit:
     """A hyper-parameter that is drawn."""
     call = drawing.call
@@ -366,7 +398,7 @@ def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hi
             call,
             f"{said}, from a generator without a seed",
             patchable=False,
-            by_hand=_STUDY_FIX if call.name.startswith("optuna.") else "",
+            by_hand=_BY_HAND.get(call.name.partition(".")[0], ""),
         )
     name = title(drawing.streams)
     message = f"{said}, and nothing seeds {name} in this program"
@@ -419,10 +451,9 @@ def _hint(order: Order, drawing: Drawing) -> str:
         place = at(one.call, drawing.call.module)
         if "keras" in drawing.streams and "tensorflow" in one.streams:
             return f": the seed in {place} does not reach Keras 3, which draws from Python's random"
-        if drawing.streams == {"torch"} and one.streams == _DEVICE:
-            return f": the seed in {place} is for the accelerator alone"
-        if drawing.streams == _DEVICE and one.streams == {"torch"}:
-            return f": the seed in {place} is for the CPU alone"
+        missed = _MISSES.get((drawing.streams, one.streams))
+        if missed is not None:
+            return f": the seed in {place} is for {missed} alone"
     return ""
 
 

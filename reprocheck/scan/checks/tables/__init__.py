@@ -56,8 +56,9 @@ class Draws:
     needed: int = 1
     positions: tuple[tuple[str, int], ...] = ()
 
-    def position(self, keyword: str) -> int | None:
-        """Where an argument stands without its keyword."""
+    def position(self, condition: str) -> int | None:
+        """Where the argument of a condition (NAME or NAME=VALUE) stands without its keyword."""
+        keyword, _, _ = condition.partition("=")
         return dict(self.positions).get(keyword)
 
 
