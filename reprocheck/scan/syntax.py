@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from reprocheck.scan.names import last_word
+
 
 def owner(node: ast.AST | None) -> ast.expr | None:
     """What a method is called on: `rows` of `rows.sort()`; None where no method is called."""
@@ -19,6 +21,16 @@ def method(node: ast.AST | None) -> str:
     match node:
         case ast.Call(func=ast.Attribute(attr=name)):
             return name
+    return ""
+
+
+def word(node: ast.AST | None) -> str:
+    """The last part of the name of what a call calls: `sort` also of `sort(rows)`; "" of what is
+    no call.
+    """
+    match node:
+        case ast.Call(func=function):
+            return last_word(function)
     return ""
 
 
@@ -41,6 +53,11 @@ def targets(statement: ast.AST | None) -> list[ast.expr]:
 def attributes(nodes: Iterable[ast.AST]) -> set[str]:
     """The names of those nodes that are attributes: `weight` of `self.weight`."""
     return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+def variables(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names of those nodes that are variables."""
+    return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
 def is_method_call(node: ast.AST | None) -> bool:

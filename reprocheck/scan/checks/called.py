@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
 from reprocheck.scan.names import last_word
@@ -136,13 +137,8 @@ def _calls_nothing(node: ast.AST) -> bool:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Name() | ast.Attribute()):
             return True
         case ast.Assign(targets=targets):
-            return "__all__" in _variables(targets)
+            return "__all__" in syntax.variables(targets)
     return False
-
-
-def _variables(targets: list[ast.expr]) -> list[str]:
-    """The names of those targets that are variables."""
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _aliases(module: Module) -> dict[str, str]:
@@ -168,7 +164,7 @@ def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
         case ast.If() if is_guard(node):
             return Part(names=frozenset(), around=around, guard=True)
         case ast.Assign(targets=targets, value=value) if _holds_functions(value):
-            names = _variables(targets)
+            names = syntax.variables(targets)
             if len(names) == len(targets):
                 return Part(names=frozenset(names), around=around)
     return around
@@ -180,7 +176,7 @@ def _holds_functions(value: ast.expr | None) -> bool:
     """
     match value:
         case ast.Call():
-            return _last_word(value) == "partial"
+            return syntax.word(value) == "partial"
         case ast.Dict(keys=keys, values=values):
             return all(map(_holds_functions, (*keys, *values)))
         case ast.List(elts=elements) | ast.Tuple(elts=elements):

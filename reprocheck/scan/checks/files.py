@@ -236,12 +236,10 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that is kept and not looked at any more."""
-    match call.statement:
-        case ast.Assign(value=value) if value is call.node:
-            is_read = any(order.uses(call.result))
-        case _:
-            return None
-    if is_read or unread.is_only_asked(call):
+    kept = getattr(call.statement, "value", None)
+    if kept is not call.node or not isinstance(call.statement, ast.Assign):
+        return None
+    if any(order.uses(call.result)) or unread.is_only_asked(call):
         return None
     return sequences.Use(call, False, "they are kept in that order")
 

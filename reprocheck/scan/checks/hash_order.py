@@ -320,12 +320,11 @@ def _is_compared(call: Call) -> bool:
     """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
     function = call.module.function_of(call.node)
     match call.node:
-        case ast.Call(args=[first, *_]) if function is not None:
-            comparisons = within(function, ast.Compare)
-        case _:
-            return False
-    hashed = ast.unparse(first)
-    return any(_asks_for(comparison, hashed) for comparison in comparisons)
+        case ast.Call(args=[first, *_]):
+            hashed = ast.unparse(first)
+            comparisons = within(function or [], ast.Compare)
+            return any(_asks_for(comparison, hashed) for comparison in comparisons)
+    return False
 
 
 def _asks_for(comparison: ast.Compare, hashed: str) -> bool:

@@ -92,12 +92,11 @@ def _is_plain(seeds: Call) -> bool:
     """
     match seeds.node:
         case ast.Call(args=arguments, keywords=keywords):
-            keyword = _keyword(seeds)
-            named = [one.value for one in keywords if one.arg == keyword]
-        case _:
-            return False
-    given = named or arguments[:1]
-    return len(given) == 1 and not holds(given[0], *_CALLING)
+            named = {one.arg: one.value for one in keywords}
+            first = next(iter(arguments), None)
+            given = named.get(_keyword(seeds), first)
+            return given is not None and not holds(given, *_CALLING)
+    return False
 
 
 def _line_in_program(order: Order, draw: Call) -> int:

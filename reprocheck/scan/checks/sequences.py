@@ -14,7 +14,7 @@ from itertools import chain
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import tables, unread
 from reprocheck.scan.index import within
-from reprocheck.scan.names import last_part, last_word
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step
@@ -178,10 +178,7 @@ def _is_said(statement: ast.stmt) -> bool:
     """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be
     read again.
     """
-    match statement:
-        case ast.Expr(value=ast.Call() as call):
-            return _name(call) in _SAYS
-    return False
+    return isinstance(statement, ast.Expr) and syntax.word(statement.value) in _SAYS
 
 
 _MESSAGES = (ast.FormattedValue, ast.JoinedStr, ast.Raise, ast.Assert)
@@ -192,11 +189,7 @@ def _is_message(module: Module, call: ast.Call) -> bool:
     if isinstance(module.statement_of(call), _MESSAGES):
         return True
     around = (call, *module.expressions_around(call))
-    return any(isinstance(at, _MESSAGES) or _logs(at) for at in around)
-
-
-def _logs(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _name(node) in _LOGS
+    return any(isinstance(at, _MESSAGES) or syntax.word(at) in _LOGS for at in around)
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
@@ -289,7 +282,7 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
 
 
 def _sorts(call: ast.Call) -> bool:
-    return _name(call) in _SORTS
+    return syntax.word(call) in _SORTS
 
 
 def _numbered(body: _Body) -> Use | None:
@@ -299,15 +292,15 @@ def _numbered(body: _Body) -> Use | None:
 
 
 def _drawn(body: _Body) -> Use | None:
-    for call in body.calls:
-        if _is_draw(body.loop, call):
-            drawn = ast.unparse(call.func)
-            return Use(body.loop, True, f"each turn draws a random number ({drawn})")
-    return None
+    draw = next((call for call in body.calls if _is_draw(body.loop, call)), None)
+    if draw is None:
+        return None
+    drawn = ast.unparse(draw.func)
+    return Use(body.loop, True, f"each turn draws a random number ({drawn})")
 
 
 def _trained(body: _Body) -> Use | None:
-    if _TRAINS.isdisjoint(map(_name, body.calls)):
+    if _TRAINS.isdisjoint(map(syntax.word, body.calls)):
         return None
     return Use(body.loop, True, "each turn trains on one")
 
@@ -400,8 +393,7 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
         return isinstance(target, ast.Subscript)
     assignments = within(node.body, ast.Assign)
     assigned = chain.from_iterable(assignment.targets for assignment in assignments)
-    named = (one for one in assigned if isinstance(one, ast.Name))
-    return target.id in {name.id for name in (*within(node.target, ast.Name), *named)}
+    return target.id in syntax.variables([*within(node.target, ast.Name), *assigned])
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
@@ -443,9 +435,9 @@ def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
         case ast.Assign(value=ast.Name(id=name)):
             return name in counters and bool(_filled(part))
         case ast.Assign(value=ast.Call(args=[counted, *_]) as call):
-            return _name(call) == "len" and ast.unparse(counted) in _filled(part)
+            return syntax.word(call) == "len" and ast.unparse(counted) in _filled(part)
         case ast.Call(args=[*_, ast.Call() as default]):
-            return (_name(part), _name(default)) == ("setdefault", "len")
+            return (syntax.word(part), syntax.word(default)) == ("setdefault", "len")
     return False
 
 
@@ -464,10 +456,6 @@ def _is_draw(loop: Loop, node: ast.Call) -> bool:
 
 
 _STREAMS = ("python", "numpy", "torch")
-
-
-def _name(node: ast.Call) -> str:
-    return last_word(node.func)
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:

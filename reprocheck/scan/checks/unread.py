@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from itertools import takewhile
 
+from reprocheck.scan import syntax
 from reprocheck.scan.index import within
-from reprocheck.scan.names import last_word
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Items, Value
@@ -28,16 +28,12 @@ def is_unread(step: Step) -> bool:
 
 def is_only_asked(step: Step) -> bool:
     """`names = list(...)`, and all that the function or module does with them is `x in names`."""
-    module = step.module
     match step.parent:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            function = module.function_of(step.node)
-        case _:
-            return False
-    if function is None and _is_imported(module, name):
-        return False
-    loads = _loads(function or module.tree, name)
-    return bool(loads) and all(_is_asked(module.parent(load), load) for load in loads)
+            loads = _loads(step, name)
+            parents = map(step.module.parent, loads)
+            return bool(loads) and all(map(_is_asked, parents, loads))
+    return False
 
 
 def _is_asked(parent: ast.AST | None, name: ast.Name) -> bool:
@@ -54,10 +50,9 @@ def is_of_one(step: Step) -> bool:
     match step.parent, step.node:
         case ast.Subscript(), ast.Call(args=[first, *_]):
             length = f"len({ast.unparse(first)})"
-        case _:
-            return False
-    comparisons = within(function or [], ast.Compare)
-    return any(_asks_for_one(one, length) for one in comparisons)
+            comparisons = within(function or [], ast.Compare)
+            return any(_asks_for_one(one, length) for one in comparisons)
+    return False
 
 
 def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
@@ -77,21 +72,17 @@ def is_thrown_away(step: Step) -> bool:
     outermost = [node, *wrappers][-1]
     match module.parent(outermost):
         case ast.For(iter=gone_over) as loop if gone_over is outermost:
-            elements = _elements(loop.target, counted=any(map(_counts, wrappers)))
-        case _:
-            return False
-    given = {name.id for name in within(elements, ast.Name)}
-    read = {name.id for name in within([*loop.body, *loop.orelse], ast.Name)}
-    return bool(given) and given.isdisjoint(read)
+            is_counted = "enumerate" in map(syntax.word, wrappers)
+            given = within(_elements(loop.target, counted=is_counted), ast.Name)
+            read = within([*loop.body, *loop.orelse], ast.Name)
+            names = set(syntax.variables(given))
+            return bool(names) and names.isdisjoint(syntax.variables(read))
+    return False
 
 
 def _is_wrapper(node: ast.AST) -> bool:
     """`enumerate(...)`, `tqdm(...)`."""
-    return _word_of_call(node) in _WRAPPERS
-
-
-def _counts(node: ast.AST) -> bool:
-    return _word_of_call(node) == "enumerate"
+    return syntax.word(node) in _WRAPPERS
 
 
 def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
@@ -141,15 +132,9 @@ def is_order_unused(shuffle: Call) -> bool:
         return False
     match node:
         case ast.Call(args=[ast.Name() as shuffled]):
-            named = _named(function, shuffled.id)
-        case _:
-            return False
-    others = [name for name in named if name is not shuffled]
-    return bool(others) and all(_is_made(module, name) for name in others)
-
-
-def _is_made(module: Module, name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store) and _is_fresh(module.parent(name))
+            others = [name for name in _named(function, shuffled.id) if name is not shuffled]
+            return bool(others) and all(map(_is_fresh, map(module.parent, others)))
+    return False
 
 
 def _is_fresh(statement: ast.AST | None) -> bool:
@@ -157,16 +142,8 @@ def _is_fresh(statement: ast.AST | None) -> bool:
     match statement:
         case ast.Assign(value=made) | ast.AnnAssign(value=made):
             is_list = isinstance(made, ast.List | ast.ListComp)
-            return is_list or _word_of_call(made) in _FRESH
+            return is_list or syntax.word(made) in _FRESH
     return False
-
-
-def _word_of_call(node: ast.AST | None) -> str:
-    """`list` of `list(...)`; empty for what is no call."""
-    match node:
-        case ast.Call(func=function):
-            return last_word(function)
-    return ""
 
 
 def _is_imported(module: Module, name: str) -> bool:
@@ -179,6 +156,12 @@ def _named(around: ast.AST, name: str) -> list[ast.Name]:
     return [part for part in within(around, ast.Name) if part.id == name]
 
 
-def _loads(around: ast.AST, name: str) -> list[ast.Name]:
-    """Where a name is read."""
+def _loads(step: Step, name: str) -> list[ast.Name]:
+    """Where a name is read in the function around a step, or in the module; nowhere where other
+    modules may read it.
+    """
+    module = step.module
+    around = module.function_of(step.node) or module.tree
+    if around is module.tree and _is_imported(module, name):
+        return []
     return [part for part in _named(around, name) if isinstance(part.ctx, ast.Load)]

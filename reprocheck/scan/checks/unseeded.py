@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -21,6 +21,7 @@ _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
 _MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
+_TRAINED = frozenset({"weight", "bias"})
 _OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
 """Parameters and buffers that say nothing of the weights that are filled."""
 
@@ -195,8 +196,7 @@ def _fills_weight(draw: Call) -> bool:
 def _is_of_weight(step: Step) -> bool:
     """Whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
-    parts = (one for one in islice(receiver.origin(), 20) if isinstance(one, Part))
-    return any(part.key in ("weight", "bias") for part in parts)
+    return not _TRAINED.isdisjoint(_keys(islice(receiver.origin(), 20)))
 
 
 def _is_sample(call: Call) -> bool:
@@ -293,7 +293,12 @@ def _fills_more_than_bias(step: Step) -> bool:
 
 
 def _is_bias(value: Value) -> bool:
-    return any(isinstance(one, Part) and one.key in _OVERRIDDEN for one in value.origin())
+    return not _OVERRIDDEN.isdisjoint(_keys(value.origin()))
+
+
+def _keys(values: Iterable[Value]) -> set[str | None]:
+    """The attributes among some values, by their names."""
+    return {value.key for value in values if isinstance(value, Part)}
 
 
 def _optional_hit(drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
