@@ -19,8 +19,13 @@ _TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
 _TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
 _CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
 """What `map` gives, by the function that it applies."""
-_TELLING = ("text", "object", "unknown")
-"""The kinds of elements that decide what is said of a set, the first that one of them is."""
+_TELLING = ("text", "object", "unknown", "number")
+"""The kinds of elements: the first that one of them is decides what is said of a set.
+
+A number hashes to itself, so that sets of numbers are in the same order in each process.
+"""
+_KNOWN = ("text", "object", "number", "unknown")
+"""The same for several sets that are joined: what is known of one of them decides."""
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
@@ -163,9 +168,7 @@ def _of_items(value: Items, depth: int) -> str:
 
 def _most_telling(kinds: set[str]) -> str:
     """The kind of what holds elements of these kinds."""
-    if not kinds:
-        return "unknown"
-    return next((kind for kind in _TELLING if kind in kinds), "number")
+    return min(kinds, key=_TELLING.index, default="unknown")
 
 
 def _element(element: Value) -> str:
@@ -230,7 +233,7 @@ def _of_kept(value: Value, depth: int) -> str:
 def _of_several(values: Iterable[Value], depth: int) -> str:
     """What several sets hold together, as far as it is known of one of them."""
     kinds = {content(value, depth + 1) for value in values}
-    return next((kind for kind in ("text", "object", "number") if kind in kinds), "unknown")
+    return min(kinds, key=_KNOWN.index, default="unknown")
 
 
 def _holds_sets(value: Value, depth: int) -> bool:

@@ -143,13 +143,13 @@ def every(order: Order) -> tuple[Call, ...]:
 @lru_cache(maxsize=16)
 def seedings(order: Order) -> tuple[Seeding, ...]:
     """The calls that seed, in order."""
-    return tuple(_seedings(order))
+    return tuple(filter(None, map(_seeding, every(order))))
 
 
 @lru_cache(maxsize=16)
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """The calls that draw, in order."""
-    return tuple(_drawings(order))
+    return tuple(filter(None, map(_drawing, every(order))))
 
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
@@ -312,14 +312,14 @@ def spelt(value: Value) -> str | None:
     return str(number)
 
 
-def _seedings(order: Order) -> Iterator[Seeding]:
-    table = tables.seeds()
-    for call in every(order):
-        known = table.get(call.name)
-        if known is not None:
-            yield Seeding(call, frozenset(known.streams))
-        elif not call.own and _may_seed(call):
-            yield Seeding(call, frozenset(), everything=True)
+def _seeding(call: Call) -> Seeding | None:
+    """What a call seeds; None where it seeds nothing."""
+    known = tables.seeds().get(call.name)
+    if known is not None:
+        return Seeding(call, frozenset(known.streams))
+    if not call.own and _may_seed(call):
+        return Seeding(call, frozenset(), everything=True)
+    return None
 
 
 def _may_seed(call: Call) -> bool:
@@ -358,16 +358,14 @@ def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
     return tuple(node for node in module.index.calls if last_word(node.func) in words)
 
 
-def _drawings(order: Order) -> Iterator[Drawing]:
-    table = tables.draws()
-    for call in every(order):
-        known = table.get(call.name)
-        if known is not None and _draws(call, known):
-            yield Drawing(call, known, _streams(call, known))
-        elif known is None and call.method in _IN_PLACE and not call.own:
-            drawing = _in_place(call)
-            if drawing is not None:
-                yield drawing
+def _drawing(call: Call) -> Drawing | None:
+    """What a call draws; None where it draws nothing."""
+    known = tables.draws().get(call.name)
+    if known is None:
+        return _in_place(call)
+    if _draws(call, known):
+        return Drawing(call, known, _streams(call, known))
+    return None
 
 
 _IN_PLACE = frozenset(
@@ -382,13 +380,15 @@ _IN_PLACE = frozenset(
         "random_",
     }
 )
+_OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
 def _in_place(call: Call) -> Drawing | None:
     """`tensor.normal_()`, where a torch tensor it is."""
-    of_others = call.name.startswith(("mindspore.", "keras.", "tensorflow.", "numpy."))
-    if of_others or given(call, "generator"):
+    if call.method not in _IN_PLACE or call.own or call.name.startswith(_OF_OTHERS):
+        return None
+    if given(call, "generator"):
         return None
     return Drawing(call, _FILLED, frozenset({"torch", "device"}))
 
