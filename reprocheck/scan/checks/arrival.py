@@ -82,8 +82,10 @@ def _arrival(order: Order, call: Call) -> Hit | None:
             call,
             "several threads or processes put into queues here: what is ready first comes first",
         )
+    # `in_order` is an argument of loaders since torch 2.6, and on by default.
     if call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
         return hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
+    # tf.data keeps the order of a parallel `map` unless it is told otherwise.
     is_parallel = call.method in _PARALLEL and "num_parallel_calls" in call.keywords
     if is_parallel and given(call, "deterministic=False", sure=True):
         return hit("RC508", call, "`deterministic=False` hands out elements as they are ready")
@@ -166,6 +168,7 @@ def _has_order(call: Call) -> bool:
 @check_orders("RC509")
 def parallel_map(order: Order) -> Iterator[Hit]:
     """Stateful draws inside of a parallel `map` of tf.data."""
+    # In this mode tf.data runs a `map` that draws in one thread.
     if any(order.calls("tensorflow.config.experimental.enable_op_determinism")):
         return
     for drawing in streams.drawings(order):
@@ -273,6 +276,7 @@ def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
         return False
     if any(map(_is_lock, call.contexts)):
         return False
+    # Processes have tensors of their own, unless the program shares them.
     return by.method != "Process" or any(order.methods("share_memory"))
 
 

@@ -50,6 +50,7 @@ def is_deterministic(order: Order) -> bool:
     switches = order.calls(*_SWITCHES)
     if any(not given(call, "mode=False", 0, sure=True) for call in switches):
         return True
+    # The variable was TensorFlow's switch before `enable_op_determinism`.
     if any(order.calls(*_FULL)) or any(order.environment("TF_DETERMINISTIC_OPS")):
         return True
     return any(map(_asks_for_determinism, every(order)))

@@ -57,6 +57,7 @@ _RESTORES = frozenset(
 _DATA = re.compile(
     r"(?:^|_)(?:data|sample|image|file|path|example|corpus|vocab|shard|read|prepare|split|build|main|train|fold|scan|label|class)"
 )
+# A function of such a name does its work on all files, whichever comes first.
 _CHORES = re.compile(
     r"^_?on_|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
 )
@@ -212,6 +213,7 @@ def lists(call: Call) -> bool:
     """Whether a call lists files."""
     if call.name in _LISTS:
         return True
+    # TensorFlow's `gfile` functions that list are named above, and `glob` of `fsspec` sorts.
     if call.own or call.name.startswith(("tensorflow.", "fsspec.")):
         return False
     is_glob_of_path = call.method == "glob" and "pathlib." in call.name

@@ -21,6 +21,8 @@ from reprocheck.scan.steps import Call
 from reprocheck.scan.syntax import owner
 from reprocheck.scan.values import Items, Value, literal
 
+# One input cell gets its gradient from several output cells, and they are added with atomics. The
+# mode `nearest` copies, and has a deterministic kernel.
 _UPSAMPLES = (
     "torch.nn.functional.interpolate",
     "torch.nn.functional.upsample",
@@ -36,12 +38,16 @@ _MODE_AT = {
 """Where the mode stands by position; else it is the third argument."""
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
 _SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
+# The functions take `deterministic=True` themselves. FLASH_ATTENTION_DETERMINISTIC is read by
+# Transformers, which passes it on to them.
 _FLASH = (
     "flash_attn.flash_attn_func",
     "flash_attn.flash_attn_varlen_func",
     "flash_attn.flash_attn_qkvpacked_func",
     "flash_attn.flash_attn_interface.*",
 )
+# Deterministic mode of torch knows the operators of torch alone: it neither replaces a kernel of an
+# extension nor raises an error for it.
 _MAMBA = (
     "mamba_ssm",
     "causal_conv1d",
@@ -80,11 +86,13 @@ _WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
 _LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
 """Operators with a rule of their own, or for uses that no call shows."""
 _ADDING = re.compile(r"accumulate=True|accumulate=`True`|accumulating")
+# `median` with `dim` gives indices too, and `bincount` counts whole numbers unless it has weights.
 _ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1)}
 """The argument, by keyword and position, without which the operator is deterministic."""
 _NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
 _TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
 _NOISY = {"backward": "RC701"}
+# `index_put_` and `put_` that accumulate add in parallel on the CPU as well.
 _CPU = frozenset({"cpu"})
 _CPU_AND_CUDA = frozenset({"cpu", "cuda"})
 _WHERE = {True: "on CUDA", False: "by several threads"}
@@ -410,6 +418,7 @@ def _operators(call: Call) -> tuple[Operator, ...]:
         return _by_name().get(call.name, ())
     if call.method not in _METHODS or call.name.startswith(_WITHOUT_TORCH):
         return ()
+    # The lists spell some methods in place and others not, and both have one kernel.
     out_of_place = _by_name().get(f"?.{call.method.rstrip('_')}", ())
     return _by_name().get(f"?.{call.method}", ()) or out_of_place
 

@@ -26,6 +26,7 @@ from reprocheck.scan.values import (
     reached,
 )
 
+# These return memory as they find it: zeros in one run, what was there before in another.
 EMPTY = (
     "torch.empty",
     "torch.empty_like",
@@ -211,6 +212,7 @@ def _is_allocation(call: Call) -> bool:
     if first is None or literal(first) in (0, (0,)) or _is_empty_list(first):
         return False
     if call.name.endswith("Tensor"):
+        # `torch.Tensor(3, 4)` allocates and `torch.Tensor(rows)` copies: sizes are numbers.
         sizes = map(literal, call.arguments)
         return len(call.arguments) > 1 or all(isinstance(size, int) for size in sizes)
     match first:

@@ -195,6 +195,7 @@ def _is_unseeded_keras(order: Order, call: Call) -> bool:
     """A generator of Keras without a seed takes one from Python's generator."""
     if not order.whole or not is_none(call.argument(0, "seed")):
         return False
+    # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
     return seeded_before(order, call, frozenset({"keras"})) is None
 
 

@@ -59,6 +59,7 @@ _OWN_SEEDS = frozenset(
         "cupy",
     }
 )
+# Their calls that seed are in the tables, so that a name alone tells nothing new of theirs.
 _KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
 _SEEDER = re.compile(
     r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
@@ -401,6 +402,7 @@ def _draws(call: Call, known: tables.Draws) -> bool:
     if not known.constant:
         return True
     initialisers = filter(None, map(call.keywords.get, known.constant))
+    # An initialiser that the text does not show counts as a constant: nothing is claimed of it.
     constants = sum(map(_is_constant, initialisers))
     if given(call, "has_bias=False"):
         return constants < 1

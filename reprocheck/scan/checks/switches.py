@@ -116,6 +116,7 @@ def _are_exclusive(one: Step, other: Step) -> bool:
 @check_programs("RC011")
 def half(order: Order) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
+    # Where deterministic mode is on as well, this is no mistake.
     if "cuda" not in devices.accelerators(order) or devices.is_deterministic(order):
         return
     store = next(_deterministic_convolutions(order), None)
@@ -185,6 +186,7 @@ def recurrent(order: Order) -> Iterator[Hit]:
     """Recurrent layers on CUDA, which wait for the same variable."""
     if "cuda" not in devices.accelerators(order) or any(order.environment(_WORKSPACE)):
         return
+    # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
         message = (
@@ -197,6 +199,7 @@ def recurrent(order: Order) -> Iterator[Hit]:
 @check_orders("RC506")
 def hash_seed(order: Order) -> Iterator[Hit]:
     """PYTHONHASHSEED in the process that is already running."""
+    # A program that sets the variable and starts itself again does it right.
     if any(call.name.startswith("os.exec") for call in every(order)):
         return
     for store in order.environment("PYTHONHASHSEED"):
