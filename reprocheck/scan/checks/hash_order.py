@@ -200,9 +200,8 @@ def _kind(option: Value) -> str:
 def _hashes_by_address(instance: Instance) -> bool:
     """Whether neither its class nor a base, which may be a library's, says how to hash it."""
     own = instance.of
-    if own.find("__hash__") is not None or own.find("__eq__") is not None:
-        return False
-    return not own.external_bases()
+    defined = (own.find("__hash__"), own.find("__eq__"))
+    return not any(defined) and not own.external_bases()
 
 
 def _of_made(value: Made, depth: int) -> str:

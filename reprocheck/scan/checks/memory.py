@@ -237,7 +237,8 @@ def _is_read(call: Call) -> bool:
     if not names:
         return True
     attributes = call.module.nodes(ast.Attribute)
-    return any(node.attr in names and isinstance(node.ctx, ast.Load) for node in attributes)
+    read = {node.attr for node in attributes if isinstance(node.ctx, ast.Load)}
+    return not names.isdisjoint(read)
 
 
 def _kept(order: Order, call: Call) -> Call | None:

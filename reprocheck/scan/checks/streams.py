@@ -59,6 +59,7 @@ _OWN_SEEDS = frozenset(
         "cupy",
     }
 )
+_SEEDS = re.compile("seed|determin")
 # Their calls that seed are in the tables, so that a name alone tells nothing new of theirs.
 _KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
 _SEEDER = re.compile(
@@ -344,7 +345,8 @@ def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
 
 def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in the text of a module that seed one of the streams, executed or not."""
-    if "seed" not in module.source.text and "determin" not in module.source.text:
+    # Most modules seed nothing, and a look at the text is faster than one at each call.
+    if not _SEEDS.search(module.source.text):
         return
     for node in _seeding_calls(module):
         known = tables.seeds().get(module.name_of(node.func))

@@ -137,7 +137,8 @@ def _goes_without_saying(
 
 def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
     """Whether Keras or its backend is found unseeded already."""
-    return any(name in ("Keras", "TensorFlow") and kind in CODES for name, kind in reported)
+    names = {name for name, kind in reported if kind in CODES}
+    return not names.isdisjoint({"Keras", "TensorFlow"})
 
 
 def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
