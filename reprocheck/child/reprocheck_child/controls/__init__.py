@@ -37,14 +37,15 @@ def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
 
     active = Active(recorder, settings)
     for name, needed in PARTS:
-        if not needed or not active.names.isdisjoint(needed):
-            try:
-                import_module("." + name, __name__).install(active)
-            except Exception as error:
-                recorder.problem("controls: " + name, error)
-                for control in needed:
-                    if active.on(control):
-                        active.unavailable(control, "it could not be installed: " + repr(error))
+        wanted = list(filter(active.on, needed))
+        if needed and not wanted:
+            continue
+        try:
+            import_module("." + name, __name__).install(active)
+        except Exception as error:
+            recorder.problem("controls: " + name, error)
+            for control in wanted:
+                active.unavailable(control, "it could not be installed: " + repr(error))
     return active
 
 
@@ -59,7 +60,7 @@ def act(framework: Any, active: Active, controls: Any) -> None:
     from .. import registry
 
     for function, needed in controls.ACTS:
-        names = [control for control in needed if active.on(control)]
+        names = list(filter(active.on, needed))
         if not names:
             continue
         try:

@@ -63,8 +63,30 @@ _FIRST = 16
 imported.
 """
 _TEXT = 300
+_AS_IT_IS = (type(None), bool, int)
+_MAIN = "MainProcess"
 _INLINE = ("<string>", "<stdin>")
 _join, _environ = os.path.join, os.environ
+
+
+class _Trying:
+    """See `Active.trying`."""
+
+    __slots__ = ("active", "control", "where")
+
+    def __init__(self, active: Active, control: str, where: str) -> None:
+        self.active = active
+        self.control = control
+        self.where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.active.unavailable(self.control, "%s: %r" % (self.where, error))
+        return True
 
 
 class Active:
@@ -133,13 +155,14 @@ class Active:
             found += ("rank", rank)
         if self._forks:
             return (*found, self._starter or "fork", *self._forks)
-        processes = sys.modules.get("multiprocessing.process")
-        name = (
-            processes.current_process().name
-            if processes and hasattr(processes, "current_process")
-            else "MainProcess"
-        )
-        return found if name == "MainProcess" else (*found, "process", name)
+        # not imported here: a process that it started has it, and knows its name
+        processes: Any = sys.modules.get("multiprocessing.process")
+        name = _MAIN
+        if hasattr(processes, "current_process"):
+            name = processes.current_process().name
+        if name == _MAIN:
+            return found
+        return (*found, "process", name)
 
     def rank(self) -> int:
         """The rank of this process as its launcher says, 0 where there is none."""
@@ -217,7 +240,9 @@ class Active:
         if name or file not in _INLINE or self._starter:
             return name
         # `python -c` and standard input
-        return file if frame.f_globals.get("__name__") == "__main__" else ""
+        if frame.f_globals.get("__name__") == "__main__":
+            return file
+        return ""
 
     def _users_file(self, file: str) -> str:
         return users.name_of(file, self._inside, self._foreign, self.recorder.masked)
@@ -240,33 +265,27 @@ class Active:
         `setting`: it was set, and another touch says whether that changed anything. `draws`: what
         it acted on draws random numbers.
         """
-        drawn = {"d": True} if draws else {}
         times = self._touches.get((control, what))
         if times is None:
-            if len(self._touches) < _MOST:
-                self._touches[(control, what)] = [1, 1]
-                event = {
-                    "e": "control",
-                    "c": control,
-                    "w": what,
-                    "n": 1,
-                    **({"set": True} if setting else {}),
-                    **drawn,
-                }
-                self._emit(event, {"v": value}, skip + 1)
-            return
+            if len(self._touches) >= _MOST:
+                return
+            times = self._touches[(control, what)] = [0, 0]
         number = times[0] = times[0] + 1
-        if number <= _FIRST:
-            times[1] = number
-            self._emit(
-                {"e": "control", "c": control, "w": what, "n": number, **drawn},
-                {"v": None},
-                skip + 1,
-            )
+        # a process that is killed has told at least half
+        if number > _FIRST and number & (number - 1):
             return
-        if not number & (number - 1):  # a process that is killed has told at least half
-            times[1] = number
-            self.recorder.emit({"e": "control", "c": control, "w": what, "n": number})
+        times[1] = number
+        event = {"e": "control", "c": control, "w": what, "n": number}
+        if number > _FIRST:
+            self.recorder.emit(event)
+            return
+        if number > 1:
+            value, setting = None, False
+        if setting:
+            event["set"] = True
+        if draws:
+            event["d"] = True
+        self._emit(event, {"v": value}, skip + 1)
 
     def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
         """A value of the user's was replaced; each place, old and new value is written once."""
@@ -290,6 +309,12 @@ class Active:
             self.recorder.emit(
                 {"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]}
             )
+
+    def trying(self, control: str, where: str) -> _Trying:
+        """`with active.trying(control, where)`: an error in there says that the control cannot act,
+        and goes no further.
+        """
+        return _Trying(self, control, where)
 
     def account(self) -> None:
         """Write how often each was touched, as the process ends."""
@@ -321,13 +346,14 @@ class Active:
             self.recorder.problem("the account of a control", error)
 
     def _plain(self, value: object) -> object:
-        if value is None or type(value) in (bool, int):
+        if type(value) in _AS_IT_IS:
             return value
-        if type(value) is float:
-            return value if value - value == 0.0 else repr(value)
+        if type(value) is float and value - value == 0.0:
+            return value  # JSON has no number for the others
         text = value if type(value) is str else repr(value)
         text = text[:_TEXT]
-        return self.recorder.redacted(text) if may_hold_secret(text) else self.recorder.masked(text)
+        hide = self.recorder.redacted if may_hold_secret(text) else self.recorder.masked
+        return hide(text)
 
     # ---------------------------------------------------------------------------------------- forks
 

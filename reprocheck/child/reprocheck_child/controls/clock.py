@@ -43,7 +43,9 @@ class Clock:
     def now(self, what: str, skip: int = 1) -> int:
         """One reading, accounted for under `what`."""
         self._active.touched(NAME, what, skip=skip + 1)
-        offset = self._active.constant(NAME, "offset") % _OFFSETS if self._active.identity() else 0
+        offset = 0
+        if self._active.identity():
+            offset = self._active.constant(NAME, "offset") % _OFFSETS
         return START + offset + self._slept + next(self._calls) * STEP
 
     def sleep(self, seconds: float) -> None:
@@ -58,10 +60,8 @@ def install(active: Active) -> None:
     _broken_down(active, clock)
 
     def datetime(module: object) -> None:
-        try:
+        with active.trying(NAME, "datetime.now could not be replaced"):
             _datetime(active, clock, module)
-        except Exception as error:
-            active.unavailable(NAME, "datetime.now could not be replaced: " + repr(error))
 
     import_hook.when_imported("datetime", datetime)
 
@@ -76,13 +76,12 @@ def _reading(active: Active, clock: Clock) -> None:
     def nanoseconds(real: Callable[[], int]) -> Callable[[], int]:
         return lambda: clock.now("time.time_ns") if users() else real()
 
-    def of_a_clock(what: str, unit: int) -> Callable[..., Any]:
+    def of_a_clock(what: str, convert: Callable[[int], Any]) -> Callable[..., Any]:
         def make(real: Callable[[int], Any]) -> Callable[[int], Any]:
             def clock_gettime(clk_id: int) -> Any:
                 if clk_id != time.CLOCK_REALTIME or not users():
                     return real(clk_id)
-                now = clock.now(what)
-                return now if unit == 1 else now / unit
+                return convert(clock.now(what))
 
             return clock_gettime
 
@@ -98,8 +97,8 @@ def _reading(active: Active, clock: Clock) -> None:
 
     replace(time, "time", seconds)
     replace(time, "time_ns", nanoseconds)
-    replace(time, "clock_gettime", of_a_clock("time.clock_gettime", _SECOND))
-    replace(time, "clock_gettime_ns", of_a_clock("time.clock_gettime_ns", 1))
+    replace(time, "clock_gettime", of_a_clock("time.clock_gettime", _seconds))
+    replace(time, "clock_gettime_ns", of_a_clock("time.clock_gettime_ns", int))
     replace(time, "sleep", sleeping)
 
 
@@ -111,13 +110,15 @@ def _broken_down(active: Active, clock: Clock) -> None:
         what = "time." + real.__name__
 
         def converting(seconds: Any = None) -> Any:
-            return real(clock.now(what) / _SECOND) if seconds is None and users() else real(seconds)
+            if seconds is None and users():
+                seconds = clock.now(what) / _SECOND
+            return real(seconds)
 
         return converting
 
     def of_fields(real: Callable[..., str]) -> Callable[..., str]:
         what = "time." + real.__name__
-        given = 1 if real.__name__ == "strftime" else 0
+        given = int(real.__name__ == "strftime")  # the format comes first
 
         def formatting(*args: Any) -> str:
             if len(args) == given and users():
@@ -135,11 +136,8 @@ def _broken_down(active: Active, clock: Clock) -> None:
 def _datetime(active: Active, clock: Clock, module: Any) -> None:
     """`datetime.now`, `utcnow` and `today`, `date.today`."""
     kind, users = module.datetime, active.read_by_user
-    real_now, real_utcnow, real_today = (
-        kind.__dict__["now"],
-        kind.__dict__["utcnow"],
-        module.date.__dict__["today"],
-    )
+    real_now, real_utcnow = kind.__dict__["now"], kind.__dict__["utcnow"]
+    real_today = module.date.__dict__["today"]
     utc = module.timezone.utc
 
     def now(cls: Any, tz: Any = None) -> Any:
@@ -153,11 +151,9 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return _at(cls, clock.now("datetime.utcnow"), utc).replace(tzinfo=None)
 
     def today(cls: Any) -> Any:
-        return (
-            cls.fromtimestamp(clock.now("datetime.today") / _SECOND)
-            if users()
-            else _bound(real_today, cls)()
-        )
+        if not users():
+            return _bound(real_today, cls)()
+        return cls.fromtimestamp(clock.now("datetime.today") / _SECOND)
 
     def _at(cls: Any, nanoseconds: int, tz: Any) -> Any:
         whole = cls.fromtimestamp(nanoseconds // _SECOND, tz)
@@ -166,6 +162,10 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
     for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
         _put(kind, name, classmethod(like(method, real)))
     _put(module.date, "today", classmethod(like(today, real_today)))
+
+
+def _seconds(nanoseconds: int) -> float:
+    return nanoseconds / _SECOND
 
 
 def _bound(descriptor: Any, cls: Any) -> Any:
@@ -182,6 +182,7 @@ def _put(kind: type, name: str, value: Any) -> None:
         import ctypes
         import gc
 
+        # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
         (entries,) = [found for found in gc.get_referents(kind.__dict__) if type(found) is dict]
         entries[name] = value
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))

@@ -95,6 +95,7 @@ def _timed(
 
 
 def _tempfile(active: Active, module: Any) -> None:
+    # what `tempfile` draws the names of all its files from: one object, made at the first use
     names = module._RandomNameSequence
 
     def make(real: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -110,19 +111,17 @@ def _tempfile(active: Active, module: Any) -> None:
     replace(names, "__next__", make)
 
 
+def _plain(value: Any) -> Any:
+    return int(value) if type(value) is ProcessId else value
+
+
 def _numpy(active: Active, module: Any) -> None:
     """NumPy reads the digits of a seed, past whatever a subclass of int says."""
 
     def make(real: Callable[..., None]) -> Callable[..., None]:
         def seed(*args: Any, **kwargs: Any) -> None:
-            plain = [int(value) if type(value) is ProcessId else value for value in args]
-            real(
-                *plain,
-                **{
-                    name: int(value) if type(value) is ProcessId else value
-                    for name, value in kwargs.items()
-                },
-            )
+            named = {name: _plain(value) for name, value in kwargs.items()}
+            real(*map(_plain, args), **named)
 
         return seed
 

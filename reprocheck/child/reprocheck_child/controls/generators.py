@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PRIVATE, ENTROPY = "private-rng", "entropy"
 _BITS = 8
+_NO_GENERATORS = ("secrets", "uuid", "tempfile")
+"""Modules that draw through `random.SystemRandom` for something else."""
 
 
 def install(active: Active) -> None:
@@ -42,7 +44,9 @@ def acting(active: Active, skip: int = 1) -> str:
     """
     if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
         return PRIVATE
-    return ENTROPY if active.on(ENTROPY) and active.asked_by_user(skip + 1) else ""
+    if active.on(ENTROPY) and active.asked_by_user(skip + 1):
+        return ENTROPY
+    return ""
 
 
 def _python(active: Active, module: Any) -> None:
@@ -53,15 +57,13 @@ def _python(active: Active, module: Any) -> None:
             control = acting(active, 1 + (sys._getframe(1).f_code is constructor))
             if control:
                 a = active.number(control, "random")
-                active.touched(
-                    control,
-                    "random.%s without a seed"
-                    % ("seed" if self is hidden else type(self).__name__),
-                )
+                what = "seed" if self is hidden else type(self).__name__
+                active.touched(control, "random.%s without a seed" % what)
         elif type(a) is not int and isinstance(a, int):
             a = int(a)  # a process id that `entropy` has fixed
         real(self, a, version)
 
+    # the generator whose methods are the functions of the module; it has no public name
     hidden, constructor = module._inst, module.Random.__init__.__code__
     module.Random.seed = like(seed, real)
     module.seed = hidden.seed
@@ -83,6 +85,7 @@ def _system(active: Active, module: Any) -> None:
 
         return urandom
 
+    # the name under which `random` has taken `os.urandom`, long before this
     replace(module, "_urandom", make)
 
 
@@ -90,11 +93,7 @@ def _from_generator() -> bool:
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") == "random":
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") not in (
-        "secrets",
-        "uuid",
-        "tempfile",
-    )
+    return frame is not None and frame.f_globals.get("__name__") not in _NO_GENERATORS
 
 
 def _numpy(active: Active, module: Any) -> None:
@@ -105,12 +104,12 @@ def _numpy(active: Active, module: Any) -> None:
                 return real(k)
             active.touched(control, "a seed of numpy.random")
             size = -(-k // _BITS)
-            return int.from_bytes(active.bytes(control, "numpy", size), "little") >> (
-                size * _BITS - k
-            )
+            number = int.from_bytes(active.bytes(control, "numpy", size), "little")
+            return number >> (size * _BITS - k)
 
         return randbits
 
+    # `secrets.randbits` as `SeedSequence` calls it: by the name that its own module has for it
     if not replace(module.bit_generator, "randbits", make):
         for control in (PRIVATE, ENTROPY):
             if active.on(control):

@@ -29,16 +29,17 @@ def left_out(frames: Sequence[FrameType]) -> str:
     """
     if any(frame.f_globals.get("__name__") in _IMPORTERS for frame in frames):
         return IMPORTED
+    if not frames:
+        return ""
     for frame in reversed(frames):
-        code = frame.f_code
         arguments = _arguments(frame)
         values = frame.f_locals
         for name in NAMES:
             if name in arguments and values.get(name, frame) is None:
                 return "%s(%s)" % (_called(frame), name)
-        if not code.co_flags & _VARIABLE_KEYWORDS:
+        if not frame.f_code.co_flags & _VARIABLE_KEYWORDS:
             break
-    return _by_method(frames[-1]) if frames else ""
+    return _by_method(frames[-1])
 
 
 def _arguments(frame: FrameType) -> tuple[str, ...]:
@@ -52,13 +53,15 @@ def _called(frame: FrameType) -> str:
     if name not in _CONSTRUCTORS:
         return name
     made = _first_argument(frame)
-    return made.__name__ if isinstance(made, type) else type(made).__name__
+    # `__new__` is given the class, `__init__` the object
+    kind: type = made if isinstance(made, type) else type(made)
+    return kind.__name__
 
 
 def _by_method(frame: FrameType) -> str:
     name = frame.f_code.co_name
-    owner = _first_argument(frame)
-    if name in _CONSTRUCTORS or owner is None or not callable(getattr(type(owner), METHOD, None)):
+    owner = type(_first_argument(frame))
+    if name in _CONSTRUCTORS or not callable(getattr(owner, METHOD, None)):
         return ""
     return "%s.%s" % (name, METHOD)
 
@@ -66,4 +69,6 @@ def _by_method(frame: FrameType) -> str:
 def _first_argument(frame: FrameType) -> Any:
     """`self` of a method; None for a function without arguments."""
     arguments = _arguments(frame)
-    return frame.f_locals.get(arguments[0]) if arguments else None
+    if not arguments:
+        return None
+    return frame.f_locals.get(arguments[0])

@@ -47,7 +47,7 @@ def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], N
 
 
 def _python(active: Active, module: Any) -> None:
-    hidden = module._inst
+    hidden = module._inst  # the generator behind the functions of `random`; it has no public name
     _seed(active, hidden.seed, "random.seed", _drawn(active, module, "random", PythonState()))
 
     def after_fork() -> None:

@@ -28,26 +28,28 @@ def install(active: Active) -> None:
         table: list[dict[str, Any]] = jsontext.loads(file.read())
     given = active.settings.get("environment") or {}
     for control in table:
-        if active.on(control["name"]):
-            for variable in control["environment"]:
-                _account(active, control["name"], variable, given)
-            if control["launch"] == "addresses":
-                _addresses(active, control["name"])
+        name = control["name"]
+        if not active.on(name):
+            continue
+        for variable in control["environment"]:
+            _account(active, name, variable, given)
+        if control["launch"] == "addresses":
+            _addresses(active, name)
     for control_name, variable, old, new in active.settings.get("overridden") or ():
         active.overridden(control_name, variable, old, new)
 
 
 def _account(active: Active, control: str, variable: str, given: dict[str, str]) -> None:
     held = os.environ.get(variable)
-    wanted = given.get(variable)
-    if held is not None and (wanted is None or held == wanted):
+    wanted = given.get(variable, held)
+    if held is not None and held == wanted:
         active.touched(control, variable, held)
-    else:
-        active.unavailable(
-            control,
-            "%s had another value when a process of the script started: %s"
-            % (variable, held or "none"),
-        )
+        return
+    active.unavailable(
+        control,
+        "%s had another value when a process of the script started: %s"
+        % (variable, held or "none"),
+    )
 
 
 def _addresses(active: Active, control: str) -> None:
@@ -55,10 +57,10 @@ def _addresses(active: Active, control: str) -> None:
         with open("/proc/self/personality", encoding="ascii") as file:
             fixed = int(file.read(), 16) & ADDR_NO_RANDOMIZE
     except (OSError, ValueError):
-        fixed = 0
+        fixed = 0  # not Linux, or not allowed
     if fixed:
         active.touched(control, "personality", "ADDR_NO_RANDOMIZE")
-    else:
-        active.unavailable(
-            control, "the system does not let a program switch the randomisation of addresses off"
-        )
+        return
+    active.unavailable(
+        control, "the system does not let a program switch the randomisation of addresses off"
+    )

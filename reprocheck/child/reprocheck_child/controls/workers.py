@@ -142,6 +142,8 @@ def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
 
 def _watch(active: Active, pool: Any) -> None:
     """Look after a pool with tasks that wait, in a thread that ends with the process."""
+    # Nothing public says how many tasks wait, or lets a pool have more threads once it is made. The
+    # queue, the limit and `_adjust_thread_count` have been the same since Python 3.9.
     if getattr(pool, "_reprocheck_watched", False):
         return
     pool._reprocheck_watched = True

@@ -6,10 +6,12 @@ import os
 import sys
 from typing import Any, Dict, List, Optional, Sequence
 
+from .identity import Made
+from .parts import FAKES
+
 LIMIT = 100_000
 """Operator calls recorded in a process."""
 _ORIGINS = 500_000
-_TRACERS = ("torch._subclasses", "torch.fx")
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _SILENT = ("profiler", "prim", "c10d_functional_wait")
 _UNINITIALISED = ("empty", "new_empty", "_empty", "resize_")
@@ -22,10 +24,10 @@ _ROUNDED = ("ProdBackward", "CumprodBackward")
 """Nodes whose gradient is computed by another formula while a dispatch mode is there: found by
 comparing 75 functions bit by bit.
 """
-_REAL = ("run", "scale", "step")
-"""Variables, beside those that begin with `real`, in which a wrapper of the recorder's holds the
-function that it wraps.
-"""
+_REAL = "real"
+"""How the variable begins in which each wrapper of the recorder's holds what it wraps."""
+_KNOWN_AS = {"run_backward": "engine", "__torch_dispatch__": "wrapper"}
+"""Functions of the recorder's that are known by their names."""
 _OUTSIDE: Dict[str, Optional[str]] = {"own": None, "engine": ""}
 """Whose code ends the look for the user's line, and what is said then."""
 _SCRATCH = {
@@ -70,8 +72,8 @@ class Calls:
         self.torch = torch
         self.deep = deep
         self.prints = deep.fingerprints
-        self.schemas: Dict[Any, _Schema] = {}
-        self.owners: Dict[Any, str] = {}  # code object -> whose it is
+        self.schemas = Made(lambda function: _Schema(torch, function))
+        self.owners = Made(self._owner)  # code object -> whose it is
         self.origins: Dict[int, Origin] = {}  # number of an autograd node -> its operator
         self.first = 0  # number of the first node of the stretch under way
         self.count = 0
@@ -99,11 +101,9 @@ class Calls:
         self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
     ) -> Optional[Call]:
         """What is known before an operator runs; None where it is not to be recorded."""
-        schema = self.schemas.get(function)
-        if schema is None:
-            schema = self.schemas[function] = _Schema(self.torch, function)
+        schema = self.schemas[function]
         # tensors without data: a compiler traces, nothing is computed
-        if schema.silent or any(kind.__module__.startswith(_TRACERS) for kind in types):
+        if schema.silent or any(kind.__module__.startswith(FAKES) for kind in types):
             return None
         line = self._line()
         if line is None:
@@ -120,6 +120,7 @@ class Calls:
             return None
         self.count += 1
         self._inputs(call, schema, args, kwargs)
+        # only where it may draw: to read the states costs more than the rest of the fact
         if schema.random:
             call.states = self.deep.states()
         return call
@@ -128,6 +129,8 @@ class Calls:
         """The operator has returned: write the fact, and remember which node of the graph it is
         behind.
         """
+        # Autograd makes the node of an operator before it runs the kernels below. So the number
+        # that was given out last is that of the node which has called this operator.
         module = self.deep.module_path()
         number = self.number() - 1
         if number >= self.first:
@@ -228,10 +231,7 @@ class Calls:
         frame: Any = sys._getframe(4)
         owners = self.owners
         while frame is not None:
-            code = frame.f_code
-            owner = owners.get(code)
-            if owner is None:
-                owner = owners[code] = self._owner(code)
+            owner = owners[frame.f_code]
             if owner == "user":
                 return str(self.deep.source(3))
             if owner in _OUTSIDE:
@@ -246,12 +246,8 @@ class Calls:
         file = code.co_filename
         if not os.path.abspath(file).startswith(_OWN):
             return "user" if self.deep._user_file(file) else "other"
-        if code.co_name == "run_backward":
-            return "engine"
-        if code.co_name == "__torch_dispatch__":
-            return "wrapper"
-        wraps = any(name.startswith("real") or name in _REAL for name in code.co_freevars)
-        return "wrapper" if wraps else "own"
+        wraps = any(name.startswith(_REAL) for name in code.co_freevars)
+        return _KNOWN_AS.get(code.co_name, "wrapper" if wraps else "own")
 
 
 class _Schema:

@@ -50,6 +50,7 @@ class Loaders:
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
         self.deep = deep
+        # a batch of a subclass of Tensor must not see what the recorder asks of it
         self.aside = torch._C.DisableTorchFunction
         self.count = itertools.count()
         # of each loader its number, its place, and what its data set holds
@@ -159,6 +160,8 @@ class Loaders:
         if epoch is None or epoch.begun:
             return
         states = self.deep.states()
+        # the iterator says by `_num_workers` and `_base_seed` what it has taken from its loader: a
+        # loader may be changed while it is walked through
         if loader is not None and self._only_base_seed(loader, epoch.before, states):
             if iterator._num_workers:
                 epoch.keys["drawn_for"] = "workers"
@@ -243,6 +246,7 @@ class Loaders:
             keys["g"] = {name: digest(states[0]) for name, states in epoch.moved.items()}
             keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
         if epoch.last is not None:
+            # the sampler's own iterator, and the sampler (or the batch sampler) that it is of
             order, whole = torch_order.epoch(
                 iterator._sampler_iter, iterator._index_sampler, epoch.last
             )

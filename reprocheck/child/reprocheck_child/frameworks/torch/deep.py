@@ -58,7 +58,8 @@ class _Deep:
         self.gradients = Gradients(torch, deep, self.names, adapter)
         self.modules = Modules(torch, deep, self.names, self.gradients)
         self.modules.before_root.append(self.find_devices)
-        self.backends: List[Any] = []
+        self.backends: Dict[str, Any] = {}  # name -> module
+        # the backend that plugged in under a name of its own: only private functions say it
         for name in ("cuda", "xpu", torch._C._get_privateuse1_backend_name()):
             self.backend(name)
         import_hook.when_imported("torch_npu", lambda module: self.backend("npu"))
@@ -108,7 +109,7 @@ class _Deep:
 
         A backend that is not initialised is left alone.
         """
-        for backend, module in self.backends:
+        for backend, module in self.backends.items():
             if module.is_initialized():
                 index = module.current_device()
                 name = "%s:%d" % (backend, index)
@@ -118,8 +119,8 @@ class _Deep:
     def backend(self, name: str) -> None:
         """Look at the generators of a backend that is there, or was loaded later."""
         module = getattr(self.torch, name, None)
-        if hasattr(module, "is_initialized") and all(name != known for known, _ in self.backends):
-            self.backends.append((name, module))
+        if hasattr(module, "is_initialized"):
+            self.backends.setdefault(name, module)
 
     # ------------------------------------------------------------------------------------ compilers
 
@@ -136,6 +137,7 @@ class _Deep:
             if not done:
                 done.append(True)
                 try:
+                    # there since 2.6; it also holds for what was compiled before
                     torch.compiler.set_stance("force_eager")
                     recorder.note("eager", EAGER)
                 except Exception as error:

@@ -1,10 +1,11 @@
 """What bears on numbers in PyTorch and torch_npu, as facts of the environment."""
 
-from typing import Any, Iterator, Tuple
+from typing import Any, Callable, Iterator, Tuple
 
 from ...environment import probed
 
 Fact = Tuple[str, object]
+Probe = Callable[[], object]
 
 
 def torch_facts(torch: Any) -> Iterator[Fact]:
@@ -49,24 +50,36 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
 
 def _tf32(backend: Any, part: str = "") -> object:
     """Newer versions warn or refuse when their old flag is read, so ask the new one first."""
-    new = getattr(backend, part, backend) if part else backend
+    new = backend
+    if part:
+        new = getattr(backend, part, backend)
     precision = getattr(new, "fp32_precision", None)
-    return backend.allow_tf32 if precision is None else precision
+    if precision is None:
+        return backend.allow_tf32
+    return precision
 
 
 def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
     count = device.device_count()
+
+    def of_cuda(probe: Probe) -> Probe:
+        return probe if kind == "cuda" else _nothing
+
     yield from probed(
         f"torch.{kind}.",
         (
             ("devices", lambda: ", ".join(device.get_device_name(index) for index in range(count))),
             ("current_device", lambda: device.current_device()),
-            ("capability", lambda: device.get_device_capability() if kind == "cuda" else None),
-            ("cudnn", lambda: torch.backends.cudnn.version() if kind == "cuda" else None),
-            ("driver", lambda: torch._C._cuda_getDriverVersion() if kind == "cuda" else None),
-            ("nccl", lambda: ".".join(map(str, device.nccl.version())) if kind == "cuda" else None),
+            ("capability", of_cuda(lambda: device.get_device_capability())),
+            ("cudnn", of_cuda(lambda: torch.backends.cudnn.version())),
+            ("driver", of_cuda(lambda: torch._C._cuda_getDriverVersion())),
+            ("nccl", of_cuda(lambda: ".".join(map(str, device.nccl.version())))),
         ),
     )
+
+
+def _nothing() -> None:
+    return None
 
 
 def npu_facts(torch_npu: Any) -> Iterator[Fact]:

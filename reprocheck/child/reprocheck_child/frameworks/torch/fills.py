@@ -96,7 +96,6 @@ class Fills:
         self.count = 0
         self.looked = 0
         self.inside = False
-        self.over = False
         self.wrapped: Dict[str, Write] = {}
 
     def watch(self) -> None:
@@ -111,7 +110,8 @@ class Fills:
 
     def end(self) -> None:
         """The training begins: the methods are again those of the base class."""
-        self.over = True
+        # what somebody has kept of them looks at nothing from here on
+        self.looked = _MOST
         for name, wrapper in self.wrapped.items():
             if vars(self.torch.Tensor).get(name) is wrapper:
                 delattr(self.torch.Tensor, name)
@@ -134,6 +134,7 @@ class Fills:
 
     @staticmethod
     def _address(tensor: Any) -> int:
+        # of the storage, not of the tensor: `weight.data[0]` writes to another place in the same
         try:
             return int(tensor.untyped_storage().data_ptr())
         except Exception:  # of a tensor without memory: fake, sparse, not initialised
@@ -141,9 +142,9 @@ class Fills:
 
     def watched(self, tensor: Any) -> int:
         """The address of a weight that is about to be written to; 0 for other tensors, inside of
-        another write, and later.
+        another write, and once enough was looked at.
         """
-        if self.over or self.inside or not self.weights or self.looked >= _MOST:
+        if self.inside or not self.weights or self.looked >= _MOST:
             return 0
         self.looked += 1
         address = self._address(tensor)

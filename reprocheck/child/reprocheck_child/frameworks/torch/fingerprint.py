@@ -15,9 +15,11 @@ from ... import hashing, leaves, sketch
 from . import parts as torch_parts
 from . import rows
 from .glance import Glance
+from .identity import Made
 from .memory import memory
 from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
+from .values import copy_aside
 
 _KEPT = 1024
 _SMALL = 16
@@ -68,7 +70,7 @@ class Fingerprints:
         self.tables = Tables(torch)
         self.sketches = HostSketches(torch, self.tables)
         self.sums = WordSums(torch)
-        self.kinds: Dict[Any, _Kind] = {}
+        self.kinds = Made(self._kind)  # of each dtype
         # by hash, dtype and shape: bytes seen again need no second sketch
         self.known: Dict[Any, Fingerprint] = {}
         self.tensor = torch.Tensor
@@ -78,8 +80,8 @@ class Fingerprints:
         glance = Glance(torch)
         self.look, self.mark = glance.look, glance.mark
         # `_ExcludeDispatchKeyGuard` leaves dispatch keys out for a while (`_hidden` says why), and
-        # `DisableTorchFunction` keeps subclasses of Tensor from seeing what is called. Neither has
-        # a public name in all versions.
+        # `DisableTorchFunction` keeps subclasses of Tensor from seeing what is called. Neither is
+        # documented.
         self.below = torch._C._ExcludeDispatchKeyGuard
         self.functions = torch._C.DisableTorchFunction
         self.keys = _hidden(torch)
@@ -115,7 +117,7 @@ class Fingerprints:
                 # leave out the dispatch keys costs as much as the hash of a short one
                 plain = type(tensor) in self.plain and tensor.layout is self.strided
                 if plain and tensor.is_cpu and not tensor.is_nested:
-                    kind = self.kinds.get(tensor.dtype) or self._kind(tensor.dtype)
+                    kind = self.kinds[tensor.dtype]
                     if not kind.quantized:
                         return self._host(tensor, kind, fresh, sketched)
                 with self.below(self.keys):
@@ -147,7 +149,7 @@ class Fingerprints:
             return self._combined(tensor, torch_parts.parts(self.torch, tensor))
         if not tensor.is_cpu:
             return self._elsewhere(tensor)
-        return self._host(tensor, self._kind(tensor.dtype))
+        return self._host(tensor, self.kinds[tensor.dtype])
 
     def _host(
         self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True
@@ -210,8 +212,7 @@ class Fingerprints:
         """Contiguous, its bits as they are."""
         if tensor.is_neg() or tensor.is_conj():
             tensor = tensor.resolve_conj().resolve_neg()
-        if not tensor.is_contiguous():
-            tensor = tensor.contiguous()
+        tensor = tensor.contiguous()  # itself where it is that
         if tensor.is_cpu and tensor.numel() and not tensor.data_ptr():
             # forward-mode differentiation hands around zeros that are none: nothing public says so
             if not tensor._is_zerotensor():
@@ -265,13 +266,15 @@ class Fingerprints:
         host that is waited for.
         """
         _refuse_capture(self.torch, tensor)
+        # What a device lacks (64-bit integers, a kernel) shows as an error of the first tensor; it
+        # is not tried again.
         kind = (tensor.device.type, tensor.dtype)
         if kind not in self.unable:
             try:
                 return self._device(tensor)
             except Exception:
                 self.unable.add(kind)
-        found = self._host(tensor.cpu(), self._kind(tensor.dtype))
+        found = self._host(tensor.cpu(), self.kinds[tensor.dtype])
         self.sketches.finish()
         return {**found, "dev": str(tensor.device)}
 
@@ -287,7 +290,7 @@ class Fingerprints:
             return lambda wait: found
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
-        kind, size = self._kind(dtype), tensor.numel() * tensor.element_size()
+        kind, size = self.kinds[dtype], tensor.numel() * tensor.element_size()
         if kind.numbers:
             flat = tensor.view(-1)
             if kind.complex:
@@ -297,12 +300,13 @@ class Fingerprints:
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))
         # what is read later holds this vector alone, and no memory of the training
-        fetch = self._copy_aside(torch.cat(packed))
+        fetch = copy_aside(torch, [torch.cat(packed)])
 
         def read(wait: bool) -> Optional[Fingerprint]:
-            numbers = fetch(wait)
-            if numbers is None:
+            arrived = fetch(wait)
+            if arrived is None:
                 return None
+            (numbers,) = arrived
             if not found["h"]:
                 first, second = numbers[:2].tolist()
                 found["h"] = WordSums.text(first, second, size)
@@ -333,36 +337,17 @@ class Fingerprints:
             total = flat.to(torch.float32).norm().view(1).to("cpu", wide).square().to(flat.device)
         return total.sqrt().view(torch.int64)
 
-    def _copy_aside(self, packed: Any) -> "Callable[[bool], Any]":
-        try:
-            module = self.torch.get_device_module(packed.device)
-            copy = self.torch.empty(packed.shape, dtype=packed.dtype, pin_memory=True)
-            copy.copy_(packed, non_blocking=True)
-            event = module.Event()
-            event.record()
-        except Exception:  # a device without streams, or without pinned memory
-            copy, event = packed, None
-
-        def fetch(wait: bool) -> Any:
-            if event is None:
-                return copy.cpu()
-            if not wait and not event.query():
-                return None
-            event.synchronize()  # returns at once where the copy has arrived
-            return copy
-
-        return fetch
-
     # --------------------------------------------------------------------------------------- values
 
-    def leaves(self, value: Any) -> "List[List[Any]]":
+    def leaves(self, value: Any, sketched: bool = True) -> "List[List[Any]]":
         """[path, X] of each leaf of a nested value.
 
-        X is a fingerprint, a plain value, or a reading of a tensor that is on a device.
+        X is a fingerprint, a plain value, or a reading of a tensor that is on a device. `sketched`
+        says of a value that is a tensor itself what it says in `later`.
         """
         try:
             if type(value) is self.tensor:
-                return [["", self.later(value)]]
+                return [["", self.later(value, False, sketched)]]
             return leaves.leaves(value, self._leaf)
         except Exception as error:
             self._report(leaves.type_name(value), repr(error))
@@ -372,9 +357,7 @@ class Fingerprints:
         """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are
         compared by their hash alone.
         """
-        if type(value) is self.tensor:
-            return [["", self.later(value, False, False)]]
-        return self.leaves(value)
+        return self.leaves(value, False)
 
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, self.tensor):
@@ -395,23 +378,20 @@ class Fingerprints:
     # ----------------------------------------------------------------------------------------------
 
     def _name(self, dtype: Any) -> str:
-        return self._kind(dtype).name
+        return str(self.kinds[dtype].name)
 
     def _kind(self, dtype: Any) -> _Kind:
-        kind = self.kinds.get(dtype)
-        if kind is None:
-            name = str(dtype).replace("torch.", "")
-            # several numbers packed into one element: float4_e2m1fn_x2, bits4x2, int4
-            packed = name in ("int4", "uint4") or "bits" in name or "x2" in name
-            kind = self.kinds[dtype] = _Kind(
-                name,
-                quantized=name.startswith(("qint", "quint")),
-                complex=dtype.is_complex,
-                single=dtype is self.torch.float32,
-                numbers=not packed,
-                fractions=dtype.is_floating_point or dtype.is_complex,
-            )
-        return kind
+        name = str(dtype).replace("torch.", "")
+        # several numbers packed into one element: float4_e2m1fn_x2, bits4x2, int4
+        packed = name in ("int4", "uint4") or "bits" in name or "x2" in name
+        return _Kind(
+            name,
+            quantized=name.startswith(("qint", "quint")),
+            complex=dtype.is_complex,
+            single=dtype is self.torch.float32,
+            numbers=not packed,
+            fractions=dtype.is_floating_point or dtype.is_complex,
+        )
 
     def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
         found = _unknown()

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Sequence, Set, Tuple
 from ...scope import variable
 from ...shared.iterations import BACKWARD
 from .graph import Walk, graph_leaves
+from .identity import Made
 from .written import Written
 
 NODES = 200
@@ -32,6 +33,8 @@ class Gradients:
         self.prints = deep.fingerprints
         self.names = names
         self.adapter = adapter
+        # What the recorder asks of a tensor is no call of the script's: a subclass of Tensor must
+        # not see it, nor a mode that the script has put in place.
         self.aside = torch._C.DisableTorchFunction
         # (number of an autograd node, its output) -> the hook there
         self.outputs: Dict[Tuple[int, int], _Output] = {}
@@ -41,7 +44,7 @@ class Gradients:
         self.built: List[Tuple[Any, Dict[int, str], str]] = []
         # weights without module and optimizer: the leaves of the last graph
         self.bare: List[Any] = []
-        self.saved: Dict[Any, List[str]] = {}  # class of an autograd node -> what it saves
+        self.saved = Made(_saved_names)  # class of an autograd node -> what it saves
         # weight -> how its gradient looked when it was recorded last, its fingerprint
         self.last: Dict[str, Tuple[Any, Any]] = {}
         # whether weights may have been written to by hand since they were recorded
@@ -58,6 +61,7 @@ class Gradients:
         if node is None:
             return
         # not the node itself: it would keep the graph alive, and an id is given again
+        # (`output_nr`: which of the outputs of the node the tensor is)
         key = (node._sequence_nr(), tensor.output_nr)
         known = self.outputs.get(key)
         if known is not None:
@@ -68,7 +72,7 @@ class Gradients:
             self.recorded.clear()
         self.recorded.add(key[0])
         hook = self.outputs[key] = _Output(self, path, tensor.output_nr)
-        node.register_prehook(hook)
+        node.register_prehook(hook)  # called with the whole gradient of each output
 
     def output_gradient(self, paths: List[str], gradient: Any) -> None:
         """The gradient of the output that the modules at `paths` (innermost first) returned."""
@@ -102,10 +106,10 @@ class Gradients:
         """Weights that needed no gradient before may need one now."""
         for identity, name in list(self.frozen.items()):
             weight = self.names.parameter(identity)
-            if weight is not None and not weight.requires_grad:
-                continue
-            del self.frozen[identity]
-            if weight is not None:
+            if weight is None:
+                del self.frozen[identity]
+            elif weight.requires_grad:
+                del self.frozen[identity]
                 self.watch_weight(weight, name)
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
@@ -183,12 +187,9 @@ class Gradients:
         What a script's own hooks packed is not unpacked: that may run a forward.
         """
         found: List[Any] = []
-        names = self.saved.get(type(node))
-        if names is None:
-            names = [name[len(_SAVED) :] for name in dir(node) if name.startswith(_SAVED)]
-            self.saved[type(node)] = names
-        for name in names:
-            # freed by a backward pass before, or written to since
+        for name in self.saved[type(node)]:
+            # An error is how torch says it: freed by a backward pass before, or written to since
+            # (then autograd itself could not use it either).
             with suppress(RuntimeError):
                 # `unpack_hook` is None where torch keeps the tensor itself. A version without that
                 # attribute does not say, and is taken to have a hook.
@@ -285,9 +286,8 @@ class Gradients:
         if self.adapter.optimized or not self.after_update:
             return
         self.after_update = False
-        for identity, (_, _, name) in list(self.names.weights.items()):
-            weight = self.names.parameter(identity)
-            if weight is not None and weight.requires_grad:
+        for name, weight in self.names.parameters():
+            if weight.requires_grad:
                 self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
 
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
@@ -383,6 +383,10 @@ def _own_hooks(weight: Any) -> List[int]:
     # was registered.
     hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
     return [key for key, hook in hooks.items() if type(hook) is _Weight]
+
+
+def _saved_names(kind: Any) -> List[str]:
+    return [name[len(_SAVED) :] for name in dir(kind) if name.startswith(_SAVED)]
 
 
 def _as_list(value: Any) -> Sequence[Any]:

@@ -6,7 +6,7 @@ numbers the nodes of a thread in the order in which the forward made them, `vari
 """
 
 from collections import deque
-from typing import Any, Callable, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Iterable, Iterator, List
 
 
 class Walk:
@@ -20,7 +20,7 @@ class Walk:
         self,
         roots: Iterable[Any],
         most: int,
-        counts: Optional[Callable[[Any], bool]] = None,
+        counts: Callable[[Any], bool] = lambda node: True,
     ) -> None:
         self.roots = roots
         self.most = most
@@ -31,18 +31,17 @@ class Walk:
         # a root may be a leaf itself, or no tensor at all where the script passes a wrong one
         functions = [getattr(root, "grad_fn", None) for root in self.roots]
         waiting = deque(node for node in functions if node is not None)
-        known = set(waiting)
+        known = {None, *waiting}  # an input that needs no gradient has None in its place
         while waiting:
             node = waiting.popleft()
-            if self.counts is not None and not self.counts(node):
+            if not self.counts(node):
                 continue
             yield node
-            if len(known) >= self.most:
+            if len(known) > self.most:
                 self.cut = True
                 return
             for follower, _ in node.next_functions:
-                # an input that needs no gradient has None in its place
-                if follower is not None and follower not in known:
+                if follower not in known:
                     known.add(follower)
                     waiting.append(follower)
 

@@ -1,4 +1,6 @@
-"""What is known of objects that may compare by value, or not be hashable at all."""
+"""What is known of objects: by identity, where they may compare by value or not be hashable, and by
+key, made when it is asked for first.
+"""
 
 import weakref
 from typing import Any, Callable, Dict, Tuple
@@ -31,6 +33,20 @@ class ByIdentity:
         value = self.get(thing, _NOTHING)
         if value is _NOTHING:
             value = self.keep(thing, make())
+        return value
+
+
+class Made(Dict[Any, Any]):
+    """A dict that makes what it does not have yet. Looked up as fast as any other: what is there is
+    found without a line of Python.
+    """
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, key: Any) -> Any:
+        value = self[key] = self.make(key)
         return value
 
 

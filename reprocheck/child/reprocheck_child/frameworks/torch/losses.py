@@ -231,7 +231,9 @@ class _Adapter:
     def index_of(self, optimizer: Any) -> int:
         """The index of an optimizer, registered or not."""
         known = self.index.get(id(optimizer))
-        return self.register(optimizer) if known is None else known[0]
+        if known is None:
+            return self.register(optimizer)
+        return known[0]
 
     def inside_step(self, frame: Any) -> bool:
         """Whether the step whose wrapper runs in `frame` was called by another step."""
@@ -284,6 +286,8 @@ class _Adapter:
         """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads
         inside `import torch`), and later ones.
         """
+        # The base of all: `torch.cuda.amp.GradScaler` derives from it, and so do those of FSDP and
+        # of backends. What a class overrides is its own, so each class is hooked by itself.
         from torch.amp.grad_scaler import GradScaler
 
         adapter = self
@@ -301,12 +305,12 @@ class _Adapter:
 
     def wrap_scaler(self, owner: Any) -> None:
         """Make a scaler class remember what it scaled, and report steps that it skips."""
-        scale = _unhooked(owner, "scale")
-        if scale is not None:
+        real = _unhooked(owner, "scale")
+        if real is not None:
             # by hand: also called from compiled code, where this very function is left alone
-            @functools.wraps(scale)
+            @functools.wraps(real)
             def scale_and_remember(scaler: Any, outputs: Any) -> Any:
-                scaled = scale(scaler, outputs)
+                scaled = real(scaler, outputs)
                 with guarded("scaling a loss"):
                     self.values.remember_unscaled(outputs, scaled)
                 return scaled
@@ -351,6 +355,7 @@ def _is_inner(frame: Any) -> bool:
     """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of
     torch is one code object for all.
     """
+    # `profile_hook_step` makes one `wrapper` for each class of optimizers, out of the same code
     code, frame = frame.f_code, frame.f_back
     while frame is not None:
         if frame.f_code is code:

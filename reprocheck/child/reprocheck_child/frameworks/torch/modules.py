@@ -13,12 +13,19 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 from ... import import_hook
 from . import sharded as torch_sharded
+from .parts import FAKES
 
-_TRACERS = ("torch._subclasses", "torch.fx")
 _SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
 """Modules that shard weights: the second is that of older versions, and loads the first in newer
 ones.
 """
+
+
+class _Thread(_local):
+    """What a thread is in the middle of."""
+
+    def __init__(self) -> None:
+        self.stack: List[_Call] = []
 
 
 class Modules:
@@ -29,10 +36,11 @@ class Modules:
         self.deep = deep
         self.prints = deep.fingerprints
         self.later = deep.fingerprints.later
+        # a subclass of Tensor must not see what the recorder asks of it
         self.aside = torch._C.DisableTorchFunction
         self.names = names
         self.gradients = gradients
-        self.local = _local()
+        self.local = _Thread()
         self.tensor = torch.Tensor
         # Asked with each call of a module, so each is the C++ function itself: whether `jit.trace`
         # records (`jit.is_tracing` calls it), the transform of `torch.func` that runs, None outside
@@ -46,6 +54,7 @@ class Modules:
         """Called with the outermost module once it has returned."""
         self.worker = torch.utils.data.get_worker_info
         self.started = False
+        # by its code, since the frame of a caller is known by nothing else
         self.sequential = torch.nn.Sequential.forward.__code__
         self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
         """Address of a long tensor -> a weak reference to it, its look, and its fingerprint.
@@ -64,7 +73,9 @@ class Modules:
         base, enter, leave = self.torch.nn.Module, self.enter, self.leave
         real = base.__call__
 
-        # by hand: the most frequent hook of all, and one that sees what the module raises
+        # By hand: the most frequent hook of all, and one that sees what the module raises. Python
+        # looks a call up in the class: one attribute of `Module` reaches all modules, also those
+        # that were made before.
         @functools.wraps(real)
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             stack = enter(self, args, kwargs)
@@ -84,7 +95,7 @@ class Modules:
 
     def path(self) -> str:
         """Path of the module whose forward runs in this thread, "" outside of all."""
-        stack = getattr(self.local, "stack", None)
+        stack = self.local.stack
         if not stack:
             return ""
         return stack[-1].path
@@ -94,6 +105,7 @@ class Modules:
         None where nothing is recorded.
         """
         try:
+            # another thread of the script, or `jit.trace`: what the recorder does would be traced
             if self.deep.elsewhere() or self.tracing() is not None:
                 return None
             if self.transforming() is not None:
@@ -102,9 +114,7 @@ class Modules:
                     "called inside a transformation of torch.func",
                 )
                 return None
-            stack: Optional[List[_Call]] = getattr(self.local, "stack", None)
-            if stack is None:
-                stack = self.local.stack = []
+            stack = self.local.stack
             with self.aside():
                 if stack:
                     inputs = self._passed(stack, args, kwargs) or self._inputs(args, kwargs)
@@ -218,6 +228,7 @@ class Modules:
             names.adopt(top, None if names.knows(top) else self.deep.frame(2))
             self.gradients.record_weights(top)
         self.gradients.watch_thawed()
+        # inside a backward pass, a checkpoint calls the module again: no batch, and no update
         if self.task() == -1:
             self.gradients.record_by_hand()
             self._start(module, args, kwargs, inputs)
@@ -242,7 +253,7 @@ class Modules:
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
         """The tensors in what a module returned, as far as gradients can flow through them."""
         if isinstance(value, self.tensor):
-            if not type(value).__module__.startswith(_TRACERS):
+            if not type(value).__module__.startswith(FAKES):
                 yield value
         elif depth < _DEPTH:
             for one in _elements(value)[:_LONGEST]:

@@ -53,7 +53,8 @@ class Names:
         self.torch = torch
         self.deep = deep
         self.module = torch.nn.Module
-        self.modules: Dict[int, Tuple[Any, str]] = {}  # id of a module -> (a reference, its path)
+        self.modules = ByIdentity(LIMIT)  # a module -> its path
+        self._paths = self.modules.entries  # looked up by hand with each call of a module
         self.weights: Dict[int, Tuple[Any, str, str]] = {}
         """Id of a tensor -> a reference to the module or optimizer that holds it, the attribute of
         the module, the name.
@@ -74,8 +75,9 @@ class Names:
 
     def watch(self) -> None:
         """Be told of each parameter, buffer and module that is registered."""
-        # There since 2.0, documented, and the only way that sees what `__setattr__`,
-        # `register_parameter` and `add_module` do alike.
+        # They see what `__setattr__`, `register_parameter` and `add_module` do alike, and are there
+        # since 2.0. Nothing tells of what is deleted: so a module is asked again, each time,
+        # whether it still holds another.
         from torch.nn.modules import module as registry
 
         registry.register_module_parameter_registration_hook(self._registered)
@@ -87,22 +89,22 @@ class Names:
 
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
         """The path of a module that is called, inside `outer` (module, path) if it is."""
-        known = self.modules.get(id(module))
+        known = self._paths.get(id(module))
         if known is not None and known[0]() is module:
-            return known[1]
+            path: str = known[1]
+            return path
         if outer is None:
             return type(module).__name__
         caller, prefix = outer
         children = caller._modules.items()
         own = next((name for name, child in children if child is module), type(module).__name__)
         path = _join(prefix, self.deep.named(module, "") or own)
-        self._keep(module, path)
+        self.modules.keep(module, path)
         return path
 
     def knows(self, module: Any) -> bool:
         """Whether a module has its path."""
-        known = self.modules.get(id(module))
-        return known is not None and known[0]() is module
+        return self.modules.get(module) is not None
 
     def top(self, module: Any) -> Any:
         """The outermost module that holds a module: containers (`ModuleDict`) and models need not
@@ -123,16 +125,15 @@ class Names:
         `given`: its name where no variable of the frame holds it.
         """
         self.changed = False
-        if self.knows(root):
-            _, prefix = self.modules[id(root)]
-        else:
+        prefix = self.modules.get(root)
+        if prefix is None:
             prefix = self._prefix(root, frame, given)
         for path, module in self.module.named_modules(root):
             if self.knows(module):
                 continue
             # one that the script has named itself gets that name when it is called
             if module is root or not self.deep.named(module, ""):
-                self._keep(module, _join(prefix, path))
+                self.modules.keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
         """The name of a root. The first that has weights needs none, unless it is one layer of a
@@ -173,14 +174,6 @@ class Names:
         self._prefixes[prefix] = None
         return prefix
 
-    def _keep(self, module: Any, path: str) -> None:
-        if len(self.modules) < LIMIT:
-            identity = id(module)
-            self.modules[identity] = (
-                weakref.ref(module, lambda _: self.modules.pop(identity, None)),
-                path,
-            )
-
     # -------------------------------------------------------------------------------------- weights
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
@@ -191,6 +184,7 @@ class Names:
         for module, attribute, tensor, buffer in _weights(root, self.module):
             if self.name(tensor):
                 continue
+            # of a lazy module: it gets its shape, and another class, in the first call
             if isinstance(tensor, self.torch.nn.parameter.UninitializedTensorMixin):
                 self.uninitialised = True
                 continue
@@ -212,6 +206,8 @@ class Names:
 
     def parameter(self, identity: int) -> Any:
         """The named parameter with that id, None where it is gone."""
+        # The module has it: a weak reference to a tensor would forbid to swap its contents
+        # (`torch.utils.swap_tensors`).
         owner, attribute, _ = self.weights.get(identity, _UNNAMED)
         # not as the attribute of the module: that may be a property of the script's
         held = getattr(owner(), "_parameters", {})
@@ -219,6 +215,13 @@ class Names:
             return None
         tensor = held[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
+
+    def parameters(self) -> Iterator[Tuple[str, Any]]:
+        """All named parameters that are there, with their names."""
+        for identity, (_, _, name) in list(self.weights.items()):
+            weight = self.parameter(identity)
+            if weight is not None:
+                yield name, weight
 
     def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
         """The outermost modules that hold tensors of an optimizer which have no name yet, each with
@@ -332,6 +335,7 @@ def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
     """
     seen = {id(None)}  # an attribute that is registered may hold nothing
     for _, module in base.named_modules(root):
+        # `named_parameters` and `named_buffers` say neither the module nor the attribute
         for tensors, buffer in ((module._parameters, False), (module._buffers, True)):
             for attribute, tensor in list(tensors.items()):
                 if id(tensor) not in seen:

@@ -72,6 +72,7 @@ class Operators:
         local = self.local
         if local.mode is not None or self.worker() is not None:
             return False
+        # entered and left by hand: the two lie in different calls of the script's
         mode = self.kind(self.generation)
         mode.__enter__()
         local.mode = mode
@@ -192,13 +193,14 @@ class Operators:
         local.passes -= 1
         for handle in handles:
             handle.remove()
-        pushed = local.pushed.pop()
-        outermost = not local.passes and not local.depth
-        if outermost:
+        takes_away = local.pushed.pop()
+        if not local.passes and not local.depth:
             self.calls.forget()
-        if outermost and self._bare():
-            return  # what follows has no module to begin with
-        if pushed or (outermost and accumulates and not self.inside):
+            if self._bare():
+                return  # what follows has no module to begin with
+            # `autograd.grad` is not the end of an iteration: another pass may follow
+            takes_away = takes_away or (accumulates and not self.inside)
+        if takes_away:
             self.pop()
 
     def _watch_functions(self, tensors: Any, handles: List[Any]) -> None:
@@ -280,11 +282,9 @@ class _Function:
         self.number = node._sequence_nr()
         self.function = function
 
+    @guarded("a function's backward")
     def __call__(self, returned: Any, given: Any) -> None:
-        try:
-            self.calls.backward(self.name, self.number, self.function, given, returned)
-        except Exception as error:
-            self.calls.deep.recorder.problem("a function's backward", error)
+        self.calls.backward(self.name, self.number, self.function, given, returned)
 
 
 def _of_the_script(function: Any) -> bool:
@@ -295,9 +295,13 @@ def _mode_class(torch: Any, operators: Operators) -> Any:
     """The dispatch mode. Made here: its base class is torch's."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    # The module has a private name, and torch documents the class all the same, in its notes on
+    # extending PyTorch.
     class Recording(TorchDispatchMode):  # type: ignore[misc]
         """Hands each operator to `operators` before and after it runs."""
 
+        # else an operator of higher order, such as flex attention, is an error while the mode is
+        # in place
         supports_higher_order_operators = True
 
         def __init__(self, generation: int) -> None:

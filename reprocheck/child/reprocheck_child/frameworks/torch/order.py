@@ -167,7 +167,8 @@ def _in_chunks(sampler: Any) -> bool:
     """
     if type(sampler).__name__ != "RandomSampler":
         return False
-    # None where no `num_samples` was given: the public property then says the length of the data
+    # None where no `num_samples` was given: the public property then says the length of the data.
+    # Else the sampler draws one list after the other until it has as many.
     limited = getattr(sampler, "_num_samples", None) is not None
     return limited or bool(getattr(sampler, "replacement", False))
 

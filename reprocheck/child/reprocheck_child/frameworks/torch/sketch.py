@@ -11,6 +11,7 @@ from ctypes import addressof, c_char, memmove, memset, string_at
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ... import hashing, leaves, sketch
+from .identity import Made
 from .memory import memory
 
 Fingerprint = Dict[str, Any]
@@ -32,23 +33,18 @@ class Tables:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.made: Dict[Any, Tuple[Any, Any]] = {}
+        # of each device: ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns
+        # of a bucket, BUCKETS)
+        self.on = Made(self._on)
         self.cuts: Dict[Tuple[int, int], Any] = {}
         self.expanded: Dict[int, Any] = {}
         self.flips: Any = None
 
-    def on(self, device: Any) -> Tuple[Any, Any]:
-        """ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns of a bucket,
-        BUCKETS).
-        """
-        made = self.made.get(device)
-        if made is None:
-            rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
-            columns = _tensor(self.torch, sketch.column_signs()).view(
-                sketch.VECTORS, -1, sketch.BUCKETS
-            )
-            made = self.made[device] = (rows.to(device), columns.to(device))
-        return made
+    def _on(self, device: Any) -> Tuple[Any, Any]:
+        rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
+        columns = _tensor(self.torch, sketch.column_signs())
+        columns = columns.view(sketch.VECTORS, -1, sketch.BUCKETS)
+        return rows.to(device), columns.to(device)
 
     def rows(self, start: int, count: int) -> Any:
         """The signs of `count` rows from the row `start` on, within one cycle, of the shape
@@ -57,10 +53,12 @@ class Tables:
         cycle, first = divmod(start, sketch.ROWS)
         signs = self.cuts.get((first, count))
         if signs is None:
-            signs = self.on("cpu")[0][:, first : first + count].contiguous().unsqueeze(1)
+            signs = self.on["cpu"][0][:, first : first + count].contiguous().unsqueeze(1)
             if len(self.cuts) < _KEPT:
                 self.cuts[first, count] = signs
-        return signs * self.flipped(cycle).view(sketch.GROUPS, 1, 1) if cycle else signs
+        if not cycle:
+            return signs
+        return signs * self.flipped(cycle).view(sketch.GROUPS, 1, 1)
 
     def row(self, index: int) -> Any:
         """The signs of the elements of one row; on the host."""
@@ -102,6 +100,8 @@ class HostSketches:
     def __init__(self, torch: Any, tables: Tables) -> None:
         self.torch = torch
         self.tables = tables
+        # `torch.get_float32_matmul_precision` without its wrapper: asked for each tensor. Products
+        # of matrices are rounded to TF32 or bfloat16 on hosts that can, where it is not "highest".
         self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
         self.lock = RLock()
         # a fingerprint, its norm, the number of its last row
@@ -167,8 +167,9 @@ class HostSketches:
             if not waiting:
                 return
             sums, lasts = self.sums[: len(waiting)], self.lasts[: len(waiting)]
-            if any(last for _, _, last in waiting):
-                lasts.mul_(self.torch.stack([self.tables.row(last) for _, _, last in waiting]))
+            last_rows = [last for _, _, last in waiting]
+            if any(last_rows):
+                lasts.mul_(self.torch.stack(list(map(self.tables.row, last_rows))))
             sums.add_(lasts)
             norms = self.torch.linalg.vector_norm(sums, dim=1, dtype=self.torch.float64).tolist()
             for index, norm in enumerate(norms):
@@ -187,7 +188,7 @@ class HostSketches:
         rounds them.
         """
         shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
-        numbers = (sums.view(shape) * self.tables.on("cpu")[1]).sum(2)
+        numbers = (sums.view(shape) * self.tables.on["cpu"][1]).sum(2)
         return string_at(numbers.data_ptr(), numbers.numel() * 4)
 
     # ---------------------------------------------------------------------------------------- slots
@@ -292,7 +293,7 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
     """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix
     products rounds; all values cleaned.
     """
-    rows, columns = tables.on(flat.device)
+    rows, columns = tables.on[flat.device]
     whole, rest = divmod(flat.numel(), sketch.ROW)
     total = torch.zeros(sketch.GROUPS, sketch.COLUMNS, dtype=torch.float32, device=flat.device)
     for start in range(0, whole, _DEVICE_BLOCK):
@@ -332,7 +333,9 @@ def _plain(torch: Any, values: Any, clean: bool) -> Any:
     """Values as float32; without those that are no part of a sketch where that is said."""
     if values.dtype is not torch.float32:
         values = values.to(torch.float32)
-    return values.masked_fill((values.abs() < sketch.HUGE).logical_not(), 0.0) if clean else values
+    if not clean:
+        return values
+    return values.masked_fill((values.abs() < sketch.HUGE).logical_not(), 0.0)
 
 
 def _tensor(torch: Any, numbers: Any) -> Any:

@@ -1,6 +1,8 @@
 """The exact hash that a device can compute: sums of weighted words."""
 
-from typing import Any, Dict, Tuple
+from typing import Any, Tuple
+
+from .identity import Made
 
 SUMS = "sums-1"
 """The hash of a device: two sums modulo 2^64 of the words of a tensor, each word times weights of
@@ -25,7 +27,7 @@ class WordSums:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.tables: Dict[Any, Tuple[Any, Any]] = {}
+        self.tables = Made(self._tables)  # of each device
         self.words = {
             1: torch.uint8,
             2: torch.int16,
@@ -37,7 +39,7 @@ class WordSums:
     def of(self, flat: Any) -> Any:
         """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
         torch = self.torch
-        inner, outer = self._tables(flat.device)
+        inner, outer = self.tables[flat.device]
         words = flat.view(self.words[flat.element_size()])
         size = words.numel()
         total = torch.zeros(2, dtype=torch.int64, device=flat.device)
@@ -70,13 +72,8 @@ class WordSums:
         )
 
     def _tables(self, device: Any) -> Tuple[Any, Any]:
-        tables = self.tables.get(device)
-        if tables is None:
-            inner, outer = (
-                _weights(self.torch, stream, count) for stream, count in ((4, _WORDS), (5, _TURNS))
-            )
-            tables = self.tables[device] = (inner.to(device), outer.to(device))
-        return tables
+        inner, outer = _weights(self.torch, 4, _WORDS), _weights(self.torch, 5, _TURNS)
+        return inner.to(device), outer.to(device)
 
 
 def _weights(torch: Any, stream: int, count: int) -> Any:

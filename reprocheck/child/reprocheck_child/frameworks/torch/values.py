@@ -47,6 +47,8 @@ class Values:
         value = root.detach()
         if scaled is root:
             value = unscaled
+        # A DTensor: the part that this rank has. `full_tensor` and `item` are collectives, and the
+        # other ranks may not be here to answer.
         if hasattr(value, "to_local"):
             value = value.to_local()
         if value.numel() == 1:
@@ -61,27 +63,40 @@ class Values:
     ) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
         """Start the copy of device scalars to the host; the reading says None until it has arrived,
         unless it is told to wait.
-
-        Where the device can, the copy goes to pinned memory with an event behind it, so that
-        nothing is waited for; where it cannot, a copy stays on the device until the reading.
         """
-        try:
-            device = self.torch.get_device_module(losses[0].device)
-            copies = [
-                self.torch.empty(loss.shape, dtype=loss.dtype, pin_memory=True) for loss in losses
-            ]
-            for copy, loss in zip(copies, losses):
-                copy.copy_(loss, non_blocking=True)
-            event = device.Event()
-            event.record()
-        except Exception:
-            copies, event = [loss.clone() for loss in losses], None
+        fetch = copy_aside(self.torch, losses)
 
         def read(wait: bool) -> Optional[Tuple[List[float], Any]]:
-            if event is not None:
-                if not wait and not event.query():
-                    return None
-                event.synchronize()  # returns at once where the copy has arrived
+            copies = fetch(wait)
+            if copies is None:
+                return None
             return [copy.item() for copy in copies], dtype
 
         return read
+
+
+def copy_aside(torch: Any, tensors: List[Any]) -> "Callable[[bool], Optional[List[Any]]]":
+    """Start the copy of tensors of one device to the host; the reading says None until it has
+    arrived, unless it is told to wait.
+
+    Where the device can, the copy goes to pinned memory with an event behind it, so that nothing is
+    waited for; where it cannot, a copy stays on the device until the reading.
+    """
+    try:
+        device = torch.get_device_module(tensors[0].device)
+        copies = [torch.empty(one.shape, dtype=one.dtype, pin_memory=True) for one in tensors]
+        for copy, one in zip(copies, tensors):
+            copy.copy_(one, non_blocking=True)
+        event = device.Event()
+        event.record()
+    except Exception:  # a device without streams, or without pinned memory
+        left = [one.clone() for one in tensors]
+        return lambda wait: [one.cpu() for one in left]
+
+    def fetch(wait: bool) -> Optional[List[Any]]:
+        if not wait and not event.query():
+            return None
+        event.synchronize()  # returns at once where the copy has arrived
+        return copies
+
+    return fetch

@@ -52,6 +52,7 @@ class StepWeights:
             return True
         if not device:
             return False
+        # compared on the device: to ask for the answer now would wait for all that it has to do
         different = (fingerprint.device_sums(self.torch, device) != kept[1]).any()
         read = self.values.copy_aside([different], "bool")
 

@@ -52,6 +52,7 @@ class Written:
             seen_as, before = self.marks.get(id(weight), _UNSEEN)
             if seen_as != name or before is None:
                 continue
+            # None before: a weight whose writes cannot be seen
             mark = self.prints.mark(weight)
             if mark != before:
                 self.marks[id(weight)] = name, mark
@@ -59,7 +60,6 @@ class Written:
 
     def _others(self) -> Iterator[Tuple[str, Any]]:
         """Named parameters that no optimizer of a step holds."""
-        for identity, (_, _, name) in list(self.names.weights.items()):
-            weight = self.names.parameter(identity)
-            if weight is not None and not weight.requires_grad:
+        for name, weight in self.names.parameters():
+            if not weight.requires_grad:
                 yield name, weight

@@ -37,10 +37,8 @@ class _Change:
         """A callback that reports what it cannot change."""
 
         def changed(module: Any) -> None:
-            try:
+            with self.active.trying(_CONTROL, module.__name__):
                 change(module)
-            except Exception as error:
-                self.active.unavailable(_CONTROL, "%s: %r" % (module.__name__, error))
 
         return changed
 
@@ -87,7 +85,7 @@ class _Change:
         """Compositions that choose, choose the same."""
         for name in known.ALBUMENTATIONS_CHOICES:
             kind = getattr(module, name, None)
-            if isinstance(kind, type) and "__call__" in vars(kind):
+            if "__call__" in getattr(kind, "__dict__", ()):  # one of its own
                 self._method(kind, "__call__", self._fixed("albumentations " + name))
 
     def kornia(self, module: Any) -> None:

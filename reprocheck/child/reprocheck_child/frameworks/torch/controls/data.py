@@ -30,13 +30,12 @@ def single_worker(torch: Any, active: Any) -> None:
 
 
 def _watch(active: Any, name: str, module: Any) -> None:
-    try:
+    with active.trying("single-worker", "%s.%s" % (module.__name__, name)):
         loader = getattr(module, name)
         _constructor(active, loader)
+        # where `DataLoader.__iter__` asks for the number of workers, after a script may have set it
         if "_get_iterator" in vars(loader):
             _iteration(active, loader)
-    except Exception as error:
-        active.unavailable("single-worker", "%s.%s: %r" % (module.__name__, name, error))
 
 
 def _constructor(active: Any, loader: Any) -> None:
@@ -61,11 +60,9 @@ def _constructor(active: Any, loader: Any) -> None:
 
 def _said(workers: Any, arguments: Any) -> Any:
     """The number of workers that were asked for, and what goes with them and is not called."""
-    return (
-        "%s, worker_init_fn is not called" % workers
-        if arguments.get("worker_init_fn") is not None
-        else workers
-    )
+    if arguments.get("worker_init_fn") is None:
+        return workers
+    return "%s, worker_init_fn is not called" % workers
 
 
 def _without_workers(bound: Any) -> Any:
@@ -84,6 +81,7 @@ def _iteration(active: Any, loader: Any) -> None:
         if not self.num_workers:
             return
         active.touched("single-worker", _WHAT, self.num_workers)
+        # past `DataLoader.__setattr__`, which refuses `persistent_workers` once the loader is made
         for name, value in NEUTRAL.items():
             if name != "multiprocessing_context" and hasattr(self, name):
                 object.__setattr__(self, name, value)

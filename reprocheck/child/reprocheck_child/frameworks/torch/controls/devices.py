@@ -40,13 +40,10 @@ def _replace(kernels: Kernels, active: Any, key: str) -> None:
     twins = _Twins(kernels.torch)
     for name in OPERATORS:
         packet, _, overload = name.partition(".")
-        try:
+        where = "%s on %s, torch %s" % (name, key, kernels.torch.__version__)
+        with active.trying(_CONTROL, where):
             operator = getattr(getattr(kernels.torch.ops.aten, packet), overload or "default")
             kernels.replace(name, key, _on_the_cpu(kernels.torch, active, operator, twins))
-        except Exception as error:
-            active.unavailable(
-                _CONTROL, "%s on %s, torch %s: %r" % (name, key, kernels.torch.__version__, error)
-            )
 
 
 class _Twins:

@@ -31,10 +31,10 @@ class Kernels:
             kernel = find("aten::" + operator, key)
         except Exception:
             return None
-        keys, call = (
-            self.torch._C.DispatchKeySet(getattr(self.torch._C.DispatchKey, key)),
-            kernel.call_boxed,
-        )
+        # A kernel is called with the set of keys that it was found for. `call_boxed` takes any
+        # arguments; the sets of keys have no public name.
+        keys = self.torch._C.DispatchKeySet(getattr(self.torch._C.DispatchKey, key))
+        call = kernel.call_boxed
         return lambda *args, **kwargs: call(keys, *args, **kwargs)
 
     def replace(self, operator: str, key: str, function: Callable[..., Any]) -> None:
@@ -53,16 +53,14 @@ def accelerators(torch: Any) -> "tuple[str, ...]":
     """Dispatch keys of the accelerators that this torch was built for, or that have plugged into
     it.
     """
-    found = [
-        key
-        for key, built in (
-            ("CUDA", torch.backends.cuda.is_built()),
-            ("MPS", torch.backends.mps.is_built()),
-        )
-        if built
-    ]
-    if getattr(torch._C, "_has_xpu", False):
-        found.append("XPU")
-    if torch._C._get_privateuse1_backend_name() != "privateuseone":
-        found.append("PrivateUse1")
-    return tuple(found)
+    # Whether a device is there must not be asked: that may start its driver, after which a process
+    # cannot fork any more. `_has_xpu` is what `torch.xpu` itself reads; the name of the backend
+    # that plugged in is set by `torch.utils.rename_privateuse1_backend`, and only private functions
+    # read it.
+    built = {
+        "CUDA": torch.backends.cuda.is_built(),
+        "MPS": torch.backends.mps.is_built(),
+        "XPU": getattr(torch._C, "_has_xpu", False),
+        "PrivateUse1": torch._C._get_privateuse1_backend_name() != "privateuseone",
+    }
+    return tuple(key for key, there in built.items() if there)

@@ -145,8 +145,8 @@ class _Off:
         """A function behind `nn.RNNBase`: of packed sequences the weights stand fourth and move the
         probability by one.
         """
-        # `nn.RNNBase` calls these by way of `torch._VF`, the functions of C++ under the names that
-        # `torch` uses for something else; nothing public lies between
+        # `nn.RNNBase` and its cells look these functions of C++ up in `torch._VF`
+        # (pytorch/pytorch#21478 says why there is such a module); nothing public lies between
         space = self.torch._VF
         real = getattr(space, name, None)
         if real is None:
@@ -235,13 +235,9 @@ def _operators(torch: Any, active: Any) -> None:
             replacements.append((operator, composite, without))
     for operator, places, function in replacements:
         for key in places:
-            try:
+            where = "operator %s on %s, torch %s" % (operator, key, torch.__version__)
+            with active.trying("dropout-off", where):
                 kernels.replace(operator, key, function)
-            except Exception as error:
-                active.unavailable(
-                    "dropout-off",
-                    "operator %s on %s, torch %s: %r" % (operator, key, torch.__version__, error),
-                )
 
 
 def _through(active: Any, what: str) -> Callable[..., Any]:

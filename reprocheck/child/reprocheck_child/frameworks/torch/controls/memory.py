@@ -8,7 +8,7 @@ are left alone. On the CPU the bytes are written behind autograd's back.
 
 import ctypes
 import sys
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional
 
 from .... import import_hook
 from .dispatch import Kernels, accelerators
@@ -81,12 +81,10 @@ def fill_memory(torch: Any, active: Any) -> None:
             active.unavailable("fill-memory", "%s of torch %s" % (operator, torch.__version__))
         else:
             kernels.replace(operator, "CPU", host.wrap(operator, _quick(torch, operator, original)))
-    done = [
-        _accelerator(kernels, active, key) for key in accelerators(torch) if key != "PrivateUse1"
-    ]
-    import_hook.when_imported(
-        "torch_npu", lambda _: done.append(_accelerator(kernels, active, "PrivateUse1"))
-    )
+    # the kernels of torch_npu are there once it is imported
+    for key in sorted({*accelerators(torch)} - {"PrivateUse1"}):
+        _accelerator(kernels, active, key)
+    import_hook.when_imported("torch_npu", lambda _: _accelerator(kernels, active, "PrivateUse1"))
 
 
 def _asked_for(frame: Any) -> bool:
@@ -238,11 +236,13 @@ class _Host:
             self.active.recorder.problem("controls: fill-memory", error)
 
 
-def _accelerator(kernels: Kernels, active: Any, key: str) -> Tuple[str, ...]:
+def _accelerator(kernels: Kernels, active: Any, key: str) -> None:
     """Fill what an accelerator allocates: by an operator of its own, below autograd."""
     torch = kernels.torch
-    fill, below = torch.ops.aten.fill_.Scalar, torch._C._AutoDispatchBelowADInplaceOrView
-    done = []
+    # The guard that kernels of C++ take before they call other operators: what fills the memory is
+    # no part of a graph, and counts no version. It has no public name.
+    below = torch._C._AutoDispatchBelowADInplaceOrView
+    fill = torch.ops.aten.fill_.Scalar
     for operator in ("empty.memory_format", "empty_strided"):
         original = kernels.original(operator, key)
         if original is None:
@@ -252,8 +252,6 @@ def _accelerator(kernels: Kernels, active: Any, key: str) -> Tuple[str, ...]:
             continue
         what = _WHAT + operator.partition(".")[0] + " on " + key
         kernels.replace(operator, key, _device_kernel(active, what, original, fill, below))
-        done.append(operator)
-    return tuple(done)
 
 
 def _device_kernel(

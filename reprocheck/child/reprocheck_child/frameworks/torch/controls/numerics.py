@@ -48,6 +48,8 @@ def _algorithms(torch: Any, active: Any) -> None:
     """Without `torch.use_deterministic_algorithms`: it imports the compiler's settings, which takes
     seconds.
     """
+    # The setter of C++ that it ends in: also reached by `torch.set_deterministic_debug_mode` and by
+    # what holds the function of Python under a name of its own.
     core, what = torch._C, "torch.use_deterministic_algorithms"
     real, fill = core._set_deterministic_algorithms, _filling(torch)
 
@@ -106,6 +108,9 @@ def _flag(torch: Any, active: Any, backend: str, name: str, wanted: bool) -> Non
     """A flag of `torch.backends`: set, and guarded where the script sets it as an attribute or
     through `flags`.
     """
+    # `torch.backends.cudnn.deterministic` is a `ContextProp` of the class of that module: it keeps
+    # the setter of C++ that it was made with, and `flags` calls the one of `torch._C`. Both are
+    # replaced.
     function, what = "_set_%s_%s" % (backend, name), "torch.backends.%s.%s" % (backend, name)
     real = getattr(torch._C, function)
     real(wanted)
@@ -118,26 +123,21 @@ def _flag(torch: Any, active: Any, backend: str, name: str, wanted: bool) -> Non
 
 
 def _inductor(active: Any, config: Any) -> None:
-    try:
-        if hasattr(config, "deterministic") and not config.deterministic:
+    with active.trying("deterministic", "in compiled code"):
+        # what `torch.use_deterministic_algorithms` sets there, in the versions that have it
+        if not getattr(config, "deterministic", True):
             config.deterministic = True
             active.touched("deterministic", "torch._inductor.config.deterministic", True)
-    except Exception as error:
-        active.unavailable("deterministic", "in compiled code: %r" % error)
 
 
 def _npu(torch: Any, active: Any, module: Any) -> None:
     """torch_npu reads the flag of torch; its own levels switch that flag."""
-    try:
+    where = "torch_npu %s" % getattr(module, "__version__", "?")
+    with active.trying("deterministic", where):
         if not torch.are_deterministic_algorithms_enabled():
             torch._C._set_deterministic_algorithms(True)
-        active.touched(
-            "deterministic", "torch.use_deterministic_algorithms, read by torch_npu", True
-        )
-    except Exception as error:
-        active.unavailable(
-            "deterministic", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error)
-        )
+        what = "torch.use_deterministic_algorithms, read by torch_npu"
+        active.touched("deterministic", what, True)
 
 
 # ------------------------------------------------------------------------------------ single-thread
@@ -196,17 +196,16 @@ def no_compile(torch: Any, active: Any) -> None:
 
 
 def _switch_off(active: Any, config: Any) -> None:
-    try:
+    what = "torch._dynamo.config.disable"
+    with active.trying("no-compile", what):
         config.disable = True
-        active.touched("no-compile", "torch._dynamo.config.disable", True)
-    except Exception as error:
-        active.unavailable("no-compile", repr(error))
+        active.touched("no-compile", what, True)
 
 
 def _still_off(torch: Any, active: Any) -> None:
     """Whether the script has switched the compiler on again by itself."""
     config: Any = sys.modules.get("torch._dynamo.config")
-    if config is None or getattr(config, "disable", True):
+    if getattr(config, "disable", True):  # on, not imported yet, or a version without it
         return
     if active.override:
         active.overridden("no-compile", "torch._dynamo.config.disable", False, True)

@@ -42,7 +42,9 @@ SHUFFLING = (
     ("torch.utils.data.distributed", "DistributedSampler", "shuffle"),
     ("torch.utils.data.datapipes.iter.combinatorics", "ShufflerIterDataPipe", "_enabled"),
 )
-"""Module, class and the attribute that makes its iteration shuffle."""
+"""Module, class and the attribute that makes its iteration shuffle. That of the data pipe is set by
+its `set_shuffle` alone, and no method says it.
+"""
 _OWN_ORDER = (
     "torch.",
     "accelerate.",
@@ -72,10 +74,8 @@ def data_order(torch: Any, active: Any) -> None:
 
 
 def _guard(active: Any, name: str, change: Callable[[Any], None], module: Any) -> None:
-    try:
+    with active.trying(_CONTROL, "%s.%s" % (module.__name__, name)):
         change(getattr(module, name))
-    except Exception as error:
-        active.unavailable(_CONTROL, "%s.%s: %r" % (module.__name__, name, error))
 
 
 def _replace(active: Any, order: Callable[[Any], Iterator[int]], kind: Any) -> None:
@@ -146,6 +146,7 @@ def _loaders(active: Any, kind: Any) -> None:
 
 
 def _say(active: Any, loader: Any) -> None:
+    # what `DataLoader` puts in the place of a sampler for an IterableDataset
     if type(loader.sampler).__name__ == "_InfiniteConstantSampler":
         active.unavailable(
             _CONTROL,

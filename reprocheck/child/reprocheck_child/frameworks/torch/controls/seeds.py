@@ -34,15 +34,11 @@ def seed(torch: Any, active: Any) -> None:
 
     def late(module: Any) -> None:
         """A backend that is loaded after torch was not there to be seeded."""
-        try:
+        with active.trying("seed", "torch_npu %s" % getattr(module, "__version__", "?")):
             device: Any = getattr(torch, "npu", None)
             if hasattr(device, "manual_seed_all"):
                 device.manual_seed_all(number)
                 active.touched("seed", "torch.npu.manual_seed_all", number)
-        except Exception as error:
-            active.unavailable(
-                "seed", "torch_npu %s: %r" % (getattr(module, "__version__", "?"), error)
-            )
 
     if "torch_npu" not in sys.modules:
         import_hook.when_imported("torch_npu", late)
