@@ -77,8 +77,8 @@ class Calls:
         self.origins: Dict[int, Origin] = {}  # number of an autograd node -> its operator
         self.first = 0  # number of the first node of the stretch under way
         self.count = 0
-        # In a backward pass, the node that calls the operator: only C++ knows it. Torch's own
-        # anomaly mode and profiler ask the same way.
+        # In a backward pass, the node that calls the operator: only C++ knows it. The debug mode of
+        # torch (`torch.utils._debug_mode`) asks the same function.
         self.node = torch._C._current_autograd_node
         # The number that the next node of this thread will get: a node of the forward and the
         # operators of its backward are told apart by it. Versions without it say 0.

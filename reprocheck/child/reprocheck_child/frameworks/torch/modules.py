@@ -43,8 +43,9 @@ class Modules:
         self.local = _Thread()
         self.tensor = torch.Tensor
         # Asked with each call of a module, so each is the C++ function itself: whether `jit.trace`
-        # records (`jit.is_tracing` calls it), the transform of `torch.func` that runs, None outside
-        # of all, and the number of the backward pass, -1 outside. The last two have no public name.
+        # records (`Module._call_impl` asks the same one), the transform of `torch.func` that runs,
+        # None outside of all, and the number of the backward pass, -1 outside. The last two have no
+        # public name.
         self.tracing = torch._C._get_tracing_state
         self.transforming = torch._C._functorch.peek_interpreter_stack
         self.task = torch._C._current_graph_task_id
