@@ -83,13 +83,8 @@ def check(
 
     with _noted():
         _refuse_inside()
-        given: dict[str, object] = {
-            **options,
-            **({} if controls is None else {"control": controls}),
-        }
-        return _checked(
-            target, args, kwargs or {}, settings.load(_plain(given), Path.cwd()), observer
-        )
+        held = settings.load(_plain(_with(options, controls)), Path.cwd())
+        return _checked(target, args, kwargs or {}, held, observer)
 
 
 def explain(
@@ -115,19 +110,9 @@ def explain(
 
     with _noted():
         _refuse_inside()
-        given: dict[str, object] = {
-            **options,
-            **({} if controls is None else {"control": controls}),
-            "explain": True,
-        }
-        return _checked(
-            target,
-            args,
-            kwargs or {},
-            settings.load(_plain(given), Path.cwd()),
-            observer,
-            search=True,
-        )
+        given = {**_with(options, controls), "explain": True}
+        held = settings.load(_plain(given), Path.cwd())
+        return _checked(target, args, kwargs or {}, held, observer, search=True)
 
 
 def compare(
@@ -156,7 +141,10 @@ def compare(
             found, folder = replay.joined(
                 (one, other), (os.fspath(first), os.fspath(second)), held, force=force
             )
-        report.write(found, folder, None if held.draw else ["json"])
+        formats = None
+        if not held.draw:
+            formats = ["json"]
+        report.write(found, folder, formats)
         return found
 
 
@@ -171,11 +159,21 @@ def _noted() -> Iterator[None]:
         raise
 
 
+def _with(options: Options, controls: str | Sequence[str] | None) -> dict[str, object]:
+    """The options, and the controls where they are given."""
+    given: dict[str, object] = {**options}
+    if controls is not None:
+        given["control"] = controls
+    return given
+
+
 def _plain(options: Mapping[str, object]) -> dict[str, object]:
-    return {
-        name: os.fspath(value) if isinstance(value, os.PathLike) else value
-        for name, value in options.items()
-    }
+    """The options with paths as text."""
+    given = dict(options)
+    for name, value in options.items():
+        if isinstance(value, os.PathLike):
+            given[name] = os.fspath(value)
+    return given
 
 
 def _checked(

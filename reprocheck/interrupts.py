@@ -80,7 +80,8 @@ def _handled(numbers: Iterable[signal.Signals], handler: _Handler) -> Iterator[N
         yield
     finally:
         for number, old in before.items():
-            signal.signal(number, old if old is not None else signal.SIG_DFL)
+            # None: a handler that was not set from Python cannot be put back.
+            signal.signal(number, old or signal.SIG_DFL)
 
 
 def _as_usual() -> None:

@@ -6,7 +6,7 @@ Every pytest loads it, so it imports next to nothing.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,15 +70,18 @@ class Reprocheck:
             target = self._script(Path(target))
         draw = options.pop("draw", None)
         options.setdefault("output", self._output())
+        make = check
+        if options.get("explain"):
+            make = explain
         try:
-            made = explain if options.get("explain") else check
-            found = made(target, args, kwargs, draw=bool(draw), **options)
+            found = make(target, args, kwargs, draw=bool(draw), **options)
         except ReprocheckError as error:
             raise error.with_traceback(None) from None
         if not found.passed:
-            raise AssertionError(
-                f"{failure(found)}\nreport: {_drawn(found) if draw is not False else found.folder}"
-            )
+            place = found.folder
+            if draw is not False:
+                place = _drawn(found)
+            raise AssertionError(f"{failure(found)}\nreport: {place}")
         if found.verdict.first_divergence is not None:
             warnings.warn(
                 f"{found.verdict.title}; fail_on='any-iteration' makes it a failure", stacklevel=2
@@ -87,11 +90,11 @@ class Reprocheck:
 
     def _script(self, path: Path) -> Path:
         """The script, relative to the working directory where it lies in it."""
-        places = [
-            folder / path for folder in (self._request.path.parent, self._request.config.rootpath)
-        ]
-        found = next((place for place in places if place.exists()), places[0]).resolve()
-        return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
+        places = (self._request.path.parent / path, self._request.config.rootpath / path)
+        found = next(filter(Path.exists, places), places[0]).resolve()
+        if not found.is_relative_to(Path.cwd()):
+            return found
+        return found.relative_to(Path.cwd())
 
     def _output(self) -> Path:
         config = self._request.config
@@ -119,44 +122,53 @@ def failure(check: Check) -> str:
     """What a test says of a check that did not pass: verdict and reason, where the runs diverge,
     the first cause with its fix, or the log.
     """
-    from reprocheck.report import text, why, words
+    from reprocheck.report import text, words
 
     title = check.verdict.title
-    strict = (
-        ", but the rule that fail_on asks for is broken"
-        if check.verdict.verdict == "reproducible"
-        else ""
-    )
-    lines = [f"{title}{strict}: {text.line(check.verdict.reason)}"]
+    if check.verdict.verdict == "reproducible":
+        title += ", but the rule that fail_on asks for is broken"
+    lines = [f"{title}: {text.line(check.verdict.reason)}"]
     if check.verdict.exit_code != 1:
         lines += words.meaning(check)[:1]
-    rung = check.ladder.first_rung if check.ladder else None
-    if rung is not None:
-        place = ", ".join(filter(None, (why.where(rung), why.origin(rung.source))))
-        lines.append(f"first difference: {rung.rung}" + (f": {place}" if place else ""))
-        lines += [f"  {why.lead(check)}"] if why.lead(check) else []
-    if check.causes:
-        lines += _cause(check.causes[0])
+    lines += _first_difference(check)
+    for cause in check.causes[:1]:
+        lines += _cause(cause)
     if check.search is not None and check.search.patch:
-        lines += ["patch:", *(f"    {row}".rstrip() for row in check.search.patch.splitlines())]
+        lines += ["patch:", *_code(check.search.patch.splitlines())]
     if check.verdict.verdict in ("script_failed", "timed_out"):
         lines += _log(check)
     return "\n".join(lines)
 
 
-def _cause(cause: Cause) -> list[str]:
-    from reprocheck.report import why
+def _first_difference(check: Check) -> list[str]:
+    from reprocheck.report import text, why
 
-    line = f" in {why.origin(cause.source)}" if cause.source else ""
+    if check.ladder is None or check.ladder.first_rung is None:
+        return []
+    rung = check.ladder.first_rung
+    place = text.joined(", ", why.where(rung), why.origin(rung.source))
+    lines = [text.joined(": ", f"first difference: {rung.rung}", place)]
+    lead = why.lead(check)
+    if lead:
+        lines.append(f"  {lead}")
+    return lines
+
+
+def _cause(cause: Cause) -> list[str]:
+    from reprocheck.report import text, why
+
+    title = f"cause: {why.cause_title(cause)}"
+    lines = [text.joined(" in ", title, why.origin(cause.source))]
     fix = why.fix(cause)
-    lines = [f"cause: {why.cause_title(cause)}{line}"]
     if not fix:
         return lines
-    return (
-        [*lines, "fix:", *(f"    {row}".rstrip() for row in fix.split("\n"))]
-        if why.is_code(fix)
-        else [*lines, f"fix: {fix}"]
-    )
+    if why.is_code(fix):
+        return [*lines, "fix:", *_code(fix.split("\n"))]
+    return [*lines, f"fix: {fix}"]
+
+
+def _code(rows: Iterable[str]) -> list[str]:
+    return [f"    {row}".rstrip() for row in rows]
 
 
 def _log(check: Check) -> list[str]:

@@ -9,14 +9,18 @@ def capital(text: str) -> str:
     """With a capital letter, unless a name that is written otherwise stands in front: `torch.rand`,
     `cuDNN`.
     """
-    return text if _is_name(_first_word(text)) else text[:1].upper() + text[1:]
+    if _is_name(_first_word(text)):
+        return text
+    return text[:1].upper() + text[1:]
 
 
 def small(text: str) -> str:
     """With a small letter, unless a name that is written otherwise stands in front: `XLA`,
     `TensorFlow`.
     """
-    return text if _is_name(_first_word(text)) else text[:1].lower() + text[1:]
+    if _is_name(_first_word(text)):
+        return text
+    return text[:1].lower() + text[1:]
 
 
 def _first_word(text: str) -> str:

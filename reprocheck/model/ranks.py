@@ -19,9 +19,12 @@ def named(ranks: Sequence[int]) -> str:
         else:
             spans.append([rank, rank])
     words = [text for first, last in spans for text in _words(first, last)]
-    shown = [*words[:_MOST], *([f"{len(words) - _MOST} more"] if len(words) > _MOST else [])]
-    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {text}"
+    if len(words) > _MOST:
+        words[_MOST:] = [f"{len(words) - _MOST} more"]
+    *others, last = words
+    listed = f"{', '.join(others)} and {last}".removeprefix(" and ")
+    noun = {1: "rank"}.get(len(ranks), "ranks")
+    return f"{noun} {listed}"
 
 
 def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
@@ -37,4 +40,6 @@ def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
 def _words(first: int, last: int) -> list[str]:
     if first == last:
         return [str(first)]
-    return [str(first), str(last)] if last == first + 1 else [f"{first}–{last}"]
+    if last == first + 1:
+        return [str(first), str(last)]
+    return [f"{first}–{last}"]

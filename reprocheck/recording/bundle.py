@@ -17,6 +17,8 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.errors import ReportError
@@ -50,12 +52,9 @@ def pack(folder: Path, file: Path) -> None:
 
     Arms of a search, reports and copies are left out. Raises ReportError.
     """
-    _write(
-        file,
-        folder,
-        replace(records.read(folder), arms=()),
-        [path for path in files(folder) if not path.startswith("arms/")],
-    )
+    record = replace(records.read(folder), arms=())
+    of_runs = [path for path in files(folder) if not path.startswith("arms/")]
+    _write(file, folder, record, of_runs)
 
 
 def pack_all(folder: Path, file: Path, reports: Iterable[str]) -> None:
@@ -124,9 +123,8 @@ def read(folder: Path) -> CheckRecord:
     Raises ReportError where it has none, or where that names files outside of its own folders.
     """
     record = records.read(folder)
-    deeper = (run for pair in record.deeper for run in pair.runs)
-    under_controls = (run for arm in record.arms for run in arm.runs)
-    for run in (*record.runs, *deeper, *under_controls):
+    deeper_and_under_controls = map(attrgetter("runs"), (*record.deeper, *record.arms))
+    for run in chain(record.runs, *deeper_and_under_controls):
         _check_places(run, folder)
     if not record.runs:
         raise ReportError(f"{folder} holds no run.", _AGAIN)
@@ -187,19 +185,20 @@ def _of_recording(
 
 
 def _check_entries(file: Path, entries: list[zipfile.ZipInfo]) -> None:
-    names = [entry.filename for entry in entries]
-    if len(set(names)) != len(names):
+    sizes = list(map(attrgetter("filename", "file_size", "compress_size"), entries))
+    names = {name for name, _, _ in sizes}
+    unpacked = sum(size for _, size, _ in sizes)
+    packed = sum(size for _, _, size in sizes)
+    if len(names) != len(entries):
         raise ReportError(f"{file} holds a file twice.", _AGAIN)
-    if len(names) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
+    if len(names) > MOST_FILES or unpacked > MOST_BYTES:
         raise ReportError(
             f"{file} holds more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB.",
             "Record fewer iterations: `--steps`.",
         )
-    if sum(entry.compress_size for entry in entries) > file.stat().st_size:
+    if packed > file.stat().st_size:
         raise ReportError(f"{file} holds files that overlap.", _DISTRUST)
-    why = unpacked_too_large(
-        (entry.filename, entry.file_size, entry.compress_size) for entry in entries
-    )
+    why = unpacked_too_large(sizes)
     if why:
         raise ReportError(f"{file} is not opened: {why}.", _DISTRUST)
     if any(entry.flag_bits & 1 for entry in entries):

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import too_large
 from reprocheck.model import SCHEMA_VERSION, CheckRecord
 
+T = TypeVar("T")
 NAME = "record.json"
 MOST_RUNS, MOST_FACTS = 10_000, 5_000
 """More than any check has: a record that holds more was not written by reprocheck, and would take
@@ -62,8 +63,6 @@ def read(folder: Path) -> CheckRecord:
 
     Raises ReportError where it is missing, broken or of a newer reprocheck.
     """
-    import msgspec
-
     path = folder / NAME
     _refuse_large(folder)
     try:
@@ -77,12 +76,9 @@ def read(folder: Path) -> CheckRecord:
         raise ReportError(
             f"cannot read {path}: {error.strerror or error}", "check the permissions of the folder"
         ) from None
-    try:
-        head = msgspec.json.decode(data, type=_Head)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(path, error) from None
+    head = _decoded(path, data, _Head)
     version = head.schema_version
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+    if type(version) is not int or version < 1:
         raise _broken(path, f"schema_version is {version!r:.100}")
     if version > SCHEMA_VERSION:
         writer = f"{head.reprocheck_version:.100}"
@@ -91,14 +87,23 @@ def read(folder: Path) -> CheckRecord:
             f" up to {SCHEMA_VERSION})"
         )
         raise ReportError(message, "upgrade reprocheck: pip install --upgrade reprocheck")
-    try:
-        record = msgspec.json.decode(data, type=CheckRecord, strict=False)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(path, error) from None
-    why = _too_many(record) or ("" if record.entry_point.command else "it names no command")
+    record = _decoded(path, data, CheckRecord, strict=False)
+    why = _too_many(record)
+    if not record.entry_point.command:
+        why = "it names no command"
     if why:
         raise _broken(path, why)
     return record
+
+
+def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
+    """A record, or its head. Raises ReportError."""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(data, type=kind, strict=strict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _broken(path, error) from None
 
 
 def _refuse_large(folder: Path) -> None:

@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
@@ -57,10 +58,12 @@ def join(
         kept = _sources(first), _sources(second)
         sides = tuple(
             _side(record, place, folder, number, name, texts)
-            for number, (record, place, name, texts) in enumerate(
-                zip(recorded, (first, second), names, kept, strict=True), start=1
+            for record, place, number, name, texts in zip(
+                recorded, (first, second), (1, 2), names, kept, strict=True
             )
         )
+        observed = chain.from_iterable(one.changed_to_observe for one in recorded)
+        controls = chain.from_iterable(one.controls for one in recorded)
         record = CheckRecord(
             reprocheck_version=__version__,
             entry_point=recorded[0].entry_point,
@@ -69,12 +72,10 @@ def join(
             settings=tuple(settings),
             runs=tuple(side.runs[0] for side in sides),
             environment=recorded[0].environment,
-            changed_to_observe=tuple(
-                dict.fromkeys(line for one in recorded for line in one.changed_to_observe)
-            ),
+            changed_to_observe=tuple(dict.fromkeys(observed)),
             caveats=(*caveat, *_other_settings(recorded), *_sources_not_kept(kept, names)),
             deeper=_deeper(recorded, (first, second), folder),
-            controls=tuple(dict.fromkeys(name for one in recorded for name in one.controls)),
+            controls=tuple(dict.fromkeys(controls)),
             compared=sides,
         )
         second_texts = {
@@ -122,35 +123,41 @@ def what_ran(entry: EntryPoint) -> str:
     """
     if entry.kind == "module" and len(entry.command) > 2:
         return f"-m {entry.command[2]}"
-    script = next(
-        (
-            word
-            for word in entry.command[entry.kind == "script" :]
-            if word.endswith((".py", ".ipynb"))
-        ),
-        None,
-    )
-    return PurePath(script).name if script else entry.name
+    words = entry.command
+    if entry.kind == "script":
+        words = words[1:]
+    scripts = (word for word in words if word.endswith((".py", ".ipynb")))
+    script = next(scripts, None)
+    if script is None:
+        return entry.name
+    return PurePath(script).name
 
 
 def arguments(entry: EntryPoint) -> str:
     """What follows the interpreter, as it was typed."""
-    return " ".join(entry.command[1:] if entry.kind != "command" else entry.command)
+    words = entry.command
+    if entry.kind != "command":
+        words = words[1:]
+    return " ".join(words)
 
 
 def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
     """Settings of the recordings that bear on what can be compared."""
-    values = [{setting.name: setting.value for setting in record.settings} for record in recorded]
-    told = [name for name in ("steps", "seed") if values[0].get(name) != values[1].get(name)]
+    one, other = map(_values, recorded)
     lines = [
-        f"The sides were recorded with {name} = {values[0].get(name)} and {name} ="
-        f" {values[1].get(name)}."
-        for name in told
+        f"The sides were recorded with {name} = {one.get(name)} and {name} = {other.get(name)}."
+        for name in ("steps", "seed")
+        if one.get(name) != other.get(name)
     ]
-    if recorded[0].controls != recorded[1].controls:
-        listed = [", ".join(record.controls) or "none" for record in recorded]
-        lines.append(f"The sides were recorded under different controls: {listed[0]}; {listed[1]}.")
+    first, second = (", ".join(record.controls) or "none" for record in recorded)
+    if first != second:
+        lines.append(f"The sides were recorded under different controls: {first}; {second}.")
     return lines
+
+
+def _values(record: CheckRecord) -> dict[str, object]:
+    """The settings by name."""
+    return {setting.name: setting.value for setting in record.settings}
 
 
 # --------------------------------------------------------------------------------------------- runs
@@ -159,10 +166,11 @@ def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
 def _side(
     record: CheckRecord, source: Path, folder: Path, number: int, name: str, texts: dict[str, str]
 ) -> Side:
-    runs = []
-    for index, run in enumerate(record.runs):
-        place = f"run-{number}" if index == 0 else f"side-{number}/run-{index + 1}"
-        runs.append(_copied(run, source, folder, place, number if index == 0 else index + 1))
+    # The first run of a side is compared with that of the other side: they are run 1 and run 2.
+    first, *others = record.runs
+    runs = [_copied(first, source, folder, f"run-{number}", number)]
+    for own, run in enumerate(others, start=2):
+        runs.append(_copied(run, source, folder, f"side-{number}/run-{own}", own))
     return Side(
         name=name,
         entry_point=record.entry_point,
@@ -187,13 +195,14 @@ def _deeper(
         other = next((pair for pair in recorded[1].deeper if pair.level == one.level), None)
         if other is None or not one.runs or not other.runs:
             continue
+        both = zip((one, other), sources, strict=True)
         runs = tuple(
             _copied(pair.runs[0], source, folder, f"{one.level}/run-{number}", number)
-            for number, (pair, source) in enumerate(
-                zip((one, other), sources, strict=True), start=1
-            )
+            for number, (pair, source) in enumerate(both, start=1)
         )
-        inside = one.inside if one.inside == other.inside else ""
+        inside = one.inside
+        if other.inside != inside:
+            inside = ""
         pairs.append(
             replace(
                 one,
@@ -227,13 +236,15 @@ def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int)
 
 def _sources(folder: Path) -> dict[str, str]:
     """The user's files that a recording keeps, by name; none where they cannot be read."""
-    held = _held(folder)
+    kept = _files(_held(folder))
+    return {str(name): text for name, text in kept.items() if isinstance(text, str)}
+
+
+def _files(held: Mapping[str, object]) -> dict[str, object]:
     files = held.get("files")
-    return (
-        {str(name): text for name, text in files.items() if isinstance(text, str)}
-        if isinstance(files, dict)
-        else {}
-    )
+    if not isinstance(files, dict):
+        return {}
+    return files
 
 
 def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
@@ -253,16 +264,13 @@ def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None
     `second` is kept beside them: what the second of two sides has otherwise.
     """
     files: dict[str, object] = {}
-    held = [_held(folder) for folder in folders]
-    for one in reversed(held):
-        kept = one.get("files")
-        files |= (
-            {name: text for name, text in kept.items() if text is not None or name not in files}
-            if isinstance(kept, dict)
-            else {}
-        )
-    beside = {"second": dict(second)} if second else {}
-    return json.dumps({"files": files, "closed": True, **beside}, indent=1, sort_keys=True)
+    for folder in reversed(folders):
+        kept = _files(_held(folder))
+        files = {**kept, **files} | {name: text for name, text in kept.items() if text is not None}
+    told: dict[str, object] = {"files": files, "closed": True}
+    if second:
+        told["second"] = dict(second)
+    return json.dumps(told, indent=1, sort_keys=True)
 
 
 def _held(folder: Path) -> dict[str, object]:
@@ -270,4 +278,6 @@ def _held(folder: Path) -> dict[str, object]:
         held = json.loads((folder / SOURCES).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return held if isinstance(held, dict) else {}
+    if not isinstance(held, dict):
+        return {}
+    return held

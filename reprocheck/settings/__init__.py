@@ -117,11 +117,11 @@ def load(
     whether settings files are read. Raises SettingsError: an unknown key, a value that is not
     allowed, a settings file that cannot be read.
     """
-    given = [
-        *(_from_files(cwd) if files else ()),
-        *_from_environment(os.environ if environ is None else environ),
-        *_from_flags(flags),
-    ]
+    if environ is None:
+        environ = os.environ
+    given = [*_from_environment(environ), *_from_flags(flags)]
+    if files:
+        given = [*_from_files(cwd), *given]
     values: dict[str, object] = {option.name: option.default for option in OPTIONS}
     origins = dict.fromkeys(values, "default")
     for item in given:
@@ -174,7 +174,9 @@ def plain(option: Option, value: object) -> object:
         return ", ".join(value) or "none"
     if value is None:
         return next((word for word in ("all", "none") if option.metavar.endswith(f"|{word}")), None)
-    return str(value) if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return str(value)
+    return value
 
 
 def _parsed(item: _Given, cwd: Path) -> object:
@@ -262,8 +264,12 @@ def _pyproject_table(path: Path) -> dict[str, object] | None:
     except OSError:
         return None
     tool = _toml(path).get("tool")
-    table = tool.get("reprocheck") if isinstance(tool, dict) else None
-    return table if isinstance(table, dict) else None
+    if not isinstance(tool, dict):
+        return None
+    table = tool.get("reprocheck")
+    if not isinstance(table, dict):
+        return None
+    return table
 
 
 def _toml(path: Path) -> dict[str, object]:
@@ -281,7 +287,9 @@ def _toml(path: Path) -> dict[str, object]:
 
 def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Given]:
     by_key = {option.key: option for option in OPTIONS}
-    shown = path.name if path.parent == cwd else str(path)
+    shown = str(path)
+    if path.parent == cwd:
+        shown = path.name
     given: dict[str, _Given] = {}
     for key, value in table.items():
         option = by_key.get(key.replace("_", "-"))
@@ -304,7 +312,9 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
 def _as_toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value)
 
 
 def _did_you_mean(name: str, otherwise: str = "") -> str:

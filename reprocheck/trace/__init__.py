@@ -5,6 +5,7 @@ Imports the model, and the grouping that it shares with the recorder.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["read_run"]
 
 _TAIL_BYTES, _TAIL_LINES = 8192, 40
+_NANOSECONDS = re.compile("[0-9]{1,29}")
 
 
 def read_run(folder: Path, record: RunRecord) -> Run:
@@ -93,10 +95,9 @@ def _files(folder: Path) -> list[Path]:
 
     def started(path: Path) -> tuple[int, str]:
         digits = path.stem.rpartition("-")[2]
-        return (
-            int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 30 else 0,
-            path.name,
-        )
+        if not _NANOSECONDS.fullmatch(digits):
+            return 0, path.name
+        return int(digits), path.name
 
     try:
         return sorted(folder.glob("*.jsonl"), key=started)
@@ -107,10 +108,15 @@ def _files(folder: Path) -> list[Path]:
 def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRecord) -> Trace:
     from reprocheck.trace.process import checked, loss_series
 
-    own_stop = recorded.stopped_at if recorded.stopped_at is not None else stopped_at
+    own_stop = recorded.stopped_at
+    if own_stop is None:
+        own_stop = stopped_at
     grouping = recorded.grouping
     losses = loss_series(recorded, own_stop)
     shortened = len(losses) < len(grouping.ends)
+    shown_stop = recorded.stopped_at
+    if shortened:
+        shown_stop = own_stop
     forward, backward = checked(grouping, losses.ends)
     return Trace(
         rank=rank,
@@ -123,9 +129,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         weights_seen=grouping.weights_seen,
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
-        stopped_at=recorded.stopped_at
-        if recorded.stopped_at is not None or not shortened
-        else own_stop,
+        stopped_at=shown_stop,
         frameworks=dict(recorded.frameworks),
         environment=dict(recorded.environment),
         changed_to_observe=_once(recorded.notes),

@@ -24,7 +24,9 @@ def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
         for touch in _touches(found):
             key = (touch.control, touch.what)
             before = touches.get(key)
-            touches[key] = touch if before is None else _added(before, touch)
+            if before is not None:
+                touch = _added(before, touch)
+            touches[key] = touch
         patched.update((event.p, None) for event in found if isinstance(event, events.Patched))
         for event in found:
             item = _said(event)
@@ -47,11 +49,9 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
         if type(event) is events.Control:
             key = (event.c, event.w)
             here = _source(event.l)
-            lines = (
-                (TouchedLine(source=here, takes=event.s, draws=event.d),)
-                if here is not None
-                else ()
-            )
+            lines: tuple[TouchedLine, ...] = ()
+            if here is not None:
+                lines = (TouchedLine(source=here, takes=event.s, draws=event.d),)
             touch = Touch(
                 control=event.c,
                 what=event.w,
@@ -62,11 +62,9 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
                 lines=lines,
             )
             before = touches.get(key)
-            touches[key] = (
-                touch
-                if before is None
-                else replace(_added(before, touch), count=max(before.count, event.n))
-            )
+            if before is not None:
+                touch = replace(_added(before, touch), count=max(before.count, event.n))
+            touches[key] = touch
     return list(touches.values())
 
 
@@ -91,9 +89,13 @@ def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | Non
             wanted=event.wanted,
             source=_source(event.l),
         )
-    return (event.c, event.why) if type(event) is events.Unavailable else None
+    if type(event) is events.Unavailable:
+        return (event.c, event.why)
+    return None
 
 
 def _source(text: str) -> SourceLine | None:
     file, _, line = text.rpartition(":")
-    return SourceLine(file=file, line=int(line)) if file and line.isdigit() else None
+    if not file or not line.isdigit():
+        return None
+    return SourceLine(file=file, line=int(line))

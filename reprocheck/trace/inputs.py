@@ -4,13 +4,18 @@ and its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from reprocheck.model import FirstRead, InputFile, RunRecord
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded
+
+_TRAINED = attrgetter("trained")
+_BEGUN = attrgetter("process.time")
 
 
 def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFile]:
@@ -19,25 +24,25 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
     A file that the run made itself is one where it was finished before the process began that
     trains with it, by a program of its own.
     """
-    own = {
-        *record.files.created,
-        *record.files.changed,
-        *(path for one in recorded for path in one.wrote),
-    }
-    trainers = [one for one in recorded if one.trained]
+    own = {*record.files.created, *record.files.changed, *_written_by(recorded)}
+    trainers = list(filter(_TRAINED, recorded))
     found: dict[str, InputFile] = {}
     for one in recorded:
         family = list(_family(one, recorded))
-        begun = next((member.process.time for member in family if member.trained), 0.0)
-        theirs = {path for member in (*trainers, *family) for path in member.wrote}
+        begun = next(map(_BEGUN, filter(_TRAINED, family)), 0.0)
+        theirs = _written_by((*trainers, *family))
         for event in one.inputs:
             made = event.p in own
-            if not made or (event.t < begun and event.p not in theirs):
-                found.setdefault(
-                    event.p,
-                    InputFile(size=event.s, time=event.t, hash=event.h, made=made, line=event.l),
-                )
+            too_late = event.t >= begun or event.p in theirs
+            if made and too_late:
+                continue
+            file = InputFile(size=event.s, time=event.t, hash=event.h, made=made, line=event.l)
+            found.setdefault(event.p, file)
     return found
+
+
+def _written_by(recorded: Iterable[Recorded]) -> set[str]:
+    return set(chain.from_iterable(map(attrgetter("wrote"), recorded)))
 
 
 def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
@@ -49,9 +54,8 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
         for event in one.inputs:
             time = times.get(event.p)
             early = began is None or (time is not None and time < began)
-            found.setdefault(
-                event.p, FirstRead(size=event.s, hash=event.h, early=early, line=event.l)
-            )
+            read = FirstRead(size=event.s, hash=event.h, early=early, line=event.l)
+            found.setdefault(event.p, read)
     return found
 
 
@@ -61,13 +65,15 @@ def _family(one: Recorded, recorded: Sequence[Recorded]) -> Iterator[Recorded]:
     """
     seen: set[str] = set()
     member: Recorded | None = one
+    # A process id is used again, so that a family could have no end.
     while member is not None and member.name not in seen:
         seen.add(member.name)
         yield member
-        above, limit, node = member.process.ppid, member.process.time, member.node
-        parents = [
-            each
-            for each in recorded
-            if (each.node, each.process.pid) == (node, above) and each.process.time <= limit
-        ]
-        member = max(parents, key=lambda each: each.process.time, default=None)
+        member = _parent(member, recorded)
+
+
+def _parent(one: Recorded, recorded: Sequence[Recorded]) -> Recorded | None:
+    place = (one.node, one.process.ppid)
+    of_that_id = [each for each in recorded if (each.node, each.process.pid) == place]
+    before = [each for each in of_that_id if _BEGUN(each) <= _BEGUN(one)]
+    return max(before, key=_BEGUN, default=None)

@@ -72,16 +72,14 @@ class Origins:
             for one in self._by_pid.get((node, pid), ())
             if one.process.time <= before and how in ("", one.process.how)
         ]
-        return found[-1] if found else None
+        return next(reversed(found), None)
 
 
 def _arguments(interpreter: Recorded) -> str:
     arguments = " ".join(interpreter.process.argv)
-    return (
-        _BY_MULTIPROCESSING_ITSELF
-        if any(mark in arguments for mark in _BY_MULTIPROCESSING)
-        else arguments
-    )
+    if any(mark in arguments for mark in _BY_MULTIPROCESSING):
+        return _BY_MULTIPROCESSING_ITSELF
+    return arguments
 
 
 def _numbered(processes: Sequence[Recorded]) -> dict[tuple[int | None, int, str], int]:

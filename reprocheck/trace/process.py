@@ -101,7 +101,9 @@ class Recorded:
         `nodeN-PID-NANOSECONDS`.
         """
         first = self.name.partition("-")[0].removeprefix(NODE)
-        return int(first) if self.name.startswith(NODE) and first.isdecimal() else None
+        if not self.name.startswith(NODE) or not first.isdecimal():
+            return None
+        return int(first)
 
     @property
     def trained(self) -> bool:
@@ -184,15 +186,15 @@ def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Check
     """
     forward = backward = None
     if ends:
-        end = ends[0] if grouping.first_end is None else min(grouping.first_end, ends[0])
-        forward = Checked(kind="forward", iteration=1, start=0, end=end) if end else None
+        end = ends[0]
+        if grouping.first_end is not None:
+            end = min(grouping.first_end, end)
+        if end:
+            forward = Checked(kind="forward", iteration=1, start=0, end=end)
     moved_at, moved_in = grouping.moved_at, grouping.moved_in
-    if (
-        moved_at is not None
-        and moved_in is not None
-        and moved_in < len(ends)
-        and moved_at < ends[moved_in]
-    ):
+    if moved_at is None or moved_in is None or moved_in >= len(ends):
+        return forward, None
+    if moved_at < ends[moved_in]:
         backward = Checked(
             kind="backward", iteration=moved_in + 1, start=moved_at, end=ends[moved_in]
         )
@@ -329,7 +331,9 @@ def _take_rank(recorded: Recorded, event: events.Rank) -> None:
 
 def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
     """Rank and world, unless no machine has so many."""
-    world = recorded.world if event.world is None else event.world
+    world = event.world
+    if world is None:
+        world = recorded.world
     if max(world or 0, event.rank or 0) > MOST_RANKS or min(world or 0, event.rank or 0) < 0:
         recorded.problems.append(
             f"a trace says that it is rank {event.rank} of {event.world}, which is not believed"
@@ -370,7 +374,9 @@ def _take_environment(recorded: Recorded, event: events.Environment) -> None:
 
 
 def _take_problem(recorded: Recorded, event: events.Problem) -> None:
-    said = f"{event.where}: {event.error}" if event.where else event.error
+    said = event.error
+    if event.where:
+        said = f"{event.where}: {said}"
     recorded.keep(recorded.problems, said, MOST_SENTENCES)
 
 

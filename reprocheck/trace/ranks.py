@@ -6,8 +6,8 @@ The answer never depends on process ids, which differ from run to run.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from math import isnan
 
 from reprocheck.model.ranks import named
@@ -44,48 +44,47 @@ def _count_starts(trainers: Sequence[Recorded]) -> None:
     """Where one began when the one before had ended, their order is no race and tells them
     apart.
     """
-    groups: dict[tuple[str, ...], list[Recorded]] = {}
+    groups: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
     for recorded in trainers:
-        groups.setdefault(recorded.origin, []).append(recorded)
+        groups[recorded.origin].append(recorded)
     for group in groups.values():
-        one_by_one = all(
-            a.over is not None and a.over <= b.process.time for a, b in pairwise(group)
-        )
-        if len(group) < 2 or not one_by_one:
-            continue
-        for number, recorded in enumerate(group, start=1):
-            recorded.origin = (*recorded.origin, f"start {number}")
+        if len(group) > 1 and all(map(_over_before, group, group[1:])):
+            for number, recorded in enumerate(group, start=1):
+                recorded.origin = (*recorded.origin, f"start {number}")
+
+
+def _over_before(one: Recorded, other: Recorded) -> bool:
+    return one.over is not None and one.over <= other.process.time
 
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
     """What is to be said of processes that were given a number."""
     given = {rank: one for rank, one in by_rank.items() if one.origin}
-    second = [
-        f"A second process trained as rank {one.rank}; it is reported as rank {rank}."
-        for rank, one in given.items()
-        if one.rank is not None
-    ]
-    unsaid = [rank for rank, one in given.items() if one.rank is None]
+    second, unsaid = [], []
+    for rank, one in given.items():
+        if one.rank is None:
+            unsaid.append(rank)
+            continue
+        second.append(
+            f"A second process trained as rank {one.rank}; it is reported as rank {rank}."
+        )
     if len(by_rank) < 2 or not unsaid:
         return second
+    who, their, they_are = "Several processes", "their ranks", "they are"
     if len(unsaid) == 1:
-        return [
-            *second,
-            f"A process trained without saying its rank; it is reported as {named(unsaid)}.",
-        ]
-    return [
-        *second,
-        (
-            "Several processes trained without saying their ranks; they are reported as"
-            f" {named(unsaid)}."
-        ),
-    ]
+        who, their, they_are = "A process", "its rank", "it is"
+    said = f"{who} trained without saying {their}; {they_are} reported as {named(unsaid)}."
+    return [*second, said]
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:
-    said = -1 if recorded.rank is None else recorded.rank
-    losses = [(isnan(value), value) for value in recorded.values]
-    return (said, [_natural(word) for word in recorded.origin], losses)
+    said = recorded.rank
+    if said is None:
+        said = -1
+    # NaN is neither below nor above a number: without the first of the pair, sorting would depend
+    # on the order in which the processes are looked at.
+    losses = list(zip(map(isnan, recorded.values), recorded.values, strict=True))
+    return (said, list(map(_natural, recorded.origin)), losses)
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
@@ -94,22 +93,23 @@ def inherit(processes: Sequence[Recorded]) -> None:
     """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
-        parent = by_pid.get((one.node, one.process.ppid)) if one.process.how == "fork" else None
-        if parent is not None and parent is not one and not one.frameworks:
-            one.frameworks = dict(parent.frameworks)
+        if one.process.how != "fork" or one.frameworks:
+            continue
+        parent = by_pid.get((one.node, one.process.ppid), one)
+        one.frameworks = dict(parent.frameworks)
 
 
 def world(by_rank: Mapping[int, Recorded]) -> int:
     """The number of ranks, as those that trained said; 0 where none did."""
-    return max((one.world or 0 for one in by_rank.values()), default=0)
+    return max(filter(None, (one.world for one in by_rank.values())), default=0)
 
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
     """The ranks of the world that recorded nothing."""
     said = world(by_rank)
-    return (
-        () if said <= len(by_rank) else tuple(rank for rank in range(said) if rank not in by_rank)
-    )
+    if said <= len(by_rank):
+        return ()
+    return tuple(sorted(set(range(said)) - by_rank.keys()))
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
@@ -119,16 +119,13 @@ def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> l
     lost = absent(by_rank)
     if not lost:
         return []
-    started = {one.rank for one in processes if not one.trained and one.rank is not None}
-    quiet, unseen = (
-        [rank for rank in lost if rank in started],
-        [rank for rank in lost if rank not in started],
+    started = {one.rank for one in processes if one.rank is not None and not one.trained}
+    quiet, unseen = sorted(started & set(lost)), sorted(set(lost) - started)
+    kinds = (
+        ("no process of {} loaded the recorder", unseen),
+        ("{} started and recorded none", quiet),
     )
-    parts = []
-    if unseen:
-        parts.append(f"no process of {named(unseen)} loaded the recorder")
-    if quiet:
-        parts.append(f"{named(quiet)} started and recorded none")
+    parts = [said.format(named(some)) for said, some in kinds if some]
     return [
         f"{len(by_rank)} of {world(by_rank)} ranks reported a loss or an update:"
         f" {', and '.join(parts)}."
@@ -137,7 +134,5 @@ def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> l
 
 def _natural(name: str) -> list[tuple[str, int]]:
     """`fork 10` after `fork 9`."""
-    return [
-        (text, int(digits) if digits else -1)
-        for text, digits in re.findall(r"(\D*)(\d{0,18})", name)
-    ]
+    pieces = re.findall(r"(\D*)(\d{0,18})", name)
+    return [(text, int(digits or -1)) for text, digits in pieces]
