@@ -23,7 +23,7 @@ _FOR_EACH_START = (
     " is named."
 )
 _OWN_GENERATOR = (
-    "# or, where its making draws random numbers: from a generator of its own, random.Random(0) or"
+    "# or, if making it draws random numbers, use a separate generator: random.Random(0) or"
     " np.random.default_rng(0)"
 )
 

@@ -105,5 +105,5 @@ def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     if after.lost:
         yield (
             f"Could not be put back after the runs: {summary(after.lost, 10)}. Use `--workdir copy`"
-            " to give each run a copy of its own."
+            " to give each run its own copy."
         )

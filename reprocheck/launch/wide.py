@@ -10,7 +10,7 @@ from pathlib import Path
 from reprocheck.errors import UsageError
 from reprocheck.model import EntryPoint
 
-MOVE = "Move the training into a folder of its own, and start reprocheck there."
+MOVE = "Move the training into its own folder, and start reprocheck there."
 
 
 def refuse_wide_folder(cwd: Path, entry: EntryPoint) -> None:

@@ -32,7 +32,7 @@ from reprocheck.model import FileChanges, FilesAfter
 
 Say = Callable[[str], None]
 NO_COPY = "Name a folder that has more space with --output, or leave --workdir copy out."
-COPY_ADVICE = "Use `--workdir copy` to give each run a copy of its own."
+COPY_ADVICE = "Use `--workdir copy` to give each run its own copy."
 NO_ROOM = "There is no space for `--workdir copy` here: make sure that the script only reads them."
 
 

@@ -131,8 +131,7 @@ def load(
         raise SettingsError(
             f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one"
             " working directory.",
-            "Add --workdir copy, so that each run works in a copy of its own, or leave --jobs"
-            " at 1.",
+            "Add --workdir copy, so that each run works in its own copy, or leave --jobs at 1.",
         )
     from reprocheck import model
 

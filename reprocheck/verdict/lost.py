@@ -66,7 +66,7 @@ class _Rank:
         if self.error:
             return f"with {self.error}"
         if self.process.ended:
-            return "by an exit of its own or an error that was caught"
+            return "by its own exit or an error that was caught"
         return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 

@@ -162,8 +162,7 @@ def _refuse(nodes: Sequence[Node]) -> None:
             if both_have := sorted(node.ranks & other_node.ranks):
                 raise UsageError(
                     f"{other_node.name} and {node.name} both have {named(both_have)}.",
-                    "Start each node with a --node-rank of its own, and name the recordings of one"
-                    " run.",
+                    "Start each node with its own --node-rank, and name the recordings of one run.",
                 )
 
 

@@ -123,7 +123,7 @@ def ends_before_the_others(fault: str, workdir: Path, monkeypatch: pytest.Monkey
         (2, 4),
     ]
     assert made.runs[0].record.ended == "stopped" and made.runs[0].record.seconds < NOT_WAITED
-    how = KILLED if fault == "vanishes" else "by an exit of its own or an error that was caught"
+    how = KILLED if fault == "vanishes" else "by its own exit or an error that was caught"
     assert any(
         line.startswith("Run 1: rank 1 ended") and f", after iteration 2, {how}" in line
         for line in made.caveats

@@ -332,7 +332,7 @@ def test_a_copy_is_advised_only_where_there_is_space_for_one(place: Place) -> No
     ):
         pytest.skip("the file system shares the blocks of copies")
     assert said(snapshot.COPY_LIMIT + 1).endswith(
-        "Use `--workdir copy` to give each run a copy of its own."
+        "Use `--workdir copy` to give each run its own copy."
     )
     free = shutil.disk_usage(place.path).free
     assert said(free + (1 << 32)).endswith(

@@ -20,7 +20,7 @@ ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "temporary-names": (("temporary",), "a random file name is made here"),
     "address-order": (("address",), "memory addresses determine an order here"),
     "arrival-order": (("arrival",), "what is ready first comes first here"),
-    "unseeded-split": (("split",), "a split is drawn here without a seed of its own"),
+    "unseeded-split": (("split",), "a split is drawn here without a seed"),
 }
 """Entry -> kinds of hints that speak for it, and what the line does.
 

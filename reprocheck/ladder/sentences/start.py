@@ -129,7 +129,7 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
         made = f"filled{words.at(seen.filled)}"
     return (
         f"although the generators were in the same state when it was {made}: its memory was never"
-        " filled, or it was filled from a generator of its own, from the clock or from the"
+        " filled, or it was filled from a private generator, from the clock or from the"
         " operating system"
     )
 

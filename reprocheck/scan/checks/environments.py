@@ -47,7 +47,7 @@ def _resets(order: Order) -> Iterator[Hit]:
     resets = [call for call in order.methods("reset") if _RESET.fullmatch(call.name)]
     if not resets or any(map(_may_be_seeded, resets)) or _has_seed(order, resets[0]):
         return
-    message = "the environment has a generator of its own, which starts from the operating system"
+    message = "the environment has its own generator, which the operating system seeds"
     yield hit(
         "RC407",
         resets[0],
@@ -117,7 +117,7 @@ def _samples(order: Order) -> Iterator[Hit]:
         return
     owner = _owner(sample) or "env.action_space"
     message = (
-        "the space has a generator of its own, which starts from the operating system:"
+        "the space has its own generator, which the operating system seeds:"
         " `reset(seed=…)` does not reach it"
     )
     yield hit(

@@ -21,7 +21,7 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     for node, name in _imports(module):
         if f"{name}.".startswith(f"{_PRIVATE}."):
             message = (
-                f"`{name}` is a private copy of Keras with generators of its own; import `keras` or"
+                f"`{name}` is a private copy of Keras with its own generators; import `keras` or"
                 " `tensorflow.keras`"
             )
             yield Hit(code="RC013", module=module, node=node, message=message)

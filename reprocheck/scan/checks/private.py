@@ -145,7 +145,7 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")):
             message = (
-                "this pipeline has a generator of its own; recent versions of albumentations take"
+                "this pipeline has its own generator; recent versions of albumentations take"
                 " no global seed, only `seed=`"
             )
             yield hit(
@@ -154,7 +154,7 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
                 message,
                 severity="warning",
                 seed_keyword="seed",
-                by_hand="Give the pipeline a seed of its own: `Compose(…, seed=0)`.",
+                by_hand="Give the pipeline its own seed: `Compose(…, seed=0)`.",
             )
 
 

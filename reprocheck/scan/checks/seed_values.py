@@ -175,7 +175,7 @@ def zero_seed(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC408",
                 call,
-                "`mindspore.ops.bernoulli` without a seed of its own is not reached by"
+                "`mindspore.ops.bernoulli` without its own seed is not reached by"
                 " `mindspore.set_seed`",
             )
         if name in _ZERO and not _has_own_seed(call, _ZERO[name]):

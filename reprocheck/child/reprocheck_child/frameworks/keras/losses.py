@@ -104,7 +104,7 @@ class _Adapter:
         if getattr(model, "steps_per_execution", 1) != 1:
             self.recorder.note(
                 "steps-per-execution",
-                "`steps_per_execution` was set to 1, so that each batch has a loss of its own.",
+                "`steps_per_execution` was set to 1, so that each batch has its own loss.",
             )
             model.steps_per_execution = 1
 
