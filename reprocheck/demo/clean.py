@@ -13,11 +13,14 @@ points = [(x / 10, 3 * x / 10 + 1 + rng.gauss(0, 0.1)) for x in range(40)]
 
 slope, offset = rng.random(), 0.0
 for step in range(10):
-    batch = rng.sample(points, 8)
-    errors = [(slope * x + offset - y, x) for x, y in batch]
-    loss = sum(error**2 for error, _ in errors) / len(batch)
+    loss = slope_gradient = offset_gradient = 0.0
+    for x, y in rng.sample(points, 8):
+        error = slope * x + offset - y
+        loss += error**2 / 8
+        slope_gradient += 2 * error * x / 8
+        offset_gradient += 2 * error / 8
     reprocheck.log_loss(loss)
-    slope -= 0.02 * sum(2 * error * x for error, x in errors) / len(batch)
-    offset -= 0.02 * sum(2 * error for error, _ in errors) / len(batch)
+    slope -= 0.02 * slope_gradient
+    offset -= 0.02 * offset_gradient
     print(f"step {step}: loss {loss:.4f}")
     time.sleep(0.02)
