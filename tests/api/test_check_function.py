@@ -174,7 +174,7 @@ def test_a_script(here: Path) -> None:
     ("make", "message", "fix"),
     [
         (lambda jobs: ((lambda: jobs.train()), ()), "A lambda", "module"),
-        (lambda jobs: (jobs.outer(), ()), "inner is defined inside of outer", "module"),
+        (lambda jobs: (jobs.outer(), ()), "inner is defined inside outer", "module"),
         (lambda jobs: (jobs.later, ()), "later is asynchronous", "runs it"),
         (lambda jobs: (jobs.each, ()), "each is a generator function", "runs it"),
         (
