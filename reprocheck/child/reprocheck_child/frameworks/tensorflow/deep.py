@@ -281,6 +281,10 @@ class Watcher:
             self.deep.unrecorded("tf.function", HIDDEN)
         self.begin(sources)
 
+    def differentiated(self, losses: Sequence[Any]) -> None:
+        """The values of losses have arrived."""
+        self.facts.differentiated(losses)
+
     def _moved_by_hand(self, sources: Sequence[Any]) -> None:
         """Weights that changed since they were differentiated, without an optimizer that was seen
         to do it.

@@ -11,7 +11,7 @@ import sys
 import threading
 from contextlib import nullcontext
 from itertools import chain
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ...hooking import around, replace
 from ...hooking import install as install_hooks
@@ -23,8 +23,7 @@ def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported tensorflow."""
     adapter = of(tensorflow, recorder)
     steps = {"tape": adapter.hook_tape, "functions": adapter.hook_functions}
-    if adapter.deep is not None:
-        steps.update(adapter.deep.hooks())
+    steps.update(adapter.deep.hooks())
     hooks = install_hooks(tensorflow, steps)
     recorder.readers["tensorflow"] = adapter.log
     return hooks
@@ -40,6 +39,28 @@ def of(tensorflow: Any, recorder: Any) -> "Adapter":
     return _adapters[0]
 
 
+class Shallow:
+    """Stands for what watches the deeper levels, in a run that records its losses alone."""
+
+    def hooks(self) -> Dict[str, Callable[[], None]]:
+        """No hooks."""
+        return {}
+
+    def states(self) -> Tuple[List[str], List[Any]]:
+        """No generators."""
+        return [], []
+
+    def take_draws(self) -> List[Any]:
+        """No draws."""
+        return []
+
+    def nothing(self, *args: Any) -> None:
+        """What there is to be told of is left out."""
+
+    called = returned = before_gradient = after_gradient = nothing
+    differentiated = drew = rooted = ended = nothing
+
+
 class Adapter:
     """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer
     of Keras works.
@@ -53,7 +74,7 @@ class Adapter:
         """Checksums of the weights of the evaluation before; [] where none was looked at."""
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}
         self.lock = threading.RLock()
-        self.deep: Any = None
+        self.deep: Any = Shallow()
         """What records the deeper levels, at those levels."""
         if recorder.level != "loss":
             from .deep import Watcher
@@ -75,7 +96,7 @@ class Adapter:
             # what is computed here is no part of what the script differentiates
             with tape.stop_recording() if tape._recording else nullcontext():
                 self.seen(target, sources, kind)
-            if self.deep is None:
+            if self.recorder.level == "loss":
                 return None
             return lambda gradients: self._differentiated(sources, gradients, not nested)
 
@@ -99,7 +120,7 @@ class Adapter:
         calls = self.calls
 
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if self.deep is not None and not calls.compiled:
+            if not calls.compiled:
                 self.deep.called(function, args, kwargs)
             calls.compiled.append(bool(getattr(function, "_jit_compile", False)))
             try:
@@ -109,8 +130,7 @@ class Adapter:
             if not calls.compiled:
                 if calls.sinks:
                     self.returned()
-                if self.deep is not None:
-                    self.deep.returned()
+                self.deep.returned()
             return value
 
         return __call__
@@ -122,8 +142,7 @@ class Adapter:
         tf = self.tensorflow
         losses = list(map(self.scalar, tf.nest.flatten(target)))
         weights = tf.nest.flatten(sources)
-        if self.deep is not None:
-            self.deep.before_gradient(weights, kind == BACKWARD)
+        self.deep.before_gradient(weights, kind == BACKWARD)
         checksums = []
         if kind == BACKWARD and self.recorder.watching():
             checksums = self.checksums(weights)
@@ -131,8 +150,7 @@ class Adapter:
             self.record(kind, _read(losses), list(map(int, checksums)))
         elif self.in_xla():
             sink = _Sink(tf, kind, losses, checksums)
-            if self.deep is not None:
-                sink.draws = self.deep.take_draws()
+            sink.draws = self.deep.take_draws()
             self.calls.sinks.append(sink)
         else:
             self.stream(kind, losses, checksums)
@@ -140,16 +158,12 @@ class Adapter:
     def stream(self, kind: str, losses: List[Any], checksums: List[Any]) -> None:
         """Let each execution of the function that is being traced hand its values out."""
         count, end = len(losses), len(losses) + len(checksums)
-        names, states, draws = [], [], []
-        if self.deep is not None:
-            (names, states), draws = self.deep.states(), self.deep.take_draws()
+        (names, states), draws = self.deep.states(), self.deep.take_draws()
 
         def arrived(*values: Any) -> None:
-            if self.deep is not None:
-                self.deep.drew(draws, names, _read(values[end:]))
+            self.deep.drew(draws, names, _read(values[end:]))
             self.record(kind, _read(values[:count]), list(map(int, values[count:end])))
-            if self.deep is not None:
-                self.deep.rooted()
+            self.deep.rooted()
 
         self.tensorflow.py_function(arrived, [*losses, *checksums, *states], [])
 
@@ -163,8 +177,7 @@ class Adapter:
     def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
         """One evaluation. May end the process."""
         with self.lock:
-            if self.deep is not None:
-                self.deep.facts.differentiated(losses)
+            self.deep.differentiated(losses)
             if checksums and self.recorder.watching():
                 before, self.weights = self.weights, checksums
                 if len(before) == len(checksums):
@@ -191,8 +204,7 @@ class Adapter:
 
     def updated(self, index: int) -> None:
         """An optimizer has been applied inside a compiled function."""
-        if self.deep is not None:
-            self.deep.ended()
+        self.deep.ended()
         self.recorder.update(index, None)
 
     def in_xla(self) -> bool:
@@ -306,8 +318,7 @@ class _Sink:
 
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
         """Record what was read."""
-        if adapter.deep is not None:
-            adapter.deep.drew(self.draws, [], [])
+        adapter.deep.drew(self.draws, [], [])
         adapter.record(self.kind, losses, checksums)
 
 
