@@ -90,10 +90,7 @@ def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit 
     given = argument(call, word, index=index)
     if given is not None and _is_zero(given.value):
         return Edit(changes=(with_value(given, value),))
-    change = filled(call, given, word, value)
-    if change is None:
-        return None
-    return Edit(changes=(change,))
+    return filled(call, given, word, value)
 
 
 def _is_zero(value: cst.BaseExpression) -> bool:
@@ -104,10 +101,7 @@ def _numbered(tree: Tree, call: cst.Call, word: str, number: int) -> Edit | None
     given = argument(call, word, "seed")
     if not call.args:
         return Edit(changes=((call, lambda node: _with_number(node, number)),))
-    change = filled(call, given, word, str(number))
-    if change is not None:
-        return Edit(changes=(change,))
-    return _as_default(tree, given, number)
+    return filled(call, given, word, str(number)) or _as_default(tree, given, number)
 
 
 def _as_default(tree: Tree, given: cst.Arg | None, number: int) -> Edit | None:

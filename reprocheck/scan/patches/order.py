@@ -9,12 +9,11 @@ from collections.abc import Collection, Sequence
 import libcst as cst
 
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.seeding import bound_as, can_bind
+from reprocheck.scan.patches.seeding import can_bind, name_of
 from reprocheck.scan.patches.tree import (
     Edit,
     Tree,
     called,
-    is_false,
     is_open,
     keyword,
     last,
@@ -89,8 +88,7 @@ def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
     text = tree.module.code_for_node(hashed)
     if not isinstance(hashed, _TAKE_A_METHOD):
         text = f"str({text})"
-    root = bound_as(tree.module.body, "zlib") or "zlib"
-    number = cst.parse_expression(f"{root}.crc32({text}.encode())")
+    number = cst.parse_expression(f"{name_of(tree, 'zlib')}.crc32({text}.encode())")
     return Edit(changes=((call, lambda _: number),), imports=("zlib",))
 
 
@@ -101,9 +99,9 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
-    given = keyword(call, *_SWITCHES)
-    if given is not None and is_false(given.value):
-        return Edit(changes=(with_value(given, "True"),))
+    match keyword(call, *_SWITCHES):
+        case cst.Arg(value=cst.Name(value="False")) as given:
+            return Edit(changes=(with_value(given, "True"),))
     match call.func:
         case cst.Attribute(attr=cst.Name(value="imap_unordered")):
             return Edit(changes=((call, lambda node: called(node, "imap")),))
@@ -140,10 +138,10 @@ def _option(tree: Tree, finding: Finding) -> Edit | None:
     target = tree.at(finding, cst.Attribute)
     if target is None:
         return None
-    value = tree.assigned_to(target)
-    if value is None or not is_false(value):
-        return None
-    return Edit(changes=((value, lambda _: cst.Name("True")),))
+    match tree.assigned_to(target):
+        case cst.Name(value="False") as value:
+            return Edit(changes=((value, lambda _: cst.Name("True")),))
+    return None
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:

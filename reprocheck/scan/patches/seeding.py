@@ -102,10 +102,7 @@ def with_seed(call: cst.Call | None, word: str) -> Edit | None:
     """`random_state=0` for a call that takes one under this keyword."""
     if call is None:
         return None
-    change = filled(call, keyword(call, word), word, "0")
-    if change is None:
-        return None
-    return Edit(changes=(change,))
+    return filled(call, keyword(call, word), word, "0")
 
 
 def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
@@ -118,8 +115,7 @@ def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     given = _number(tree, call)
     if given is None or any(of_kind(inside(given), *_CHANGING)):
         return None
-    name = bound_as(tree.module.body, seeder.module) or seeder.module
-    text = f"{name}.{seeder.function}({tree.module.code_for_node(given)})"
+    text = f"{name_of(tree, seeder.module)}.{seeder.function}({tree.module.code_for_node(given)})"
     return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
 
 
@@ -151,12 +147,8 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
     """`generator=torch.Generator().manual_seed(0)` for a loader."""
     if is_open(call) or not can_bind(tree, "torch"):
         return None
-    root = bound_as(tree.module.body, "torch") or "torch"
-    value = f"{root}.Generator().manual_seed(0)"
-    change = filled(call, keyword(call, "generator"), "generator", value)
-    if change is None:
-        return None
-    return Edit(changes=(change,), imports=("torch",))
+    value = f"{name_of(tree, 'torch')}.Generator().manual_seed(0)"
+    return filled(call, keyword(call, "generator"), "generator", value, imports=("torch",))
 
 
 def can_bind(tree: Tree, module: str) -> bool:
@@ -173,6 +165,11 @@ def can_bind(tree: Tree, module: str) -> bool:
     # `from numpy import random` takes the name `random`, and `import pandas as numpy` that of NumPy
     imports = _brought(tree.every(cst.Import, cst.ImportFrom))
     return all(name != module or thing == module for thing, name in imports)
+
+
+def name_of(tree: Tree, module: str) -> str:
+    """What the top of a program writes for a module that it imports, or will import."""
+    return bound_as(tree.module.body, module) or module
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:

@@ -323,11 +323,6 @@ def is_none(node: cst.CSTNode) -> bool:
     return written(node) == "None"
 
 
-def is_false(node: cst.CSTNode) -> bool:
-    """Whether an expression is `False`."""
-    return written(node) == "False"
-
-
 def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
     """The argument that is given under one of these names."""
     return next((one for one in call.args if written(one.keyword) in names), None)
@@ -381,15 +376,21 @@ def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
 
 
 def filled(
-    call: cst.Call, given: cst.Arg | None, word: str, value: str
-) -> tuple[cst.CSTNode, Change] | None:
-    """A call whose argument has this value where it is not given, or is None; None where it has
+    call: cst.Call,
+    given: cst.Arg | None,
+    word: str,
+    value: str,
+    *,
+    imports: tuple[str, ...] = (),
+) -> Edit | None:
+    """This value for an argument of a call that is not given, or is None; nothing where it has
     another.
     """
     if given is None:
-        return call, lambda node: with_keyword(node, word, value)
+        added = (call, lambda node: with_keyword(node, word, value))
+        return Edit(changes=(added,), imports=imports)
     if is_none(given.value):
-        return with_value(given, value)
+        return Edit(changes=(with_value(given, value),), imports=imports)
     return None
 
 

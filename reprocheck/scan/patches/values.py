@@ -8,7 +8,7 @@ import libcst as cst
 
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.seeding import bound_as, can_bind, is_seeding, with_generator
+from reprocheck.scan.patches.seeding import can_bind, is_seeding, name_of, with_generator
 from reprocheck.scan.patches.tree import (
     Change,
     Edit,
@@ -278,7 +278,7 @@ def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
     """A seeding call with the number of the worker; torch takes the whole of it, and by another
     function than `torch.seed`.
     """
-    root = bound_as(tree.module.body, "torch") or "torch"
+    root = name_of(tree, "torch")
     if tree.function(call).startswith("torch."):
         own = cst.parse_expression(f"{root}.manual_seed({root}.initial_seed())")
         return lambda _: own
