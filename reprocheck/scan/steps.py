@@ -147,6 +147,13 @@ class Call(Step):
         return self.name.rpartition(".")[2]
 
     @property
+    def library_method(self) -> str:
+        """The last part of the name; empty where it is the user's own function."""
+        if self.own:
+            return ""
+        return self.method
+
+    @property
     def first(self) -> Value:
         """The first argument by position; UNKNOWN where there is none."""
         return next(iter(self.arguments), UNKNOWN)

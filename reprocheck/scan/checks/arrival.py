@@ -51,7 +51,8 @@ _LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
 _PARALLEL = frozenset({"map", "interleave", "batch"})
-_OF_THREADS = ("map", "interleave")
+_OF_THREADS = frozenset({"map", "interleave"})
+_MAP = frozenset({"map"})
 _UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
 _SET_WORKERS = "mindspore.dataset.config.set_num_parallel_workers"
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
@@ -74,7 +75,7 @@ def arrival(order: Order) -> Iterator[Hit]:
 
 
 def _arrival(order: Order, call: Call) -> Hit | None:
-    if call.name in ARRIVES or (call.method in ARRIVES_BY_METHOD and not call.own):
+    if call.name in ARRIVES or call.library_method in ARRIVES_BY_METHOD:
         return _of_results(order, call)
     if call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
         return hit(
@@ -172,8 +173,8 @@ def parallel_map(order: Order) -> Iterator[Hit]:
     if any(order.calls("tensorflow.config.experimental.enable_op_determinism")):
         return
     for drawing in streams.drawings(order):
-        call = _driver(drawing, {"tensorflow", "numpy", "python"})
-        if call is None or call.method not in _OF_THREADS:
+        call = _driver(drawing, _OF_THREADS, {"tensorflow", "numpy", "python"})
+        if call is None:
             continue
         parallel = call.keywords.get("num_parallel_calls")
         if is_none(parallel) or literal(parallel) == 1:
@@ -185,9 +186,9 @@ def parallel_map(order: Order) -> Iterator[Hit]:
         yield hit("RC509", call, message, node=_argument(call.node))
 
 
-def _driver(drawing: streams.Drawing, wanted: set[str]) -> Call | None:
-    """The call of a library that makes a draw from one of these streams."""
-    if drawing.streams.isdisjoint(wanted):
+def _driver(drawing: streams.Drawing, methods: frozenset[str], wanted: set[str]) -> Call | None:
+    """The call of one of these methods of a library that makes a draw from one of these streams."""
+    if drawing.call.driver not in methods or drawing.streams.isdisjoint(wanted):
         return None
     return drawing.call.by
 
@@ -204,20 +205,16 @@ def in_threads(order: Order) -> Iterator[Hit]:
     """
     told: set[int] = set()
     for drawing in streams.drawings(order):
-        call = _driver(drawing, {"numpy", "python"})
-        if call is None or id(call) in told or not _is_map_of_mindspore(call):
+        call = _driver(drawing, _MAP, {"numpy", "python"})
+        if call is None or id(call) in told:
             continue
-        if _has_threads(order, call):
+        if call.name.startswith("mindspore.dataset.") and _has_threads(order, call):
             told.add(id(call))
             message = (
                 f"{_drawn(drawing, call)} draws in the threads of this `map`: which sample gets"
                 " which number is left to them, with a seed as well"
             )
             yield hit("RC509", call, message)
-
-
-def _is_map_of_mindspore(call: Call) -> bool:
-    return call.method == "map" and call.name.startswith("mindspore.dataset.")
 
 
 def _has_threads(order: Order, call: Call) -> bool:

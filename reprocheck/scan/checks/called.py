@@ -12,6 +12,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 
 from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
@@ -83,14 +84,11 @@ def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
     ]
     running: set[int] = set()
     mentioned: set[str] = set()
-    while True:
-        found = [part for part in waiting if _runs(part, running, mentioned)]
-        if not found:
-            return frozenset(running)
-        for part in found:
-            running.add(id(part))
-            mentioned |= part.mentions
+    while found := [part for part in waiting if _runs(part, running, mentioned)]:
+        running.update(map(id, found))
+        mentioned.update(chain.from_iterable(part.mentions for part in found))
         waiting = [part for part in waiting if id(part) not in running]
+    return frozenset(running)
 
 
 def _runs(part: Part, running: set[int], mentioned: set[str]) -> bool:

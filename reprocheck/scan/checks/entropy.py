@@ -67,7 +67,7 @@ def described(call: Call) -> str:
 
 def inside(value: Value) -> Call | None:
     """The first call of this kind that a value was computed from."""
-    return next((call for call in mixed(value) if source(call) is not None), None)
+    return next(filter(source, mixed(value)), None)
 
 
 def mixed(value: Value) -> Iterator[Call]:

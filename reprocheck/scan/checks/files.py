@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, filterfalse
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
@@ -119,8 +119,8 @@ _LOADERS = ("load_state_dict", "load_param_into_net")
 @check_orders("RC104")
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
-    for call in filter(lists, every(order)):
-        if sequences.is_sorted_later(order, call.result) or is_sorted_around(call):
+    for call in filterfalse(is_sorted_around, filter(lists, every(order))):
+        if sequences.is_sorted_later(order, call.result):
             continue
         use = _use(order, call)
         if use is not None and _is_for_data(order, call):
@@ -214,10 +214,10 @@ def lists(call: Call) -> bool:
     if call.name in _LISTS:
         return True
     # TensorFlow's `gfile` functions that list are named above, and `glob` of `fsspec` sorts.
-    if call.own or call.name.startswith(("tensorflow.", "fsspec.")):
+    if call.name.startswith(("tensorflow.", "fsspec.")):
         return False
-    is_glob_of_path = call.method == "glob" and "pathlib." in call.name
-    return is_glob_of_path or call.method in _PATH_LISTS
+    is_glob_of_path = call.library_method == "glob" and "pathlib." in call.name
+    return is_glob_of_path or call.library_method in _PATH_LISTS
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:

@@ -32,15 +32,14 @@ def shifted(order: Order) -> Iterator[Hit]:
     """Draws in a loop whose number of turns is another in each run."""
     for loop in order.loops():
         found = _source_of_turns(loop)
-        draw = None
-        if found is not None:
-            draw = _draw_in(loop)
-        if found is None or draw is None:
+        if found is None:
             continue
-        message = (
-            f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
-        )
-        yield hit("RC403", loop, message, node=draw, by_hand=_apart(order.root, draw))
+        draw = _draw_in(loop)
+        if draw is not None:
+            message = (
+                f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
+            )
+            yield hit("RC403", loop, message, node=draw, by_hand=_apart(order.root, draw))
 
 
 def _source_of_turns(loop: Loop) -> Call | None:

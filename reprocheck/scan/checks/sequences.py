@@ -450,12 +450,19 @@ def _filled(assignment: ast.Assign) -> list[str]:
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
     name = loop.module.name_of(node.func)
     known = tables.draws().get(name)
-    if known is None or known.when != "call" or known.stream not in _STREAMS:
+    if known is None or (known.when, known.stream) not in _IN_EACH_TURN:
         return False
     return known.kind != "weights" or name.startswith("torch.nn.init.")
 
 
-_STREAMS = ("python", "numpy", "torch")
+_IN_EACH_TURN = frozenset(
+    {
+        ("call", "python"),
+        ("call", "numpy"),
+        ("call", "torch"),
+    }
+)
+"""When, and from which generator, something is drawn in each turn of a loop."""
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:

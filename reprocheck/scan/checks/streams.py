@@ -389,7 +389,7 @@ _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 def _in_place(call: Call) -> Drawing | None:
     """`tensor.normal_()`, where a torch tensor it is."""
-    if call.method not in _IN_PLACE or call.own or call.name.startswith(_OF_OTHERS):
+    if call.library_method not in _IN_PLACE or call.name.startswith(_OF_OTHERS):
         return None
     if given(call, "generator"):
         return None

@@ -95,7 +95,7 @@ def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
 
 def is_each_by_itself(call: Call) -> bool:
     """Whether a pool is given the elements one by one, and what comes back is thrown away."""
-    if call.own or call.method not in _POOLS or call.name.startswith("builtins."):
+    if call.library_method not in _POOLS or call.name.startswith("builtins."):
         return False
     return isinstance(call.parent, ast.Expr) or is_thrown_away(call)
 
