@@ -94,9 +94,11 @@ def copy_aside(torch: Any, tensors: List[Any]) -> "Callable[[bool], Optional[Lis
         return lambda wait: [one.cpu() for one in left]
 
     def fetch(wait: bool) -> Optional[List[Any]]:
-        if not wait and not event.query():
-            return None
-        event.synchronize()  # returns at once where the copy has arrived
+        # asked first: to synchronise is a call into the driver, even where the copy has arrived
+        if not event.query():
+            if not wait:
+                return None
+            event.synchronize()
         return copies
 
     return fetch
