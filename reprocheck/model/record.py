@@ -143,6 +143,11 @@ class RunRecord:
         """Whether it failed or took too long; one that we stopped did not."""
         return self.ended in ("failed", "timed_out")
 
+    @property
+    def ended_as_planned(self) -> bool:
+        """Whether it came to its own end, or to the early stop."""
+        return self.ended in ("completed", "stopped")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeeperPair:

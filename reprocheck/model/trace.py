@@ -230,6 +230,11 @@ class Run:
         """Number of the run, from 1; run 1 is the reference."""
         return self.record.number
 
+    @property
+    def recorded_losses(self) -> int:
+        """How many losses all of its ranks recorded."""
+        return sum(len(trace.losses.values) for trace in self.traces)
+
     def shown(self, path: str) -> str:
         """A path of this run as a report names it: relative to the working directory where it lies
         in it.

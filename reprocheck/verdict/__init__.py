@@ -75,18 +75,12 @@ def _decide(
     """
     ranks = max((len(run.traces) for run in runs), default=0)
     if row := _worst(rows, "forward"):
-        reason = (
-            "before the first update of the weights the losses differ:"
-            f" {words.difference(row, ranks)}"
-        )
-        return _Decision(verdict="not_reproducible", failed_check="forward", reason=reason)
+        return _differ("before the first update of the weights", row, ranks)
     if row := _worst(rows, "backward"):
-        agrees = all(row.passed for row in rows if row.kind == "forward")
-        before = "the forward check agrees and after" if agrees else "after"
-        reason = (
-            f"{before} an update of the weights the losses differ: {words.difference(row, ranks)}"
-        )
-        return _Decision(verdict="not_reproducible", failed_check="backward", reason=reason)
+        when = "after an update of the weights"
+        if all(row.passed for row in rows if row.kind == "forward"):
+            when = f"the forward check agrees and {when}"
+        return _differ(when, row, ranks)
     if bad := ended_badly(runs):
         reason = failure_reason(bad, runs, rows, bitwise.equal, divergence)
         return _Decision(verdict=verdict_of(bad[0]), reason=reason)
@@ -95,11 +89,15 @@ def _decide(
     return _Decision(verdict="reproducible", reason=_agreement(runs, rows, bitwise, divergence))
 
 
+def _differ(when: str, row: Comparison, ranks: int) -> _Decision:
+    reason = f"{when} the losses differ: {words.difference(row, ranks)}"
+    return _Decision(verdict="not_reproducible", failed_check=row.kind, reason=reason)
+
+
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
     """The failed row of a check with the largest difference against what is allowed; finite in one
     run only comes first.
     """
-
     failed = [row for row in rows if row.kind == kind and row.passed is False]
     return max(failed, key=_excess, default=None)
 
@@ -151,7 +149,7 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
         if run.record.ended == "interrupted" and _too_early(run, runs[0]):
             return f"run {run.number} was interrupted before both checks could be made"
     for run in runs:
-        if not any(len(trace.losses.values) for trace in run.traces):
+        if not run.recorded_losses:
             return _no_loss(run)
     if len(runs) < 2:
         return (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import inf
 
 from reprocheck.model import Process, Run
 from reprocheck.model.ranks import named
@@ -35,11 +36,9 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
 
     Times of two machines are never compared.
     """
-    if late is stopped or late.node != stopped.node:
-        return False
-    if late.began is None or stopped.left is None:
-        return False
-    return late.started < stopped.left < late.began
+    # Where one of the times is not known, nothing lies between them.
+    began, left = late.began or 0.0, stopped.left or inf
+    return late.node == stopped.node and late.started < left < began
 
 
 def silent(runs: Sequence[Run]) -> str:
@@ -47,7 +46,7 @@ def silent(runs: Sequence[Run]) -> str:
     for run in runs:
         if not run.absent:
             continue
-        those = "it does" if len(run.absent) == 1 else "they do"
+        those = {1: "it does"}.get(len(run.absent), "they do")
         said = f"{named(run.absent)} of {run.world} reported no loss and no update"
         return f"{said} in run {run.number}, so nothing is known of what {those}"
     return ""

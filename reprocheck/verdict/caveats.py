@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reprocheck.model import Bitwise, Checked, Comparison, Divergence, Run, Trace, VerdictName
 from reprocheck.model.ranks import together
 from reprocheck.verdict import words
 from reprocheck.verdict.checks import traces
-from reprocheck.verdict.failure import NOT_ITS_OWN_END
 from reprocheck.verdict.lost import early, lost
 
 _WIDE = 0.1
@@ -24,23 +23,36 @@ def caveats(
     dtype: str | None,
 ) -> tuple[str, ...]:
     """In the order of importance, without repetition."""
+    if not runs:
+        return ()
     found: list[str] = []
     if verdict == "reproducible":
         found += _loose_pass(rows, bitwise, dtype)
-    if runs and verdict not in ("script_failed", "timed_out"):
+    if verdict not in ("script_failed", "timed_out"):
         found += _endings(runs)
     found += early(runs)
-    references = traces(runs[0]) if runs else {}
+    references = traces(runs[0])
     several = words.several_ranks(runs)
-    for run in runs:
-        said = (
-            (trace.rank, text)
-            for trace in run.traces
-            for text in _weights(run, trace, references.get(trace.rank))
-        )
-        found += (words.of_ranks(text, ranks, several=several) for ranks, text in together(said))
-    found += _lengths(runs)
+    weights = (_of_all(run, _weights, references) for run in runs)
+    lengths = (_of_all(run, _length, references) for run in runs[1:])
+    for said in (*weights, *lengths):
+        found += (words.of_ranks(text, ranks, several=several) for ranks, text in said)
     return tuple(dict.fromkeys(found))
+
+
+def _of_all(
+    run: Run,
+    say: Callable[[Run, Trace, Trace | None], Iterable[str]],
+    references: Mapping[int, Trace],
+) -> Iterator[tuple[str, str]]:
+    """What is said of the ranks of a run, beside the same ranks of run 1: each sentence once, with
+    the name of its ranks.
+    """
+    return together(
+        (trace.rank, text)
+        for trace in run.traces
+        for text in say(run, trace, references.get(trace.rank))
+    )
 
 
 def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None) -> Iterator[str]:
@@ -70,12 +82,11 @@ def _wide(row: Comparison) -> str:
 
 def _endings(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
-        if run.record.ended not in NOT_ITS_OWN_END:
+        if run.record.ended_as_planned:
             continue
         iterations = max((len(trace.losses) for trace in run.traces), default=0)
         recorded = words.count(iterations, "recorded iteration")
-        who = lost(run)
-        detail = f"; {who}" if who else ""
+        detail = words.behind(lost(run))
         yield f"Run {run.number} {words.ending(run)}, after {recorded}{detail}."
 
 
@@ -127,22 +138,12 @@ def _before_the_first_change(trace: Trace) -> str:
 
 
 def _first_updates(number: int) -> str:
-    return "The first update" if number == 1 else f"The first {number} updates"
+    return {1: "The first update"}.get(number, f"The first {number} updates")
 
 
-def _lengths(runs: Sequence[Run]) -> Iterator[str]:
-    if not runs:
+def _length(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
+    """That a rank did not record as many iterations as in run 1."""
+    if reference is None or len(trace.losses) == len(reference.losses):
         return
-    references = traces(runs[0])
-    several = words.several_ranks(runs)
-    for run in runs[1:]:
-        said: list[tuple[int, str]] = []
-        for trace in run.traces:
-            own, other = len(trace.losses), references.get(trace.rank)
-            if other is None or own == len(other.losses):
-                continue
-            recorded = f"Run {run.number} recorded {words.count(own, 'iteration')}"
-            text = f"{recorded} of {words.RANKS}, run 1 recorded {len(other.losses)}."
-            said.append((trace.rank, text))
-        for ranks, text in together(said):
-            yield words.of_ranks(text, ranks, several=several)
+    recorded = f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')}"
+    yield f"{recorded} of {words.RANKS}, run 1 recorded {len(reference.losses)}."

@@ -5,6 +5,7 @@ leave the tolerance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
 from reprocheck.verdict import words
@@ -15,23 +16,23 @@ from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
 def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     """Of all recorded iterations; with the dtype that the ULP are of."""
-    recorded = any(len(trace.losses.values) for run in runs for trace in run.traces)
-    if len(runs) < 2 or not recorded:
+    if len(runs) < 2 or not any(run.recorded_losses for run in runs):
         return Bitwise(equal=None), None
-    ranks = traces(runs[0]).keys()
-    if any(traces(run).keys() != ranks for run in runs[1:]):
+    ranks = {frozenset(traces(run)) for run in runs}
+    if len(ranks) > 1:
         return Bitwise(equal=False, first_iteration=1), None
     found = list(_unequal(runs))
     if not found:
         return Bitwise(equal=True), None
     first = min(unequal.iteration for unequal in found)
     there = [unequal for unequal in found if unequal.iteration == first]
+    ends = all(unequal.ends for unequal in there)
+    bitwise = Bitwise(equal=False, first_iteration=first, one_is_longer=ends)
     distances = [unequal.ulp for unequal in there if unequal.ulp is not None]
     dtypes = {unequal.dtype for unequal in there}
     if len(dtypes) > 1 or len(distances) < len(there):
-        ends = all(unequal.ends for unequal in there)
-        return Bitwise(equal=False, first_iteration=first, one_is_longer=ends), None
-    return Bitwise(equal=False, first_iteration=first, ulp=max(distances)), there[0].dtype
+        return bitwise, None
+    return replace(bitwise, ulp=max(distances)), dtypes.pop()
 
 
 def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
@@ -45,9 +46,9 @@ def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
             unequal = first_unequal(own.losses, reference.losses)
             if unequal is None:
                 continue
-            if unequal.ends and cut_short(unequal.iteration, own, reference, run, runs[0]):
-                continue
-            yield unequal
+            by_its_end = unequal.ends and cut_short(unequal.iteration, own, reference, run, runs[0])
+            if not by_its_end:
+                yield unequal
 
 
 def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:

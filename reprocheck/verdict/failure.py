@@ -4,13 +4,14 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
-from reprocheck.model import Comparison, Divergence, Run, Trace, VerdictName
+from reprocheck.model import Comparison, Divergence, Ended, Run, Trace, VerdictName
 from reprocheck.verdict import words
 from reprocheck.verdict.lost import lost
 
-NOT_ITS_OWN_END = ("failed", "timed_out", "interrupted")
+_VERDICTS: Mapping[Ended, VerdictName] = {"failed": "script_failed", "timed_out": "timed_out"}
 
 
 def ended_badly(runs: Sequence[Run]) -> list[Run]:
@@ -23,7 +24,7 @@ def ended_badly(runs: Sequence[Run]) -> list[Run]:
 
 def verdict_of(run: Run) -> VerdictName:
     """What such a run makes of the check."""
-    return "timed_out" if run.record.ended == "timed_out" else "script_failed"
+    return _VERDICTS[run.record.ended]
 
 
 def reason(
@@ -38,9 +39,9 @@ def reason(
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
     """
-    said = _all_alike(bad, runs) or ", ".join(f"run {run.number} {_ending(run)}" for run in bad)
-    who = lost(bad[0])
-    detail = f"; {who}" if who else ""
+    each = (f"run {run.number} {_ending(run)}" for run in bad)
+    said = _all_alike(bad, runs) or ", ".join(each)
+    detail = words.behind(lost(bad[0]))
     both_made = bool(rows) and all(row.passed is not None for row in rows)
     if not both_made:
         return f"{said}, before both checks could be made{detail}"
@@ -49,11 +50,10 @@ def reason(
 
 def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
     """`both runs ended …`, where all runs ended in the same way; else empty."""
-    if len(bad) < 2 or len(bad) < len(runs):
+    endings = set(map(_ending, bad))
+    if len(bad) < max(2, len(runs)) or len(endings) > 1:
         return ""
-    if len({_ending(run) for run in bad}) > 1:
-        return ""
-    who = "both" if len(runs) == 2 else f"all {len(runs)}"
+    who = {2: "both"}.get(len(runs), f"all {len(runs)}")
     return f"{who} runs {words.ending(bad[0], where(bad[0]), several=True)}"
 
 
@@ -73,11 +73,9 @@ def where(run: Run) -> str:
     """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty
     where none was recorded.
     """
-    furthest = max(run.traces, key=lambda trace: len(trace.losses), default=None)
-    if furthest is None or not len(furthest.losses):
-        return ""
-    preposition = "in" if furthest.unfinished else "after"
-    return f"{preposition} iteration {len(furthest.losses)}"
+    came = [(len(trace.losses), trace.unfinished) for trace in run.traces]
+    furthest, unfinished = max(came, key=itemgetter(0), default=(0, False))
+    return words.reached(furthest, unfinished=unfinished)
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
@@ -90,6 +88,4 @@ def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: R
 
 
 def _lacks(trace: Trace, run: Run, iteration: int) -> bool:
-    if run.record.ended not in NOT_ITS_OWN_END:
-        return False
-    return iteration > trace.closed
+    return not run.record.ended_as_planned and iteration > trace.closed

@@ -7,8 +7,10 @@ compared.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
 
 from reprocheck.model import Process, Run, Trace
@@ -55,10 +57,8 @@ class _Rank:
     @property
     def when(self) -> str:
         """`in iteration 5` where that was under way, `after iteration 4` where it had ended."""
-        if not self.reached:
-            return "before its first loss"
-        preposition = "in" if self.unfinished else "after"
-        return f"{preposition} iteration {self.reached}"
+        reached = words.reached(self.reached, unfinished=self.unfinished)
+        return reached or "before its first loss"
 
     @property
     def how(self) -> str:
@@ -88,24 +88,24 @@ def lost(run: Run) -> str:
 
 def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
     """The ranks of each machine, in the order of the machines' numbers; without one first."""
-    machines: dict[int, list[_Rank]] = {}
+    machines = defaultdict(list)
     for rank in ranks:
-        node = rank.process.node
-        machines.setdefault(-1 if node is None else node, []).append(rank)
-    return [machines[number] for number in sorted(machines)]
+        machines[rank.process.node].append(rank)
+    numbers = sorted(machines, key=lambda node: -1 if node is None else node)
+    return [machines[number] for number in numbers]
 
 
 def _ranks(run: Run) -> list[_Rank]:
-    """Those that trained, and those of which a process started; not what these started
-    themselves.
+    """Those that trained, and those of which a process started.
+
+    Data workers and helpers have their rank from the process that started them, and are none.
     """
     found = {trace.rank: _of_trace(trace) for trace in run.traces}
-    for process in run.processes:
-        number = process.rank
-        if number is None or number in found:
-            continue
-        if not _started_by_rank(process, run.processes):
-            found[number] = _Rank(number=number, process=process, reached=0)
+    known = {(one.pid, one.rank, one.node) for one in run.processes}
+    for one in run.processes:
+        started_by_rank = (one.ppid, one.rank, one.node) in known
+        if one.rank is not None and not started_by_rank:
+            found.setdefault(one.rank, _Rank(number=one.rank, process=one, reached=0))
     return [found[number] for number in sorted(found)]
 
 
@@ -119,30 +119,20 @@ def _of_trace(trace: Trace) -> _Rank:
     )
 
 
-def _started_by_rank(process: Process, processes: Sequence[Process]) -> bool:
-    """Data workers and helpers have their rank from the process that started them."""
-    return any(
-        other.pid == process.ppid and other.rank == process.rank and other.node == process.node
-        for other in processes
-    )
-
-
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     """Who ended first there."""
-    early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     node = ranks[0].process.node
     where = "" if node is None else f"on node {node} "
+    early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     seen = [rank for rank in early if not rank.alive]
     if seen:
         first = min(seen, key=lambda one: (one.gone, one.reached, one.process.ended, one.number))
         return f"{where}{_first(first, ranks)}{_others(first, ranks, run)}"
-    failed = run.record.ended == "failed"
-    said = [rank for rank in early if rank.error or (failed and rank.reached < furthest)]
-    if len(said) == len(ranks):
+    # Nobody saw these end: their errors alone tell of them, and not which came first.
+    if len(early) == len(ranks):
         return ""
-    return "; ".join(
-        f"{where}rank {rank.number} ended {rank.when}, {rank.how}" for rank in said[:_MOST_NAMED]
-    )
+    ends = (f"{where}rank {rank.number} ended {rank.when}, {rank.how}" for rank in early)
+    return "; ".join(islice(ends, _MOST_NAMED))
 
 
 def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
@@ -159,52 +149,55 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
     """
     if rank.error:
         return True
+    # One that nobody saw end may still be waiting for the others.
     if rank.alive:
         return False
+    # One that came to its interpreter's exit says so: it may have been stopped by us.
     behind = rank.reached < furthest
     if rank.process.ended:
         return behind and not rank.stopped
-    if behind:
-        return True
-    failed = run.record.ended in ("failed", *_ENDED_BY_US)
-    return failed and (rank.unfinished or rank.process.name == "MainProcess")
+    # The others left without a word, as forks do at their usual end. In a run that failed, that is
+    # too early for a process that is no fork, and in an iteration that was under way.
+    if behind or run.record.ended_as_planned:
+        return behind
+    return rank.unfinished or rank.process.name == "MainProcess"
 
 
 def _others(first: _Rank, ranks: Sequence[_Rank], run: Run) -> str:
     """What became of the others."""
-    others = [rank for rank in ranks if rank is not first]
-    waiting = [rank for rank in others if rank.alive]
-    if waiting and run.record.ended in _ENDED_BY_US:
-        last = max(rank.reached for rank in waiting)
-        verb = "was" if len(waiting) == 1 else "were"
-        who = named([rank.number for rank in waiting])
-        return f"; {who} {verb} still waiting in iteration {last} when the run was ended"
-    later = [rank.number for rank in others if not rank.alive and rank.gone >= first.gone]
-    if later and run.record.ended == "failed":
-        return f"; {named(later)} ended after it"
-    return ""
+    if run.record.ended == "failed":
+        gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
+        gone.remove(first.number)
+        return f"; {named(gone)} ended after it" if gone else ""
+    waiting = [rank for rank in ranks if rank.alive]
+    if run.record.ended not in _ENDED_BY_US or not waiting:
+        return ""
+    last = max(rank.reached for rank in waiting)
+    who = named([rank.number for rank in waiting])
+    verb = words.was(len(waiting))
+    return f"; {who} {verb} still waiting in iteration {last} when the run was ended"
 
 
 def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
     """Nobody ended: the ranks that have recorded least."""
-    last = min(rank.reached for rank in ranks)
     if not furthest:
         return ""
+    last = min(rank.reached for rank in ranks)
     if last == furthest:
         return f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind"
     slow = [rank.number for rank in ranks if rank.reached == last]
-    who, verb = ("it", "is") if len(slow) == 1 else ("they", "are")
-    others = "other" if len(ranks) - len(slow) == 1 else "others"
+    who, verb = {1: ("it", "is")}.get(len(slow), ("they", "are"))
     where = f"{who} recorded no loss"
     if last:
         where = f"the last iteration of which {who} recorded a loss is {last}"
+    others = {1: "other"}.get(len(ranks) - len(slow), "others")
     return f"{named(slow)} {verb} behind: {where}, the {others} came to iteration {furthest}"
 
 
 def early(runs: Sequence[Run]) -> Iterator[str]:
     """Ranks of runs that went well otherwise which ended before the others."""
     for run in runs:
-        if run.record.ended not in ("completed", "stopped"):
+        if not run.record.ended_as_planned:
             continue
         sentence = lost(run) or _uneven(run)
         if sentence:
@@ -213,14 +206,13 @@ def early(runs: Sequence[Run]) -> Iterator[str]:
 
 def _uneven(run: Run) -> str:
     """Ranks that did not record the same number of iterations."""
-    lengths: dict[int, list[int]] = {}
+    lengths = defaultdict(list)
     for trace in run.traces:
-        lengths.setdefault(len(trace.losses), []).append(trace.rank)
+        lengths[len(trace.losses)].append(trace.rank)
     if len(lengths) < 2:
         return ""
-    longest_first = sorted(lengths, reverse=True)[:_MOST_NAMED]
-    counts = [
-        f"{named(lengths[length])} recorded {words.count(length, 'iteration')}"
-        for length in longest_first
-    ]
-    return "the ranks are not of the same length: " + ", ".join(counts)
+    longest = sorted(lengths.items(), reverse=True)[:_MOST_NAMED]
+    counts = (
+        f"{named(ranks)} recorded {words.count(length, 'iteration')}" for length, ranks in longest
+    )
+    return f"the ranks are not of the same length: {', '.join(counts)}"

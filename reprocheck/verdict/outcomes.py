@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run, Trace
 from reprocheck.verdict.checks import traces
-from reprocheck.verdict.failure import NOT_ITS_OWN_END
 from reprocheck.verdict.series import first_unequal
 from reprocheck.verdict.words import count
 
@@ -28,7 +27,9 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
     groups = _groups(runs)
     others = len(runs) - 1
     different = others + 1 - len(groups[0])
-    bound = upper_bound(different, others) if others else None
+    bound = None
+    if others:
+        bound = upper_bound(different, others)
     return Outcomes(
         groups=tuple(OutcomeGroup(runs=tuple(run.number for run in group)) for group in groups),
         bound=bound,
@@ -58,9 +59,9 @@ def upper_bound(different: int, others: int) -> float:
 def same_bits(run: Run, other: Run) -> bool:
     """Whether two runs have the same ranks and each rank the same losses, bit for bit."""
     own, others = traces(run), traces(other)
-    return own.keys() == others.keys() and all(
-        first_unequal(own[rank].losses, others[rank].losses) is None for rank in own
-    )
+    if own.keys() != others.keys():
+        return False
+    return all(first_unequal(own[rank].losses, others[rank].losses) is None for rank in own)
 
 
 def _at_most(different: int, others: int, share: float) -> float:
@@ -74,11 +75,11 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     """The runs, those of equal losses together; the group of run 1 is the first."""
     groups: list[list[Run]] = []
     for run in runs:
-        group = next((one for one in groups if same_bits(run, one[0])), None)
-        if group is None:
-            groups.append([run])
-        else:
-            group.append(run)
+        alike = (group for group in groups if same_bits(run, group[0]))
+        group = next(alike, [])
+        if not group:
+            groups.append(group)
+        group.append(run)
     return groups
 
 
@@ -90,45 +91,43 @@ def _longer(runs: Sequence[Run]) -> str:
     if first.keys() != second.keys():
         return ""
     found = [first_unequal(second[rank].losses, first[rank].losses) for rank in first]
-    unequal = [one for one in found if one is not None]
+    unequal = list(filter(None, found))
     if not unequal or not all(one.ends for one in unequal):
         return ""
-    lengths = [max(len(trace.losses) for trace in one.values()) for one in (first, second)]
+    own, other = (max(len(trace.losses) for trace in run.traces) for run in runs)
+    lengths = f"{own} against {count(other, 'iteration')}"
     equal = "As far as both runs go, their losses are equal in every bit"
-    said = [
-        f"run {run.number} was ended in between"
-        for run in runs
-        if run.record.ended in NOT_ITS_OWN_END
-    ]
-    if said:
-        return f"{equal}; {said[0]} ({lengths[0]} against {count(lengths[1], 'iteration')})."
-    return f"{equal}. One run is longer: {lengths[0]} against {count(lengths[1], 'iteration')}."
+    ended = [run.number for run in runs if not run.record.ended_as_planned]
+    if ended:
+        return f"{equal}; run {ended[0]} was ended in between ({lengths})."
+    return f"{equal}. One run is longer: {lengths}."
 
 
 def _statement(others: int, different: int, groups: int, bound: float | None) -> str:
     if bound is None:
         return "One run cannot show a difference."
-    if others == 1 and not different:
-        return (
-            "Both runs gave the same losses in every bit. Two runs exclude almost nothing: up to"
-            f" {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
-        )
     if others == 1:
+        return _of_two(different, bound)
+    at_most = f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
+    if not different:
+        return f"All {others + 1} runs gave the same losses in every bit. {at_most}"
+    if bound == 1:
+        at_most = "This excludes no share of differing runs."
+    return (
+        f"{different} of the {others} other runs differ from run 1; {groups} different outcomes"
+        f" were seen. {at_most}"
+    )
+
+
+def _of_two(different: int, bound: float) -> str:
+    if different:
         return (
             "The two runs gave different losses. Two runs exclude almost nothing: any share of"
             " further runs could differ from run 1."
         )
-    if not different:
-        return (
-            f"All {others + 1} runs gave the same losses in every bit. With 95 % confidence at most"
-            f" {bound:.1%} of runs differ from run 1."
-        )
-    share = "This excludes no share of differing runs."
-    if bound < 1:
-        share = f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
     return (
-        f"{different} of the {others} other runs differ from run 1; {groups} different outcomes"
-        f" were seen. {share}"
+        "Both runs gave the same losses in every bit. Two runs exclude almost nothing: up to"
+        f" {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
     )
 
 

@@ -8,8 +8,10 @@ with one of run 1 that has the same losses, as far as there is one.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from reprocheck.model import Run, Tolerance, Trace
 from reprocheck.model.ranks import named
@@ -24,10 +26,8 @@ def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
 
     What was compared as a set is said in the caveats.
     """
-    return tuple(
-        run if number == 0 else _renumbered(run, runs[0], tolerance)
-        for number, run in enumerate(runs)
-    )
+    later = (_renumbered(run, runs[0], tolerance) for run in runs[1:])
+    return (*runs[:1], *later)
 
 
 def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, int], str]:
@@ -38,8 +38,9 @@ def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, 
     if not own or not others:
         return {}, ""
     pairs = _by_origin(own, others)
-    unsure = {rank for rank in own if rank not in pairs or _shares_its_origin(rank, own, others)}
-    as_set = unsure | {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
+    unsure = (own.keys() - pairs.keys()) | _not_alone(own, others)
+    unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
+    as_set = unsure | unequal
     found = _as_sets(own, others, as_set, pairs, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
     changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
@@ -62,22 +63,27 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
     """
     pairs: _Pairs = {}
     for skipped in (0, 1):
-        there: dict[tuple[str, ...], list[int]] = {}
+        there = defaultdict(list)
+        taken = set(pairs.values())
         for rank, trace in others.items():
-            if rank not in pairs.values():
-                there.setdefault(trace.process.origin[skipped:], []).append(rank)
+            if rank not in taken:
+                there[trace.process.origin[skipped:]].append(rank)
         for rank, trace in own.items():
-            waiting = there.get(trace.process.origin[skipped:])
+            waiting = there[trace.process.origin[skipped:]]
             if waiting and rank not in pairs:
                 pairs[rank] = waiting.pop(0)
     return pairs
 
 
-def _shares_its_origin(rank: int, own: Mapping[int, Trace], others: Mapping[int, Trace]) -> bool:
-    origin = own[rank].process.origin
-    return any(
-        sum(trace.process.origin == origin for trace in side.values()) > 1 for side in (own, others)
-    )
+def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int]:
+    """The ranks that share the place where they come from with others of one of the runs."""
+    several = {
+        origin
+        for side in (own, others)
+        for origin, number in Counter(trace.process.origin for trace in side.values()).items()
+        if number > 1
+    }
+    return {rank for rank, trace in own.items() if trace.process.origin in several}
 
 
 def _as_sets(
@@ -103,18 +109,13 @@ def _as_sets(
                 free.remove(other)
 
     settle(_equal(own, others, left, free, pairs))
-    close = {
-        rank: [
-            other
-            for other in free
-            if first_outside(own[rank].losses, others[other].losses, tolerance) is None
-        ]
-        for rank in left
-    }
-    settle(
-        _matched({rank: _first(others_of, pairs.get(rank)) for rank, others_of in close.items()})
-    )
-    settle([(rank, pairs[rank]) for rank in list(left) if rank in pairs])
+    close: dict[int, list[int]] = {}
+    for rank in left:
+        fits = partial(_within, own[rank], tolerance=tolerance)
+        near = [other for other in free if fits(others[other])]
+        close[rank] = _first(near, pairs.get(rank))
+    settle(_matched(close))
+    settle([item for item in pairs.items() if item[0] in ranks])
     settle(list(zip(list(left), list(free), strict=False)))
     return found
 
@@ -129,17 +130,19 @@ def _equal(
     """Ranks with the same losses in every bit; each with the one that it has by its origin, if that
     is among them.
     """
-    there: dict[bytes, list[int]] = {}
+    there = defaultdict(list)
     for other in free:
-        there.setdefault(_bits(others[other]), []).append(other)
-    same = {
-        rank: [o for o in there.get(_bits(own[rank]), ()) if not _unequal(own[rank], others[o])]
-        for rank in left
-    }
-    return [
-        *((rank, pairs[rank]) for rank in left if pairs.get(rank) in same[rank]),
-        *((rank, other) for rank in left for other in same[rank]),
-    ]
+        there[_bits(others[other])].append(other)
+    same: list[tuple[int, int]] = []
+    for rank in left:
+        alike = there[_bits(own[rank])]
+        same += [(rank, other) for other in alike if not _unequal(own[rank], others[other])]
+    by_origin = [item for item in same if item in pairs.items()]
+    return [*by_origin, *same]
+
+
+def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
+    return first_outside(trace.losses, other.losses, tolerance) is None
 
 
 def _bits(trace: Trace) -> bytes:
@@ -177,7 +180,8 @@ def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
 
 def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int]:
     """Old rank -> new rank; those without a partner come behind all others."""
-    taken = {trace.rank for trace in run.traces if trace.rank not in own} | set(pairs.values())
+    with_rank = {trace.rank for trace in run.traces} - own.keys()
+    taken = with_rank | set(pairs.values())
     numbers = dict(pairs)
     for rank in sorted(own.keys() - pairs.keys()):
         numbers[rank] = max((*taken, *numbers.values()), default=-1) + 1
@@ -211,5 +215,5 @@ def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
             replace(one, rank=of_process.get((one.pid, one.started), one.rank))
             for one in run.processes
         ),
-        caveats=(*run.caveats, *([said] if said else [])),
+        caveats=(*run.caveats, *filter(None, [said])),
     )

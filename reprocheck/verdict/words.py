@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Sequence
+from itertools import chain
 from math import isfinite
 
 from reprocheck.model import Comparison, Divergence, Run
@@ -23,6 +24,8 @@ def numbers(a: float, b: float) -> tuple[str, str]:
         return repr(a), repr(b)
     return number(a), number(b)
 
+
+_PLURAL = {"loss": "losses"}
 
 RANKS = "RANKS"
 """Stands in a sentence for the ranks of which it is said."""
@@ -44,7 +47,8 @@ def of_ranks(text: str, ranks: str, *, several: bool) -> str:
 
 def several_ranks(runs: Sequence[Run]) -> bool:
     """Whether the runs have more than one rank."""
-    return len({trace.rank for run in runs for trace in run.traces}) > 1
+    traces = chain.from_iterable(run.traces for run in runs)
+    return len({trace.rank for trace in traces}) > 1
 
 
 def place(row: Comparison, ranks: int) -> str:
@@ -80,8 +84,28 @@ def count(number: int, noun: str) -> str:
     """`1 iteration`, `468 iterations`, `2 losses`."""
     if number == 1:
         return f"{number} {noun}"
-    ending = "es" if noun.endswith("s") else "s"
-    return f"{number} {noun}{ending}"
+    plural = _PLURAL.get(noun, f"{noun}s")
+    return f"{number} {plural}"
+
+
+def was(number: int) -> str:
+    """`was` of one, `were` of several."""
+    return {1: "was"}.get(number, "were")
+
+
+def reached(iteration: int, *, unfinished: bool) -> str:
+    """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty
+    where none was recorded.
+    """
+    if not iteration:
+        return ""
+    preposition = "in" if unfinished else "after"
+    return f"{preposition} iteration {iteration}"
+
+
+def behind(detail: str) -> str:
+    """A part of a sentence that is added to it; empty where it is."""
+    return detail and f"; {detail}"
 
 
 def later(divergence: Divergence) -> str:
@@ -96,8 +120,8 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
     runs.
     """
     record = run.record
-    place = f" {where}" if where else ""
-    was = "were" if several else "was"
+    place = where and f" {where}"
+    was = {True: "were", False: "was"}[several]
     if record.ended == "timed_out":
         return f"{was} stopped{place} by --timeout after {record.seconds:.0f} s"
     if record.ended == "interrupted":
@@ -112,11 +136,12 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
 
 def _error(run: Run) -> str:
     """The exception that ended the run. What its log names besides may have been caught."""
-    errors = [process.error for process in run.processes if process.error]
-    if errors:
-        return errors[0]
-    ended_by_themselves = bool(run.processes) and all(one.ended for one in run.processes)
-    return "" if ended_by_themselves else last_error(run.stderr_tail)
+    named = next(filter(None, (process.error for process in run.processes)), "")
+    if named:
+        return named
+    if run.processes and all(one.ended for one in run.processes):
+        return ""
+    return last_error(run.stderr_tail)
 
 
 def last_error(stderr: str) -> str:
