@@ -24,8 +24,8 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     """The causes of a check, an unseeded layer with the one line of the user's that makes a layer
     of its class.
     """
-    rung = check.ladder.first_rung if check.ladder is not None else None
-    kind = class_of(rung.evidence) if rung is not None else ""
+    rung = check.first_rung
+    kind = class_of(rung.evidence) if rung else ""
     if not kind or not any(_lacks_line(cause) for cause in check.causes):
         return check.causes
     code = UserCode(check, folder)
@@ -49,22 +49,20 @@ def _lacks_line(cause: Cause) -> bool:
 def _calls(tree: ast.AST, name: str) -> list[int]:
     """The lines that call something of that name, whatever module it is of or is called there."""
     names = _names_of(tree, name)
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _called(node.func, names) == name
-    ]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [call.lineno for call in calls if _called(call.func, names) == name]
 
 
 def _called(function: ast.expr, names: Mapping[str, str]) -> str:
-    if isinstance(function, ast.Name):
-        return names.get(function.id, function.id)
-    return function.attr if isinstance(function, ast.Attribute) else ""
+    match function:
+        case ast.Name(id=name):
+            return names.get(name, name)
+        case ast.Attribute(attr=name):
+            return name
+    return ""
 
 
 def _names_of(tree: ast.AST, name: str) -> dict[str, str]:
     """`Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`."""
-    imported = (
-        one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
-    )
-    return {one.asname: name for one in imported if one.asname and one.name == name}
+    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
+    return {one.asname: name for one in aliases if one.asname and one.name == name}

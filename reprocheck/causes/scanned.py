@@ -15,9 +15,9 @@ from reprocheck.causes.fixes import fix_of
 from reprocheck.causes.likely import confirms, draws, removes, without_effect
 from reprocheck.causes.program import shown_line
 from reprocheck.causes.ran import by_trace
-from reprocheck.causes.usercode import UserCode
+from reprocheck.causes.usercode import UserCode, is_at
 from reprocheck.ladder.sources import Sources
-from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
+from reprocheck.model import RUNGS, Cause, Check, Rung, RungName
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.scan.finding import SEVERITIES, Finding
@@ -38,21 +38,20 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
 
     None where nothing was recorded below the loss or differs.
     """
-    if check.ladder is None or check.ladder.first is None:
+    rung = check.first_rung
+    if rung is None:
         return None
     code = UserCode(check, folder)
     sources = code.sources
     traces = by_trace(check, folder)
-    rung = check.ladder.first_rung
-    reached = rung.recorded_at if rung is not None else None
-    name = reached.trace if reached is not None else ""
+    name = rung.recorded_at.trace if rung.recorded_at else ""
     ran = traces.get(name) or next(iter(traces.values()), ())
     modules, found = code.program.modules, code.program.findings
     if not modules:
         return None
     if sources.notebook in modules:
         ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
-    before = _before(rung, ran, name)
+    before = _before(rung, ran)
     recorded = _recorded_lines(check)
     joint = [
         _as_recorded(_joined(one, modules, ran, before, sources), recorded)
@@ -87,7 +86,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     if check.scan is None or rung is None or check.record.compared:
         return check.causes
     causes = tuple(
-        _with_patch(at_its_origin(_withshown_line(cause, check.scan), check.scan), check.scan)
+        _with_patch(at_its_origin(_with_line(cause, check.scan), check.scan), check.scan)
         for cause in check.causes
     )
     named = [
@@ -247,11 +246,11 @@ def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> t
 def _confirmed_at(cause: Cause, scan: StaticScan, removed: Sequence[StaticFinding]) -> Cause:
     if cause.confidence != "confirmed" or cause.source is not None:
         return cause
-    own = _withshown_line(cause, scan)
+    own = _with_line(cause, scan)
     return own if own.source is not None else _at_the_one(cause, removed)
 
 
-def _withshown_line(cause: Cause, scan: StaticScan) -> Cause:
+def _with_line(cause: Cause, scan: StaticScan) -> Cause:
     """A cause with the one line at which the scan found its like, where it has none: one that was
     executed in time, or may have been.
     """
@@ -281,14 +280,13 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
     )
 
 
-def at_its_origin(cause: Cause, scan: StaticScan | None) -> Cause:
+def at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
     """A cause that stands where a number is set as a seed, with the line that makes the number."""
-    found = [
-        one
-        for one in (scan.possible if scan else ())
-        if one.origin and any(is_at(line, cause.source) for line in one.used)
-    ]
-    if len(found) != 1 or cause.source is None:
+    if cause.source is None:
+        return cause
+    made = [one for one in scan.possible if one.origin]
+    found = [one for one in made if any(is_at(line, cause.source) for line in one.used)]
+    if len(found) != 1:
         return cause
     one = found[0]
     said = (
@@ -301,11 +299,9 @@ def at_its_origin(cause: Cause, scan: StaticScan | None) -> Cause:
 
 
 def _said(one: StaticFinding) -> str:
-    ran = (
-        "The line was executed before the first difference."
-        if one.precedes
-        else "Whether the line ran was not seen."
-    )
+    ran = "Whether the line ran was not seen."
+    if one.precedes:
+        ran = "The line was executed before the first difference."
     return f"The scan: {one.message}. {ran}"
 
 
@@ -347,29 +343,24 @@ def _is_general(cause: Cause) -> bool:
     return cause.fix in (known.fix, *known.fixes.values())
 
 
-def is_at(one: SourceLine, other: SourceLine | None) -> bool:
-    return other is not None and (one.file, one.line) == (other.file, other.line)
-
-
-def _before(rung: Rung | None, ran: Sequence[Ran], trace: str) -> int | None:
+def _before(rung: Rung, ran: Sequence[Ran]) -> int | None:
     """The offset in the trace by which the first difference was recorded; None where the trace does
     not show it.
     """
-    if rung is None:
-        return None
-    if trace and rung.recorded_at is not None:
+    if rung.recorded_at and rung.recorded_at.trace:
         return rung.recorded_at.at
-    return max((one.at for one in ran), default=None) if rung.rung == "later" else None
+    if rung.rung != "later":
+        return None
+    return max((one.at for one in ran), default=None)
 
 
 def _recorded_lines(check: Check) -> frozenset[tuple[str, int]]:
     """The lines of facts that lead to the first difference: that of its rung, and those of the
     causes that were observed.
     """
-    rung = check.ladder.first_rung if check.ladder is not None else None
-    lines = [rung.source if rung is not None else None]
-    lines += [cause.source for cause in check.causes if cause.confidence == "observed"]
-    return frozenset((line.file, line.line) for line in lines if line is not None)
+    observed = [cause for cause in check.causes if cause.confidence == "observed"]
+    lines = [one.source for one in (*observed, check.first_rung) if one]
+    return frozenset((line.file, line.line) for line in lines if line)
 
 
 def _as_recorded(one: StaticFinding, recorded: frozenset[tuple[str, int]]) -> StaticFinding:

@@ -10,22 +10,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain
+from operator import attrgetter
 
 from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
 from reprocheck.scan.checks.streams import drawings, every, is_none
-from reprocheck.scan.index import within
+from reprocheck.scan.index import holds, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
-from reprocheck.scan.steps import Call, Loop, Step
-from reprocheck.scan.values import Constant, Function, Instance, Made, Value
+from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, literal
 
 OF_OBJECTS = "a set of objects"
 """What a set is called whose elements lie in it by their addresses."""
 _DEEPEST = 8
 """How many values one behind the other are followed from a line to what feeds it."""
 _MOST = 400
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
+"""Where a statement holds others: of these, what it is fed by is asked of each by itself."""
 _LONGEST = 80
 _KEEP_ORDER = (
     "builtins.list",
@@ -88,11 +91,10 @@ class Place:
 def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, ...]:
     """All places of a program, module by module and line by line, each once."""
     found: dict[tuple[str, int], Place] = {}
-    for place in chain(
-        (place for order in orders for finder in _FINDERS for place in finder(order)),
-        (place for module in modules for place in _classes(module)),
-    ):
-        found.setdefault((place.kind, id(place.node)), place)
+    in_orders = (finder(order) for order in orders for finder in _FINDERS)
+    for place in chain(*in_orders, *map(_classes, modules)):
+        if not _is_for_waiting(place):
+            found.setdefault((place.kind, id(place.node)), place)
     rank = {id(module): number for number, module in enumerate(modules)}
     return tuple(
         sorted(found.values(), key=lambda place: (rank.get(id(place.module), -1), place.line))
@@ -101,7 +103,7 @@ def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, .
 
 def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]:
     """What a line is fed by, the nearest first: the ids of the nodes that made the values in it."""
-    expressions = _expressions_on(module, line)
+    expressions = list(_expressions_on(module, line))
     for order in orders:
         seen: set[int] = set()
         newest = [order.value_of(node) for node in expressions]
@@ -127,24 +129,15 @@ def _fed_by(order: Order, value: Value) -> Iterator[Value]:
             yield from (*call.arguments, *call.keywords.values())
 
 
-def _expressions_on(module: Module, line: int) -> list[ast.expr]:
+def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
     """The expressions of the statement on a line; of one that holds others, those of its head."""
-    around = [
-        statement
-        for statement in module.index.statements()
-        if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
-    ]
-    innermost = max(around, key=lambda statement: statement.lineno, default=None)
-    if innermost is None:
-        return []
-    inner = set(map(id, chain.from_iterable(_blocks(innermost))))
-    head = (node for node in ast.iter_child_nodes(innermost) if id(node) not in inner)
-    return [one for node in head for one in within(node, ast.expr)]
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.AST]]:
-    for name in ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"):
-        yield getattr(statement, name, [])
+    begun = (one for one in module.index.statements() if one.lineno <= line)
+    around = [one for one in begun if line <= (one.end_lineno or one.lineno)]
+    for innermost in sorted(around, key=attrgetter("lineno"))[-1:]:
+        blocks = (getattr(innermost, name, []) for name in _BLOCKS)
+        inner = set(map(id, chain.from_iterable(blocks)))
+        head = [node for node in ast.iter_child_nodes(innermost) if id(node) not in inner]
+        yield from within(head, ast.expr)
 
 
 # -------------------------------------------------------------------------------------------- calls
@@ -177,24 +170,24 @@ def _by_method() -> Mapping[str, str]:
     }
 
 
-@lru_cache(maxsize=4)
-def _meant(order: Order) -> tuple[Call, ...]:
-    """All calls, in order, but for those that say how long to wait."""
-    return tuple(call for call in every(order) if not _is_for_waiting(call))
+def _named(order: Order) -> Iterator[Place]:
+    for name, kind in _by_name().items():
+        yield from (_place(kind, call) for call in order.calls(name))
+    for method, kind in _by_method().items():
+        yield from (_place(kind, call) for call in order.methods(method) if not call.own)
 
 
-def _calls(order: Order) -> Iterator[Place]:
-    for call in _meant(order):
-        kind = _by_name().get(call.name) or _by_method().get(call.method)
-        if kind is not None and not call.own:
-            yield _place(kind, call)
-        key = call.keywords.get("key")
-        if key is not None and hash_order.is_address(key):
+def _listings(order: Order) -> Iterator[Place]:
+    listings = filter(files.lists, every(order))
+    yield from (_place("listing", call) for call in listings if not files.is_sorted_around(call))
+
+
+def _keywords(order: Order) -> Iterator[Place]:
+    """Sorting by `id`, and loaders that hand out what is ready first."""
+    for call in every(order):
+        if hash_order.is_address(call.keywords.get("key", UNKNOWN)):
             yield _place("address", call, f"{_shown(call)}(key=id)")
-        if files.lists(call) and not files.is_sorted_around(call):
-            yield _place("listing", call)
-        ordered = call.keywords.get("in_order")
-        if isinstance(ordered, Constant) and ordered.value is False:
+        if literal(call.keywords.get("in_order")) is False:
             yield _place("arrival", call, "in_order=False")
 
 
@@ -202,17 +195,16 @@ def _parallel_maps(order: Order) -> Iterator[Place]:
     """A `map` that calls a function for several samples at a time, unless that calls nothing: then
     it can draw nothing.
     """
-    for call in _meant(order):
+    for call in every(order):
         workers = call.keywords.get("num_parallel_calls")
-        alone = is_none(workers) or (isinstance(workers, Constant) and workers.value == 1)
-        if not alone and not _is_plain(call.argument(0, "map_func")):
+        if is_none(workers) or literal(workers) == 1:
+            continue
+        if not _is_plain(call.argument(0, "map_func")):
             yield _place("parallel map", call)
 
 
 def _is_plain(function: Value | None) -> bool:
-    if not isinstance(function, Function):
-        return False
-    return next(within(function.node, ast.Call), None) is None
+    return isinstance(function, Function) and not holds(function.node, ast.Call)
 
 
 def _draws(order: Order) -> Iterator[Place]:
@@ -231,22 +223,22 @@ _DRAWN = ("random.", "numpy.random.", "torch.rand()")
 def _generators(order: Order) -> Iterator[Place]:
     """Generators that start from the operating system, and what draws from them."""
     for call, value in private.unseeded(order):
-        if _is_for_waiting(call):
-            continue
         yield _place("generator", call)
         for step in order.uses(value):
-            if isinstance(step, Call) and step is not call and step.node is not call.node:
+            if isinstance(step, Call) and step.node is not call.node:
                 yield _place("private", step)
-    for call in _meant(order):
-        known = tables.seeds().get(call.name)
-        if known is None or known.without != "system":
-            continue
-        if is_none(call.argument(0, known.keyword)) and not call.open:
+    for call in every(order):
+        known = tables.seeds().get(call.name) or _NO_SEED
+        if known.without == "system" and is_none(call.argument(0, known.keyword)):
             yield _place("generator", call)
 
 
+_NO_SEED = tables.Seeds(streams=(), keyword="", without="required")
+"""Stands for a call that seeds nothing."""
+
+
 def _system(order: Order) -> Iterator[Place]:
-    for call in _meant(order):
+    for call in every(order):
         of_object = "()" in call.name  # `SystemRandom().random`: the generator is the place
         if entropy.kind(call.name) in ("system", "process") and not of_object:
             yield _place("system", call)
@@ -257,7 +249,7 @@ def _system(order: Order) -> Iterator[Place]:
 
 def _clocks(order: Order) -> Iterator[Place]:
     """Clocks, but for those that only measure how long something takes or say how long to wait."""
-    for call in _meant(order):
+    for call in every(order):
         if entropy.kind(call.name) != "clock":
             continue
         parent = call.module.parent(call.node)
@@ -266,22 +258,31 @@ def _clocks(order: Order) -> Iterator[Place]:
                 yield _place(_of_start("elapsed", call), call)
         elif not isinstance(parent, ast.Assign):
             yield _place(_of_start("clock", call), call)
-    for module in {id(call.module): call.module for call in _meant(order)}.values():
-        yield from _born(order, module)
 
 
-def _born(order: Order, module: Module) -> Iterator[Place]:
+def _ages(order: Order) -> Iterator[Place]:
     """Clocks in `now - number`, where the number is no time that was taken."""
-    for node in module.nodes(ast.BinOp):
-        if not isinstance(node.op, ast.Sub) or not isinstance(node.left, ast.Name):
-            continue
-        read = order.value_of(node.left)
-        if not isinstance(read, Made) or entropy.kind(read.call.name) != "clock":
-            continue
-        if not isinstance(node.right, ast.Attribute | ast.Subscript) and not _is_time(
-            order.value_of(node.right)
-        ):
-            yield _place(_of_start("clock", read.call), read.call)
+    for node in chain.from_iterable(module.nodes(ast.BinOp) for module in _modules(order)):
+        match node:
+            case ast.BinOp(op=ast.Sub(), right=ast.Attribute() | ast.Subscript()):
+                continue
+            case ast.BinOp(op=ast.Sub(), left=ast.Name() as left, right=right):
+                read = _clock_read(order.value_of(left))
+                if read is not None and not _is_time(order.value_of(right)):
+                    yield _place(_of_start("clock", read), read)
+
+
+def _clock_read(value: Value) -> Call | None:
+    """The call of a clock that a value is, and nothing is made of; None for any other."""
+    match value:
+        case Made(call=call) if entropy.kind(call.name) == "clock":
+            return call
+    return None
+
+
+def _modules(order: Order) -> list[Module]:
+    """The modules in which its steps stand."""
+    return list({id(step.module): step.module for step in order.steps}.values())
 
 
 def _of_start(kind: str, call: Call) -> str:
@@ -300,16 +301,16 @@ def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is node
 
 
-def _is_for_waiting(call: Call) -> bool:
-    return any(_method(node) == "sleep" for node in call.module.around(call.node))
+def _is_for_waiting(place: Place) -> bool:
+    """Whether it only says how long to wait."""
+    return "sleep" in map(_method, place.module.around(place.node))
 
 
 def _is_told(call: Call) -> bool:
     """Whether it is a part of what is printed, logged or put into a text."""
-    return any(
-        isinstance(node, ast.JoinedStr) or _method(node) in _TELLING
-        for node in call.module.around(call.node)
-    )
+    around = list(call.module.around(call.node))
+    in_text = ast.JoinedStr in map(type, around)
+    return in_text or not _TELLING.isdisjoint(map(_method, around))
 
 
 def _method(node: ast.AST) -> str:
@@ -320,7 +321,7 @@ def _method(node: ast.AST) -> str:
 
 def _decided(order: Order) -> Iterator[Place]:
     """Branches and loops that the clock or the system decides, unless they only tell something."""
-    for module in {id(step.module): step.module for step in order.steps}.values():
+    for module in _modules(order):
         for node in module.nodes(ast.If, ast.While, ast.IfExp):
             read = _decides(order.value_of(node.test))
             if read is None or _is_for_show(order, node):
@@ -343,7 +344,7 @@ def _is_for_show(order: Order, node: ast.If | ast.While | ast.IfExp) -> bool:
 
 
 def _tells(order: Order, statement: ast.stmt) -> bool:
-    if next(within(statement, *_DECIDING), None) is not None:
+    if holds(statement, *_DECIDING):
         return False
     match statement:
         case ast.Assign(value=value):
@@ -356,18 +357,24 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
 # --------------------------------------------------------------------------------------------- sets
 
 
-def _sets(order: Order) -> Iterator[Place]:
-    """Where something goes through a set in its order."""
-    for step in order.steps:
-        if isinstance(step, Loop) and hash_order.is_set(step.value):
-            own = _asks_for_own_attributes(step.node)
-            of_objects = own or hash_order.content(step.value) == "object"
-            yield replace(_of_set(step, of_objects, "a loop over"), node=hash_order.node_of(step))
-        elif isinstance(step, Call) and step.name in _KEEP_ORDER:
-            value = next((one for one in step.arguments if hash_order.is_set(one)), None)
-            if value is not None and not files.is_sorted_around(step):
-                of_objects = hash_order.content(value) == "object"
-                yield _of_set(step, of_objects, f"{_shown(step)} of")
+def _loops(order: Order) -> Iterator[Place]:
+    """Where a loop goes over a set."""
+    for loop in order.loops():
+        if hash_order.is_set(loop.value):
+            of_objects = _holds_objects(loop.value) or _asks_for_own_attributes(loop.node)
+            yield replace(_of_set(loop, of_objects, "a loop over"), node=hash_order.node_of(loop))
+
+
+def _sequences(order: Order) -> Iterator[Place]:
+    """Where something is made of a set in its order."""
+    for call in order.calls(*_KEEP_ORDER):
+        value = next(filter(hash_order.is_set, call.arguments), None)
+        if value is not None and not files.is_sorted_around(call):
+            yield _of_set(call, _holds_objects(value), f"{_shown(call)} of")
+
+
+def _holds_objects(value: Value) -> bool:
+    return hash_order.content(value) == "object"
 
 
 def _of_set(step: Step, of_objects: bool, what: str) -> Place:
@@ -380,14 +387,12 @@ def _asks_for_own_attributes(node: ast.AST) -> bool:
     """Whether the body of a loop asks what it goes over for an attribute that no text and no number
     has: these are objects.
     """
-    if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
-        return False
-    return any(
-        isinstance(part.value, ast.Name)
-        and part.value.id == node.target.id
-        and part.attr not in _PLAIN
-        for part in within(node.body, ast.Attribute)
-    )
+    match node:
+        case ast.For(target=ast.Name(id=name), body=body):
+            asked = within(body, ast.Attribute)
+            of_it = [one.attr for one in asked if getattr(one.value, "id", "") == name]
+            return not _PLAIN.issuperset(of_it)
+    return False
 
 
 # ------------------------------------------------------------------------------------------- others
@@ -395,7 +400,7 @@ def _asks_for_own_attributes(node: ast.AST) -> bool:
 
 def _stores(order: Order) -> Iterator[Place]:
     for store in order.stores("torch.backends.cudnn.benchmark"):
-        if isinstance(store.value, Constant) and store.value.value is True:
+        if literal(store.value) is True:
             yield Place("benchmark", store.name, store.module, store.node)
     for store in order.environment("PYTHONHASHSEED"):
         yield Place("late hash seed", 'os.environ["PYTHONHASHSEED"]', store.module, store.node)
@@ -421,13 +426,17 @@ def _shown(call: Call) -> str:
 
 
 _FINDERS: tuple[Callable[[Order], Iterator[Place]], ...] = (
-    _calls,
+    _named,
+    _listings,
+    _keywords,
     _parallel_maps,
     _draws,
     _generators,
     _system,
     _clocks,
+    _ages,
     _decided,
-    _sets,
+    _loops,
+    _sequences,
     _stores,
 )

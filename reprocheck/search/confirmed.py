@@ -12,7 +12,8 @@ from reprocheck import rules
 from reprocheck.causes import likely
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.fixes import after_control, control_fix, fix_of
-from reprocheck.causes.scanned import cause_of, found_by_scan, is_at
+from reprocheck.causes.scanned import cause_of, found_by_scan
+from reprocheck.causes.usercode import is_at
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.search import words
 from reprocheck.search.place import PRIVATE, Place
