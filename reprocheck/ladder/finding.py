@@ -56,6 +56,13 @@ class Finding:
         """Order of execution; on one step, the order of the ladder."""
         return self.number, RUNGS.index(self.rung)
 
+    @property
+    def when(self) -> tuple[int, int]:
+        """Its iteration, 0 before the first, and its rung: what is known of the order across
+        ranks.
+        """
+        return self.iteration or 0, RUNGS.index(self.rung)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
@@ -103,6 +110,14 @@ def found(
         operations=tuple(named),
         inside=inside,
     )
+
+
+def step_number(pair: Pair, finding: Finding) -> int:
+    """The step of a finding in its pair, also of what was there before the first iteration."""
+    if finding.number >= 0:
+        return finding.number
+    steps = (one.step.number for one in pair.differences if one.rung == finding.rung)
+    return next(steps, finding.number)
 
 
 def source(line: str) -> SourceLine | None:

@@ -70,7 +70,7 @@ _SPAWNED = (
     "from multiprocessing.forkserver import",
     "from multiprocessing.resource_tracker import",
 )
-_BY_NUMBER = "argument "
+BY_NUMBER = "argument "
 """The name of an argument that has none begins so."""
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
 """Rungs that may hold what a training reads from files; "" where none of the training is known to
@@ -100,17 +100,6 @@ class Given:
     line: str = ""
 
     @property
-    def called(self) -> str:
-        """The name in a sentence: argument `--seed`, argument 1."""
-        if self.name.startswith(_BY_NUMBER):
-            return self.name
-        return (
-            f"environment variable `{self.name}`"
-            if self.kind == "variable"
-            else f"{self.kind} `{self.name}`"
-        )
-
-    @property
     def of_one_run(self) -> bool:
         """Whether the other run was not given it at all."""
         return self.first is None or self.second is None
@@ -121,21 +110,6 @@ class Given:
         by itself.
         """
         return self.kind != "input" and _names_the_run(self.name)
-
-    @property
-    def sentence(self) -> str:
-        """Both values."""
-        if self.second is None:
-            return f"Run 1 alone was given the {self.called}, `{self.first}`."
-        if self.first is None:
-            return f"Run 2 alone was given the {self.called}, `{self.second}`."
-        if self.kind != "input":
-            return f"The {self.called} is `{self.first}` in run 1 and `{self.second}` in run 2."
-        anew = ", made anew in each," if self.made else ""
-        return (
-            f"The files differ: `{self.name}`{anew} is not the same in both runs: {self.first}"
-            f" in run 1 and {self.second} in run 2."
-        )
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
@@ -241,7 +215,7 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
     before = ""
     for number, (word, another) in enumerate(zip_longest(one, other), start=1):
         if word is None or another is None:
-            yield Given(kind="argument", name=f"{_BY_NUMBER}{number}", first=word, second=another)
+            yield Given(kind="argument", name=f"{BY_NUMBER}{number}", first=word, second=another)
             continue
         if word != another:
             name, first, second = _named(before, word, another, number)
@@ -258,7 +232,7 @@ def _named(before: str, word: str, another: str, number: int) -> tuple[str, str,
         return key, value, other_value
     if before.startswith("-") and "=" not in before and not word.startswith("--"):
         return before, word, another
-    return f"{_BY_NUMBER}{number}", word, another
+    return f"{BY_NUMBER}{number}", word, another
 
 
 def _is_harmless(name: str, first: str, second: str) -> bool:

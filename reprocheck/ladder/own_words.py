@@ -5,6 +5,8 @@ evidence, never decided upon.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.files.regular_file import open_regular
@@ -16,27 +18,35 @@ MOST_BYTES = 1 << 18
 LONGEST = 120
 
 
-def of_found_state(check: Check) -> str:
-    """The first such line of a later run; "" where there is none."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundState:
+    """The line in which a run speaks of it, as far as it is cited."""
+
+    run: int
+    line: str
+
+
+def of_found_state(check: Check) -> FoundState | None:
+    """The first such line of a later run; None where there is none."""
     if check.folder is None or len(check.runs) < 2:
-        return ""
+        return None
     before = set(_lines(check.runs[0].record, check.folder))
     for run in check.runs[1:]:
-        for line in _lines(run.record, check.folder):
-            if line not in before and any(sign in line.lower() for sign in SIGNS):
-                return (
-                    f"The log of run {run.record.number} says, and that of run 1 does not:"
-                    f" {line[:LONGEST]!r}."
-                )
-    return ""
+        new = (line for line in _lines(run.record, check.folder) if line not in before)
+        line = next(filter(_speaks_of_state, new), None)
+        if line is not None:
+            return FoundState(run=run.record.number, line=line[:LONGEST])
+    return None
+
+
+def _speaks_of_state(line: str) -> bool:
+    return any(sign in line.lower() for sign in SIGNS)
 
 
 def _lines(run: RunRecord, folder: Path) -> Iterator[str]:
     """The lines with which the logs of a run begin."""
     for name in (run.stdout, run.stderr):
-        try:
-            with open_regular(folder / name) as file:
-                text = file.read(MOST_BYTES).decode("utf-8", "replace")
-        except OSError:
-            continue
-        yield from (line.strip() for line in text.splitlines() if line.strip())
+        text = ""
+        with suppress(OSError), open_regular(folder / name) as file:
+            text = file.read(MOST_BYTES).decode("utf-8", "replace")
+        yield from filter(None, map(str.strip, text.splitlines()))

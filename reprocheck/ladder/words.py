@@ -106,9 +106,9 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown)} and {last}" if shown else last
 
 
-def named(names: Sequence[str]) -> str:
+def named(names: Sequence[str], most: int = 4) -> str:
     """`a`, `b` and `c`: names of the user's, the rest counted."""
-    return listed([code(name) for name in names])
+    return listed(list(map(code, names)), most)
 
 
 def number(value: object) -> str:
@@ -118,12 +118,12 @@ def number(value: object) -> str:
     return str(value)
 
 
-def both(a: object, b: object) -> str:
+def both(a: object, b: object, *, second: int = 2) -> str:
     """The values of both runs, with as many digits as it takes to tell them apart."""
     one, other = number(a), number(b)
     if one == other:
         one, other = repr(a), repr(b)
-    return f"{one} in run 1 and {other} in run 2"
+    return f"{one} in run 1 and {other} in run {second}"
 
 
 def line(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.ladder.given import Given, given_otherwise
+from reprocheck.ladder.sentences.given import sentence
 from reprocheck.model import Check
 from reprocheck.model.record import Side
 from tests.causes.cause_ladders import check
@@ -135,9 +136,9 @@ def test_numbers_in_the_environment_are_compared_and_those_of_libraries_are_not_
 
 def test_what_one_run_alone_was_given_is_said_without_a_value_for_the_other() -> None:
     found = given_otherwise(started("python train.py --fast", "python train.py --fast extra"))
-    assert [one.sentence for one in found] == ["Run 2 alone was given the argument 2, `extra`."]
+    assert [sentence(one) for one in found] == ["Run 2 alone was given the argument 2, `extra`."]
     found = given_otherwise(started("python train.py 3", "python train.py"))
-    assert [one.sentence for one in found] == ["Run 1 alone was given the argument 1, `3`."]
+    assert [sentence(one) for one in found] == ["Run 1 alone was given the argument 1, `3`."]
 
 
 def test_a_variable_that_one_run_alone_has_is_named() -> None:
@@ -151,7 +152,7 @@ def test_a_variable_that_one_run_alone_has_is_named() -> None:
         )
     ]
     found = given_otherwise(replace(made, runs=tuple(runs)))
-    assert [one.sentence for one in found] == [
+    assert [sentence(one) for one in found] == [
         "Run 2 alone was given the environment variable `SEED`, `4`."
     ]
 

@@ -9,6 +9,7 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.started import made_at_start
 from reprocheck.causes.suspects.look import Look, Suspect
 from reprocheck.ladder.given import Given, given_otherwise
+from reprocheck.ladder.sentences import given as in_words
 from reprocheck.ladder.shell import Made
 from reprocheck.model import Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
@@ -40,7 +41,7 @@ def of_given(look: Look) -> Iterator[Suspect]:
             source=look.rung.source,
         )
     if others:
-        said = () if not code else tuple(one.sentence for one in others[:MOST_QUOTED])
+        said = () if not code else tuple(in_words.sentence(one) for one in others[:MOST_QUOTED])
         origin = made_at_start(look.check, look.code.sources.text)
         yield Suspect(
             name="changing-input",
@@ -80,9 +81,9 @@ def _fixed(origin: Made) -> str:
 def _same(given: Given) -> str:
     """What to do about an argument, a variable, or a file."""
     if given.of_one_run:
-        return f"Start every run with the {given.called}, or every run without it."
+        return f"Start every run with the {in_words.called(given)}, or every run without it."
     if given.kind != "input":
-        return f"Start every run with the same {given.called}, such as `{given.first}`."
+        return f"Start every run with the same {in_words.called(given)}, such as `{given.first}`."
     if given.made:
         return (
             f"Seed what the program draws that makes `{given.name}`, or make the file once, before"

@@ -10,6 +10,8 @@ from reprocheck.ladder.sentences.said import Said
 from reprocheck.model.evidence import Generators, OperatorDiffers
 from reprocheck.trace.deep import Seen
 
+NONE_DIFFERS = "No operator differed where the operators were recorded."
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnequalInput:

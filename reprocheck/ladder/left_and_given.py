@@ -1,0 +1,114 @@
+"""The rung of files and arguments: what run 1 left behind, and what the runs were given
+otherwise.
+"""
+
+from __future__ import annotations
+
+from reprocheck.ladder.finding import Finding, step_number
+from reprocheck.ladder.given import given_otherwise, made_by_each_run
+from reprocheck.ladder.own_words import of_found_state
+from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.rank import Rank
+from reprocheck.ladder.sentences import given as in_words
+from reprocheck.model import Check, Rung
+from reprocheck.model.evidence import (
+    Evidence,
+    GivenOtherwise,
+    LeftBehind,
+    generators_of,
+    loaded_file,
+)
+
+
+def files_and_arguments(check: Check, first: Finding | None, lead: Rank | None) -> Rung:
+    """What run 1 left and run 2 read before the first difference, else what the runs were given."""
+    evidence = first.evidence if first is not None else None
+    anew = _written_anew(check, evidence)
+    left = [path for path in check.state_left if path != anew]
+    in_time = [path for path in left if _in_time(path, first, lead)]
+    alike = set(check.state_alike) if _explained_otherwise(evidence) else set()
+    paths = [path for path in in_time if path not in alike]
+    if paths:
+        return Rung(
+            rung="files and arguments",
+            status="differs",
+            place=paths[0],
+            culprit=in_words.LEFT_BY_RUN_1,
+            detail=in_words.left_behind(paths, of_found_state(check)),
+            evidence=LeftBehind(),
+        )
+    given = _given_otherwise(check, first)
+    if given is not None:
+        return given
+    detail = in_words.left_without_effect([path for path in in_time if path in alike], left)
+    return Rung(rung="files and arguments", status="equal", detail=detail)
+
+
+def _explained_otherwise(evidence: Evidence | None) -> bool:
+    """Whether the generators that the first difference is drawn from say why they stand otherwise.
+
+    One that was seeded equally does not: making a file may have moved it in run 1 alone. Keys do
+    not move.
+    """
+    generators = generators_of(evidence)
+    if not generators.drawn:
+        return False
+    if generators.seeded_unequally or not generators.seeded_equally:
+        return True
+    return all(one.key for one in generators.drawn)
+
+
+def _written_anew(check: Check, evidence: Evidence | None) -> str:
+    """A file of weights that each run wrote before it loaded it, which is therefore nothing that
+    run 1 left.
+    """
+    loaded = loaded_file(evidence)
+    if not loaded or not made_by_each_run(check, loaded):
+        return ""
+    return loaded
+
+
+def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
+    """That the runs had other arguments, or read files that were not the same; of two recordings,
+    that they ran other code.
+    """
+    code = check.between.other_code if check.between else ()
+    below, loaded = "", ""
+    if first is not None:
+        below, loaded = first.rung, loaded_file(first.evidence)
+    others = given_otherwise(check, below, loaded)
+    if not code and not others:
+        return None
+    names = [*(one.file for one in code), *(one.name for one in others)]
+    changed = [pair.first for one in code for pair in one.changed]
+    return Rung(
+        rung="files and arguments",
+        status="differs",
+        place=names[0],
+        detail=in_words.given_otherwise(code, others),
+        source=next(filter(None, changed), None),
+        evidence=GivenOtherwise(
+            kind="source" if code else others[0].kind,
+            names_the_run=not code and all(one.names_the_run for one in others),
+        ),
+    )
+
+
+def _in_time(path: str, first: Finding | None, lead: Rank | None) -> bool:
+    """Whether run 2 opened a file before the first difference.
+
+    Where the deeper runs do not show when, it is taken to have.
+    """
+    if first is None or lead is None:
+        return True
+    opened = [one for one in lead.pair.second.opened if (one.path, one.mode) == (path, "r")]
+    reached = _reached(lead.pair, first)
+    return not opened or opened[0].position <= reached
+
+
+def _reached(pair: Pair, first: Finding) -> int:
+    """How many facts run 2 had recorded when the first difference came."""
+    number = step_number(pair, first)
+    operators = [step for step in pair.operators if step.number < number]
+    before = [*pair.steps[: pair.position(number)], *operators]
+    return sum(step.second is not None for step in before)

@@ -1,0 +1,177 @@
+"""One rank of the runs that were recorded again: what differs on each rung, and what follows from
+what.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reprocheck.ladder import generators
+from reprocheck.ladder.backward import gradient, reduced, update
+from reprocheck.ladder.batches import batch
+from reprocheck.ladder.draws import drawn_around
+from reprocheck.ladder.finding import Finding
+from reprocheck.ladder.forward import forward, loss
+from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.sentences import ladder as in_words
+from reprocheck.ladder.start import hyper_parameters, initial_weights
+from reprocheck.model import RUNGS, DeeperPair, RungName, Tolerance
+from reprocheck.model.evidence import generators_of
+from reprocheck.trace.deep import DeepTrace, read_deep
+
+_DESCRIBE: Mapping[RungName, Callable[[Pair, Sequence[Difference]], Finding]] = {
+    "hyper-parameters": hyper_parameters,
+    "initial weights": initial_weights,
+    "batch": batch,
+    "forward": forward,
+    "loss": loss,
+    "gradient": gradient,
+    "reduced gradient": reduced,
+    "update": update,
+}
+_BEHIND_STATES = frozenset(RUNGS[RUNGS.index("RNG state") + 1 :])
+_ORIGINS = frozenset({"hyper-parameters", "initial weights", "RNG state", "batch"})
+"""Rungs on which a difference does not follow from rounding in the same iteration."""
+_CONSEQUENCES = frozenset({"forward", "loss", "gradient", "reduced gradient", "update"})
+_MEETING = frozenset({"reduced gradient", "update"})
+"""Rungs on which a rank is given what others made, in the same iteration."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rank:
+    """One rank: its pair of traces and what was found in it."""
+
+    pair: Pair
+    findings: Mapping[RungName, Finding]
+
+    @property
+    def earliest(self) -> Finding | None:
+        """The first in the order of execution."""
+        return min(self.findings.values(), key=lambda finding: finding.order, default=None)
+
+    @property
+    def first(self) -> Finding | None:
+        """Where to look first: the earliest, but for a gross difference in the same iteration that
+        cannot follow from rounding.
+        """
+        earliest = self.earliest
+        if earliest is None or earliest.size != "rounding":
+            return earliest
+        gross = [one for one in self.findings.values() if one.size == "gross"]
+        origins = [one for one in gross if one.rung in _ORIGINS]
+        in_time = [one for one in origins if one.when[0] <= earliest.when[0]]
+        return min(in_time, key=lambda finding: finding.order, default=earliest)
+
+    @property
+    def independent(self) -> Finding | None:
+        """The earliest, where it is of rounding level and not the one to look at first: neither
+        follows from the other.
+        """
+        if self.earliest is self.first:
+            return None
+        return self.earliest
+
+    def behind(self, first: Finding) -> Rank:
+        """The rank, where the first difference of all ranks is this one."""
+        return replace(self, findings=_behind(self.findings, first))
+
+
+def read_pairs(folder: Path, deeper: DeeperPair) -> tuple[list[Pair], list[int]]:
+    """The ranks that both runs recorded, and the numbers of those that one of them did."""
+    if len(deeper.runs) < 2:
+        return [], []
+    one, other = (read_deep(folder, run) for run in deeper.runs[:2])
+    other = _under_the_ranks_of(one, other, folder, deeper)
+    ranks = max(len(one), len(other))
+    pairs = [
+        Pair(one[rank], other[rank], ranks=ranks) for rank in sorted(one.keys() & other.keys())
+    ]
+    return pairs, sorted(one.keys() ^ other.keys())
+
+
+def _under_the_ranks_of(
+    one: Mapping[int, DeepTrace], other: Mapping[int, DeepTrace], folder: Path, deeper: DeeperPair
+) -> dict[int, DeepTrace]:
+    """The traces of the second run, those of processes without ranks under the numbers of their
+    partners in the first.
+    """
+    from reprocheck.trace import read_run
+    from reprocheck.verdict import partners
+
+    have_ranks = all(trace.has_rank for trace in (*one.values(), *other.values()))
+    if have_ranks or len(other) < 2:
+        return dict(other)
+    reference, run = (read_run(folder, record) for record in deeper.runs[:2])
+    numbers, _ = partners(run, reference, Tolerance())
+    renamed = {rank: numbers.get(rank, rank) for rank in other}
+    return {renamed[rank]: replace(trace, rank=renamed[rank]) for rank, trace in other.items()}
+
+
+def rank_of(pair: Pair) -> Rank:
+    """What differs on each rung of a rank."""
+    grouped: defaultdict[RungName, list[Difference]] = defaultdict(list)
+    for difference in pair.differences:
+        grouped[difference.rung].append(difference)
+    found = {name: _DESCRIBE[name](pair, differences) for name, differences in grouped.items()}
+    # the generators are asked about what is drawn up to the next rung that differs
+    behind = [finding.number for name, finding in found.items() if name in _BEHIND_STATES]
+    end = min(behind, default=-1)
+    drawn = generators.drawn(pair, end) or drawn_around(pair, found, end)
+    used: tuple[str, ...] = ()
+    if drawn is not None:
+        found["RNG state"] = drawn
+        used = generators_of(drawn.evidence).names
+    first = min(found.values(), key=lambda finding: finding.order, default=None)
+    if first is not None:
+        found = _behind(found, first)
+        unused = tuple(generators.unused(pair, max(end, 0), used))
+        found[first.rung] = replace(first, unused_generators=unused)
+    return Rank(pair=pair, findings=found)
+
+
+def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungName, Finding]:
+    """The findings, where the first difference is this one: what comes behind it and can be its
+    consequence is not explained, as that would blame a victim.
+    """
+    return {
+        name: _unexplained(one, first) if _is_victim(one, first) else one
+        for name, one in findings.items()
+    }
+
+
+def _unexplained(finding: Finding, first: Finding) -> Finding:
+    return replace(finding, culprit=None, detail=in_words.behind(finding, first))
+
+
+def _is_victim(finding: Finding, first: Finding) -> bool:
+    """Whether a difference can follow from the first; ranks meet where gradients are reduced."""
+    if finding is first or finding.culprit is None or finding.rung not in _CONSEQUENCES:
+        return False
+    if finding.rank == first.rank:
+        return finding.order >= first.order
+    in_later_iteration = finding.when[0] > first.when[0]
+    meeting = finding.rung in _MEETING and finding.when > first.when
+    return in_later_iteration or meeting
+
+
+def leads(rank: Rank) -> tuple[tuple[int, int], int]:
+    """No order of execution across ranks is known: the lowest iteration leads, then the lowest
+    rung.
+    """
+    first = rank.first
+    assert first is not None
+    return first.when, rank.pair.rank
+
+
+def earliest(ranks: Sequence[Rank], name: RungName) -> Finding | None:
+    """The finding on a rung, of the rank where it comes in the lowest iteration, with the
+    iterations of the others.
+    """
+    found = [rank.findings[name] for rank in ranks if name in rank.findings]
+    first = min(found, key=lambda finding: (finding.when[0], finding.rank), default=None)
+    if first is None or len(ranks) < 2:
+        return first
+    return replace(first, iterations={one.rank: one.iteration for one in found})

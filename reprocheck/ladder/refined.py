@@ -1,0 +1,79 @@
+"""What the operators say of the first difference, where they were recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.ladder import operators
+from reprocheck.ladder.finding import Finding
+from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.rank import read_pairs
+from reprocheck.ladder.sentences import operators as in_words
+from reprocheck.model import Check
+from reprocheck.model.evidence import CallDiffers, Evidence, Generators, StateDiffers
+
+_BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
+"""Rungs that operators refine -> whether by those of the backward pass; None: by any."""
+
+
+def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
+    """The first difference, with the first operator that differs; `pair` is that of its rank."""
+    if first.rung not in _BACKWARD:
+        return first
+    recorded = _with_operators(check, folder, pair)
+    if recorded is None:
+        return first
+    operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
+    if operator is None:
+        return replace(first, detail=f"{first.detail} {in_words.NONE_DIFFERS}")
+    sentence = first.sentence
+    if operator.tells:
+        sentence = f"{first.head or first.sentence}. {operator.detail}"
+    return replace(
+        first,
+        culprit=operator.culprit or first.culprit,
+        detail=f"{first.detail} {operator.detail}",
+        sentence=sentence,
+        source=operator.source or first.source,
+        evidence=_with_draws(first.evidence, operator.generators),
+        operator=operator.evidence,
+        operations=_with_node(first, operator.node),
+    )
+
+
+def _with_operators(check: Check, folder: Path, pair: Pair) -> Pair | None:
+    """The traces of a rank that hold operators; None where none do."""
+    deeper = next((one for one in check.record.deeper if one.level == "op"), None)
+    if deeper is None:
+        return None
+    if pair.operators:
+        return pair
+    pairs, _ = read_pairs(folder, deeper)
+    of_rank = next((one for one in pairs if one.rank == pair.rank), pair)
+    return of_rank if of_rank.operators else None
+
+
+def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:
+    """The evidence of a module, with the generators that the operator inside it draws from.
+
+    The seeds stay those of the runs that named the module: arguments are compared with them.
+    """
+    if not drawn.drawn:
+        return evidence
+    if isinstance(evidence, StateDiffers):
+        return replace(evidence, generators=evidence.generators.of(drawn.names))
+    if isinstance(evidence, CallDiffers):
+        return replace(evidence, generators=drawn)
+    return evidence
+
+
+def _with_node(first: Finding, node: str) -> tuple[str, ...]:
+    """The operations that can have made the difference: the node of the operator before those of
+    the modules, and in place of the one that the loss is taken by.
+    """
+    if not node:
+        return first.operations
+    if first.rung == "loss":
+        return (node,)
+    return (node, *first.operations)

@@ -1,0 +1,70 @@
+"""Rungs without a difference in words: why nothing was compared, and which generators differ
+without an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reprocheck.ladder import words
+from reprocheck.ladder.pair import Pair
+
+_MOST_WEIGHTS = 3
+ONE_RANK = "There is only one rank: nothing is reduced."
+
+
+def incomparable(pair: Pair) -> str:
+    """Traces that hash with different algorithms."""
+    return (
+        f"The runs were recorded with different hash algorithms ({pair.first.algorithm},"
+        f" {pair.second.algorithm}): not comparable."
+    )
+
+
+def compiled(shown: str) -> str:
+    """A forward pass that a compiled function hides; `shown`: what shows it."""
+    return (
+        f"A compiled function hides the inputs and outputs of layers; {shown} shows them, possibly"
+        " with other bits."
+    )
+
+
+def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
+    """Weights that were not seen before their first update."""
+    which = words.named(names, _MOST_WEIGHTS)
+    unseen = (
+        f"The first values of {which} were not recorded: they could not be read before the first"
+        " update."
+    )
+    if not others_agree:
+        return unseen
+    return f"{unseen} Those of the other weights agree."
+
+
+def unknown_draws(names: Sequence[str]) -> str:
+    """Generators that weights whose first values nobody saw may have been drawn from."""
+    return words.sentence(
+        f"the states of {words.generators(names)} differ, and whether the first weights were drawn"
+        " from them was not recorded"
+    )
+
+
+def unequal_at_weights(names: Sequence[str]) -> str:
+    """Generators that agree since the weights were made."""
+    if not names:
+        return ""
+    return words.sentence(
+        f"the state of {words.generators(names)} differed when the weights were made; the"
+        " generators that the iterations draw from agree"
+    )
+
+
+def unused(names: Sequence[str]) -> str:
+    """Generators that differ and that nobody draws from change nothing."""
+    if not names:
+        return ""
+    them = words.agreeing(names, "it", "them")
+    return words.sentence(
+        f"the state of {words.generators(names)} differs and nothing recorded draws from {them}:"
+        " unused"
+    )
