@@ -67,7 +67,9 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     later = _calls_behind(pair, seen)
     agreeing = _agreeing_outputs(pair, difference)
     between = _users(pair, seen, later) or _up_to(later, agreeing)
-    nodes = [] if between else _nodes(pair, difference)
+    nodes: list[str] = []
+    if not between:
+        nodes = _nodes(pair, difference)
     anchors = (call for call in later if call.place in agreeing and call not in between)
     inside = module_around([*(call.place for call in between), seen.place])
     if len(between) == 1:
@@ -101,10 +103,9 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
         said = in_words.own_gradient(seen, module, loss_agrees=loss_agrees)
         operations = [*nodes, module.class_]
     else:
-        agrees = next(pair.before_in_iteration(difference.step, "outgrad", "gradient"), None)
-        said = in_words.gradient(
-            seen, nodes, agrees.seen if agrees else None, loss_agrees=loss_agrees
-        )
+        before = pair.before_in_iteration(difference.step, "outgrad", "gradient")
+        agrees = next((step.seen for step in before), None)
+        said = in_words.gradient(seen, nodes, agrees, loss_agrees=loss_agrees)
         operations = nodes
     return _said(
         pair,
@@ -184,15 +185,17 @@ def _on_each(
     """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run
     2; empty where a rank has none.
     """
-    steps = [_first_of(pair, kind, place, iteration) for pair in pairs]
-    first = [_hash_of(step.first) if step is not None else "" for step in steps]
-    second = [_hash_of(step.second) if step is not None else "" for step in steps]
-    return first, second
+    facts = [_first_of(pair, kind, place, iteration) for pair in pairs]
+    return [_hash_of(first) for first, _ in facts], [_hash_of(second) for _, second in facts]
 
 
-def _first_of(pair: Pair, kind: str, place: str, iteration: int | None) -> Step | None:
-    facts = (step for step in pair.steps if (step.seen.kind, step.seen.place) == (kind, place))
-    return next((step for step in facts if iteration in (None, step.seen.iteration)), None)
+def _first_of(
+    pair: Pair, kind: str, place: str, iteration: int | None
+) -> tuple[Seen | None, Seen | None]:
+    for step in pair.of_kind(kind):
+        if step.seen.place == place and iteration in (None, step.seen.iteration):
+            return step.first, step.second
+    return None, None
 
 
 def _hash_of(seen: Seen | None) -> str:
@@ -227,8 +230,8 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     pass that follows.
     """
     seen, number = difference.seen, difference.step.number
-    last = next(pair.before(number, "update"), None)
-    iteration = last.seen.iteration if last is not None else seen.iteration
+    iterations = (step.seen.iteration for step in pair.before(number, "update"))
+    iteration = next(iterations, seen.iteration)
     own = (step for step in pair.before(number, "update") if step.seen.place == seen.place)
     evidence = WeightWritten(
         after_update=_after_update(pair, next(own, None)), only_in_one_run=difference.structural
@@ -240,7 +243,9 @@ def _written(pair: Pair, difference: Difference) -> Finding:
 def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs", "no update"]:
     if update is None:
         return "no update"
-    return "agrees" if update.both and not pair.differs(update) else "differs"
+    if not update.both or pair.differs(update):
+        return "differs"
+    return "agrees"
 
 
 # -------------------------------------------------------------------------------- around a gradient
@@ -282,7 +287,9 @@ def _calls_behind(pair: Pair, seen: Seen) -> list[Seen]:
     """
     calls = _leaf_calls(pair, seen.iteration)
     own = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
-    return calls[own[-1] + 1 :] if own else []
+    if not own:
+        return []
+    return calls[own[-1] + 1 :]
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
@@ -343,5 +350,5 @@ def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
 
 
 def _class_of(pair: Pair, place: str) -> str:
-    calls = (step.seen for step in pair.steps if step.seen.kind == "call")
-    return next((call.class_ for call in calls if call.place == place), "")
+    calls = pair.of_kind("call")
+    return next((call.seen.class_ for call in calls if call.seen.place == place), "")

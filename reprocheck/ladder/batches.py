@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
@@ -39,7 +38,9 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
     number, worker = difference.step.number, content.seen.worker
     own_seeds = worker_seeds(pair, worker)
     change = _change(loader)
-    early = drawn_before_seed(pair, number) if change.built else None
+    early = None
+    if change.built:
+        early = drawn_before_seed(pair, number)
     evidence = replace(
         change,
         only_in_one_run=difference.structural,
@@ -75,7 +76,7 @@ def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
     contents = [one for one in differences if one.seen.kind == "batch" and one.seen.place == place]
     before = pair.up_to(difference.step.number, "epoch")
     epochs = [step.facts for step in before if step.seen.place == place and step.both]
-    batches = [step.facts for step in pair.up_to(pair.last, "batch") if step.seen.place == place]
+    batches = [step.facts for step in pair.of_kind("batch") if step.seen.place == place]
     return _Loader(
         difference=difference,
         content=next(iter(contents), difference),
@@ -152,24 +153,33 @@ def _by_content(loader: _Loader) -> BatchDiffers:
 def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None:
     """By the samples of all batches seen: whether they are the same ones."""
     shown = BatchDiffers(samples="other order", shown_by="all batches")
-    by_index = [(a.indices, b.indices) for a, b in batches]
-    by_hash = [(a.samples, b.samples) for a, b in batches]
-    same = _same_together(by_index)
-    if same is False:
-        return replace(shown, samples="other samples")
-    # other hashes may be other content
-    return shown if same or _same_together(by_hash) else None
-
-
-def _same_together(samples: Sequence[tuple[Sequence[object] | None, ...]]) -> bool | None:
-    """Whether all batches together hold the same samples in both runs; None where those of one are
-    not known.
-    """
-    if any(None in both for both in samples):
+    by_index = _count_together([(a.indices, b.indices) for a, b in batches])
+    by_hash = _count_together([(a.samples, b.samples) for a, b in batches])
+    known = by_index or by_hash
+    if known is None:
         return None
-    ones, others = (chain(*(both[run] or () for both in samples)) for run in (0, 1))
-    counts, other_counts = _count(ones), _count(others)
-    return counts == other_counts if counts else None
+    first, second = known
+    if first == second:
+        return shown
+    # other hashes may be those of other content
+    if known is by_hash:
+        return None
+    return replace(shown, samples="other samples")
+
+
+def _count_together(
+    samples: Sequence[tuple[Sequence[object] | None, Sequence[object] | None]],
+) -> tuple[Counter[Hashable], Counter[Hashable]] | None:
+    """How often each sample comes in all batches of each run; None where that is not known of one
+    batch, or there is none.
+    """
+    first, second = Counter[Hashable](), Counter[Hashable]()
+    for one, other in samples:
+        if one is None or other is None:
+            return None
+        first += _count(one)
+        second += _count(other)
+    return (first, second) if first else None
 
 
 def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
@@ -186,7 +196,13 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
 
 def _count(values: Iterable[object]) -> Counter[Hashable]:
     """How often each sample comes; indices may be lists."""
-    return Counter(value if isinstance(value, Hashable) else repr(value) for value in values)
+    return Counter(map(_hashable, values))
+
+
+def _hashable(value: object) -> Hashable:
+    if isinstance(value, Hashable):
+        return value
+    return repr(value)
 
 
 def _private(epoch: tuple[Seen, Seen] | None) -> tuple[str, ...]:

@@ -41,8 +41,7 @@ def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
     """Whether two leaves are equal in every bit; None where that cannot be said."""
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return False
-    hashed = a.hash and b.hash
-    if hashed and algorithms.comparable(a, b):
+    if "" not in (a.hash, b.hash) and algorithms.comparable(a, b):
         return a.hash == b.hash
     both = values(a, b)
     if both is None:
@@ -111,7 +110,9 @@ def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
     if a is None or b is None:
         return None
     both = a.value, b.value
-    return None if msgspec.UNSET in both else both
+    if msgspec.UNSET in both:
+        return None
+    return both
 
 
 def numbers(value: object) -> list[float] | None:
@@ -120,8 +121,9 @@ def numbers(value: object) -> list[float] | None:
         value = _NOT_FINITE.get(value)
     if isinstance(value, (list, tuple)):
         parts = [numbers(one) for one in value]
-        known = [part for part in parts if part is not None]
-        return list(chain(*known)) if len(known) == len(parts) else None
+        if None in parts:
+            return None
+        return list(chain(*filter(None, parts)))
     # a truth value is an integer, too
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

@@ -23,5 +23,7 @@ def shown_by(pair: Pair) -> str:
     hidden = any(where == _FUNCTION for where, _ in pair.first.unrecorded)
     if not hidden or "forward" in pair.recorded:
         return ""
-    trainer = any(step.seen.kind == "batch" and step.seen.place in _TRAINER for step in pair.steps)
-    return _OF_TRAINER if trainer else _OF_FUNCTION
+    batches = {step.seen.place for step in pair.of_kind("batch")}
+    if batches.isdisjoint(_TRAINER):
+        return _OF_FUNCTION
+    return _OF_TRAINER

@@ -4,6 +4,7 @@ what was to be expected of those.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from reprocheck.ladder import words
 from reprocheck.ladder.given import of_the_user
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
 from reprocheck.rules import drift_class, drift_classes
+
+_ROUNDING = 1e-5
+"""Relative differences of losses up to it are of rounding level."""
 
 
 def between(check: Check) -> Between:
@@ -24,12 +28,10 @@ def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
     """The differences by class, in the order of the table; what both sides have comes before what
     one lacks, packages last.
     """
-    found: dict[str, list[EnvironmentDifference]] = {}
-    of_libraries = [
-        one for one in differences if not of_the_user(one.key, one.reference, one.value)
-    ]
-    for difference in sorted(of_libraries, key=_weight):
-        found.setdefault(drift_class(difference.key).name, []).append(difference)
+    found: dict[str, list[EnvironmentDifference]] = defaultdict(list)
+    for one in sorted(differences, key=_weight):
+        if not of_the_user(one.key, one.reference, one.value):
+            found[drift_class(one.key).name].append(one)
     return tuple(
         Drift(
             name=one.name,
@@ -47,7 +49,7 @@ def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
 def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
     return (
         one.key.startswith("package."),
-        one.reference is None or one.value is None,
+        None in (one.reference, one.value),
         not one.key.endswith(".version"),
     )
 
@@ -56,39 +58,44 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     """Whether what was seen is what the differences of the environment let one expect."""
     acting = [one for one in drift if one.expects != "nothing"]
     what = words.listed([f"the {one.title}" for one in acting])
-    if check.verdict.bitwise.equal is None:
+    equal = check.verdict.bitwise.equal
+    if equal is None:
         return "No losses were compared, so drift cannot be judged."
-    if check.verdict.bitwise.equal:
-        return "Both sides agree in every bit" + (
-            f", although they differ in {what}." if acting else "."
-        )
-    if (noisy := _noisy(check, noise)) is not None:
+    if equal and acting:
+        return f"Both sides agree in every bit, although they differ in {what}."
+    if equal:
+        return "Both sides agree in every bit."
+    noisy = _noisy(check, noise)
+    if noisy:
         return noisy
     known = _quiet(noise)
     if not acting:
-        rest = (
-            "what differs was not recorded"
-            if known
-            else "it is noise from run to run, or comes from what was not recorded"
-        )
-        return f"{known}The sides agree in all of the environment that affects numbers: {rest}."
-    if any(one.expects == "anything" for one in acting):
+        agree = "The sides agree in all of the environment that affects numbers"
+        return f"{known}{agree}: {_REST[bool(known)]}."
+    if "anything" in {one.expects for one in acting}:
         return (
             f"{known}The sides differ in {what}, which can cause any difference; the ladder shows"
             " where it begins."
         )
-    expected = f"expected where {what} differ{'s' if len(acting) == 1 else ''}"
+    expected = f"expected where {what} {words.agreeing(acting, 'differs', 'differ')}"
     if _rounding(check):
         return f"{known}The difference is at rounding level, as is {expected}."
     return f"{known}The difference is more than rounding, and so more than is {expected}."
 
 
-def _noisy(check: Check, noise: Sequence[Noise]) -> str | None:
-    """What the noise within a side explains, where there is any."""
+_REST = {
+    True: "what differs was not recorded",
+    False: "it is noise from run to run, or comes from what was not recorded",
+}
+"""Whether runs of one side are known to agree -> what the difference between the sides is."""
+
+
+def _noisy(check: Check, noise: Sequence[Noise]) -> str:
+    """What the noise within a side explains; "" where there is none."""
     loud = [one for one in noise if one.equal is False]
     if not loud:
-        return None
-    most = max((one.largest or 0.0) for one in loud)
+        return ""
+    most = max(one.largest or 0.0 for one in loud)
     names = words.listed([_name(check, one.side) for one in loud])
     own = f"Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss"
     row = check.verdict.largest
@@ -105,18 +112,18 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str | None:
 
 
 def _quiet(noise: Sequence[Noise]) -> str:
-    runs = [one.runs for one in noise if one.equal]
-    return (
-        "From run to run each side agrees in every bit"
-        f" ({words.listed([str(count) for count in runs])} runs). "
-        if len(runs) == 2
-        else ""
-    )
+    """That the runs of each side agree; "" where that is not known of both."""
+    runs = [str(one.runs) for one in noise if one.equal]
+    if len(runs) != 2:
+        return ""
+    return f"From run to run each side agrees in every bit ({words.listed(runs)} runs). "
 
 
 def _name(check: Check, side: int) -> str:
     sides = check.record.compared
-    return sides[side - 1].name if side <= len(sides) else f"side {side}"
+    if side > len(sides):
+        return f"side {side}"
+    return sides[side - 1].name
 
 
 def _rounding(check: Check) -> bool:
@@ -125,9 +132,6 @@ def _rounding(check: Check) -> bool:
     if rung is not None and rung.size is not None:
         return rung.size == "rounding"
     row = check.verdict.largest
-    return bool(
-        row
-        and row.max_difference is not None
-        and row.reference
-        and row.max_difference <= 1e-5 * abs(row.reference)
-    )
+    if row is None or row.max_difference is None or not row.reference:
+        return False
+    return row.max_difference <= _ROUNDING * abs(row.reference)

@@ -53,8 +53,7 @@ def _own(pair: Pair, difference: Difference) -> Finding:
     if states := compare.states(step):
         drawn = drawn_from(seedings(pair, step.number), states)
     evidence = CallDiffers(class_=seen.class_, generators=drawn)
-    moved = list(step.first.after) if step.first else []
-    said = in_words.own(evidence, seen, moved, last=next(_children(pair, step), None))
+    said = in_words.own(evidence, seen, last=next(_children(pair, step), None))
     return found(
         pair,
         step,
@@ -190,24 +189,25 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         return structure(pair, first)
     difference = _entering(first, differences)
     seen = difference.seen
-    between, inputs = seen.kind == "between", bool(difference.inputs)
-    last = _last_seen(pair, first.step)
-    names = _label_names(difference)
-    if between and inputs:
+    last, agreed = _last_seen(pair, first.step), _agreed(pair)
+    only_labels, operations = False, [seen.place]
+    if seen.kind != "between":
+        operations = []
+    if operations and difference.inputs:
+        names = _label_names(difference)
         only_labels = bool(names) or not _is_number(difference)
-        said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=_agreed(pair))
+        said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=agreed)
     else:
-        only_labels = False
-        said = in_words.loss(seen.iteration, _unseen(pair), last=last, agreed=_agreed(pair))
+        said = in_words.loss(seen.iteration, _unseen(pair), last=last, agreed=agreed)
     return found(
         pair,
         first.step,
         "loss",
         said,
-        measure(pair, difference, inputs=inputs),
+        measure(pair, difference, inputs=bool(difference.inputs)),
         place=seen.place,
         evidence=LossDiffers(only_labels=only_labels),
-        operations=[seen.place] if between else [],
+        operations=operations,
     )
 
 
@@ -231,7 +231,7 @@ def _last_seen(pair: Pair, step: Step) -> Seen | None:
     where a generator alone shows a call, nothing says what came before it.
     """
     for before in pair.before_in_iteration(step, "call"):
-        if not before.both or pair.comparable(before):
+        if pair.tells(before):
             return before.seen
     return None
 

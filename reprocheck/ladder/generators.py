@@ -46,7 +46,7 @@ def unequal_states(pair: Pair, end: int) -> list[str]:
     """Generators whose states were seen to differ at any point up to a step, or when they were
     looked at next.
     """
-    looks = [step for step in pair.steps if step.seen.kind == "rng" and step.both]
+    looks = [step for step in pair.of_kind("rng") if step.both]
     next_one = sum(step.number <= end for step in looks)
     seen = looks[: next_one + 1]
     return sorted(set(chain.from_iterable(map(unequal_before, seen))))

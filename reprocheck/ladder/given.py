@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
 from reprocheck.model import Check, InputFile, Process, Run, Trace
@@ -102,7 +102,7 @@ class Given:
     @property
     def of_one_run(self) -> bool:
         """Whether the other run was not given it at all."""
-        return self.first is None or self.second is None
+        return None in (self.first, self.second)
 
     @property
     def names_the_run(self) -> bool:
@@ -123,15 +123,14 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
     if len(check.runs) < 2:
         return ()
     first, second = check.runs[:2]
-    read = [
-        one
-        for one in _files(first, second)
-        if not one.made or (below in _OF_FILES and one.name != loaded)
-    ]
-    at_start = given_at_start(first, second)
+    read = list(_files(first, second))
+    if below not in _OF_FILES:
+        read = [one for one in read if not one.made]
+    read = [one for one in read if not one.made or one.name != loaded]
+    at_start = list(given_at_start(first, second))
     # two machines: each has variables of its own, which no training reads
     if check.record.compared:
-        at_start = tuple(one for one in at_start if one.kind != "variable" or not one.of_one_run)
+        at_start = [one for one in at_start if one.kind != "variable" or not one.of_one_run]
     found = dict.fromkeys([*at_start, *read])
     return tuple(sorted(found, key=lambda one: one.names_the_run))
 
@@ -184,8 +183,10 @@ def _words(run: Run, trace: Trace) -> list[str]:
     while _is_spawned(process) and process.ppid in by_pid and process.pid not in seen:
         seen.add(process.pid)
         process = by_pid[process.ppid]
+    if _is_spawned(process):
+        return []
     words = [_plain(run, word) for word in process.argv[1:]]
-    return [] if _is_spawned(process) else words[_program(words) :]
+    return words[_program(words) :]
 
 
 def _plain(run: Run, word: str) -> str:
@@ -193,7 +194,9 @@ def _plain(run: Run, word: str) -> str:
     a copy of its own.
     """
     key, sign, value = word.rpartition("=")
-    return f"{key}{sign}{run.shown(value)}" if value.startswith(("/", "~")) else word
+    if not value.startswith(("/", "~")):
+        return word
+    return f"{key}{sign}{run.shown(value)}"
 
 
 def _is_spawned(process: Process) -> bool:
@@ -202,13 +205,14 @@ def _is_spawned(process: Process) -> bool:
 
 def _program(words: Sequence[str]) -> int:
     """Where the arguments of the program begin: behind the script, or the module of -m."""
-    for index, word in enumerate(words):
-        if word == "-m":
-            module = words[index + 1] if index + 1 < len(words) else ""
-            return index + 2 + _OWN.get(module, 0)
-        if not word.startswith("-"):
-            return index + 1
-    return len(words)
+    plain = (at for at, word in enumerate(words) if word == "-m" or not word.startswith("-"))
+    first = next(plain, None)
+    if first is None:
+        return len(words)
+    behind = words[first + 1 :]
+    if words[first] == "-m" and behind:
+        return first + 2 + _OWN.get(behind[0], 0)
+    return first + 1
 
 
 def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
@@ -230,24 +234,30 @@ def _named(before: str, word: str, another: str, number: int) -> tuple[str, str,
     other_key, other_sign, other_value = another.partition("=")
     if sign and other_sign and key == other_key:
         return key, value, other_value
-    if before.startswith("-") and "=" not in before and not word.startswith("--"):
+    behind_option = before.startswith("-") and "=" not in before
+    if behind_option and not word.startswith("--"):
         return before, word, another
     return f"{BY_NUMBER}{number}", word, another
 
 
 def _is_harmless(name: str, first: str, second: str) -> bool:
-    plain = name.lstrip("-").replace("-", "_").replace(".", "_").lower()
-    of_launchers = plain in _NAMES or not _PARTS.isdisjoint(plain.split("_"))
-    return of_launchers or (first.startswith(_TEMPORARY) and second.startswith(_TEMPORARY))
+    parts = _parts(name)
+    of_launchers = "_".join(parts) in _NAMES or not _PARTS.isdisjoint(parts)
+    temporary = first.startswith(_TEMPORARY) and second.startswith(_TEMPORARY)
+    return of_launchers or temporary
 
 
 def _names_the_run(name: str) -> bool:
-    parts = name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
-    if parts[-1] in _CALLS:
-        return len(parts) == 1 or not _OF_RUNS.isdisjoint(parts[:-1])
-    return "_".join(parts) in _RESULTS or (
-        parts[-1] in _PLACES and not _OF_RESULTS.isdisjoint(parts[:-1])
-    )
+    *before, last = _parts(name)
+    if last in _CALLS:
+        return not before or not _OF_RUNS.isdisjoint(before)
+    of_results = last in _PLACES and not _OF_RESULTS.isdisjoint(before)
+    return of_results or "_".join([*before, last]) in _RESULTS
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of the name of an argument: `run` and `name` of `--run-name`."""
+    return name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
 
 
 # ---------------------------------------------------------------------------------------- variables
@@ -264,11 +274,22 @@ def _variables(first: Run, second: Run) -> Iterator[Given]:
 
 def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:
     for key in sorted(one.keys() | other.keys()):
-        values = one.get(key), other.get(key)
-        if values[0] == values[1] or not of_the_user(key, *values):
+        first, second = one.get(key), other.get(key)
+        if first == second or not of_the_user(key, first, second):
             continue
-        first, second = (None if value is None else str(value) for value in values)
-        yield Given(kind="variable", name=key.removeprefix(VARIABLE), first=first, second=second)
+        yield Given(
+            kind="variable",
+            name=key.removeprefix(VARIABLE),
+            first=_text(first),
+            second=_text(second),
+        )
+
+
+def _text(value: object) -> str | None:
+    """A value as a text; None where there is none."""
+    if value is None:
+        return None
+    return str(value)
 
 
 # -------------------------------------------------------------------------------------------- files
@@ -278,35 +299,32 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
     """Files that both read and that were not the same; what one of the runs left is named as such
     elsewhere.
     """
-    left = {
-        path
-        for run in (first, second)
-        for path in (*run.record.files.created, *run.record.files.changed)
-    }
+    of_runs = (run.record.files for run in (first, second))
+    left = set(chain.from_iterable((*files.created, *files.changed) for files in of_runs))
     for name, one in first.inputs.items():
         other = second.inputs.get(name)
         if other is None or one.same(other):
             continue
         made = one.made and other.made
-        if made or name not in left:
-            yield Given(
-                kind="input",
-                name=name,
-                first=_said(one, other),
-                second=_said(other, one),
-                made=made,
-                line=one.line,
-            )
+        if name in left and not made:
+            continue
+        yield Given(
+            kind="input",
+            name=name,
+            first=_said(one, other),
+            second=_said(other, one),
+            made=made,
+            line=one.line,
+        )
 
 
 def _said(file: InputFile, other: InputFile) -> str:
     """What tells a file from the other: its size, else its hash and the time of its last change."""
     if file.size != other.size:
         return f"{file.size:,} bytes"
-    changed = (
-        f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        if file.time
-        else ""
-    )
-    held = f", hash {file.hash[:8]}" if file.hash else ""
-    return f"{file.size:,} bytes{held}{changed}"
+    said = f"{file.size:,} bytes"
+    if file.hash:
+        said += f", hash {file.hash[:8]}"
+    if file.time:
+        said += f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return said

@@ -4,13 +4,15 @@ otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reprocheck.ladder.finding import Finding, step_number
-from reprocheck.ladder.given import given_otherwise, made_by_each_run
+from reprocheck.ladder.given import Given, given_otherwise, made_by_each_run
 from reprocheck.ladder.own_words import of_found_state
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Rank
 from reprocheck.ladder.sentences import given as in_words
-from reprocheck.model import Check, Rung
+from reprocheck.model import Check, Rung, SourceDifference
 from reprocheck.model.evidence import (
     Evidence,
     GivenOtherwise,
@@ -26,7 +28,9 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Rank | None) 
     anew = _written_anew(check, evidence)
     left = [path for path in check.state_left if path != anew]
     in_time = [path for path in left if _in_time(path, first, lead)]
-    alike = set(check.state_alike) if _explained_otherwise(evidence) else set()
+    alike: set[str] = set()
+    if _explained_otherwise(evidence):
+        alike = set(check.state_alike)
     paths = [path for path in in_time if path not in alike]
     if paths:
         return Rung(
@@ -51,11 +55,8 @@ def _explained_otherwise(evidence: Evidence | None) -> bool:
     not move.
     """
     generators = generators_of(evidence)
-    if not generators.drawn:
-        return False
-    if generators.seeded_unequally or not generators.seeded_equally:
-        return True
-    return all(one.key for one in generators.drawn)
+    only_keys = all(one.key for one in generators.drawn)
+    return bool(generators.drawn) and (only_keys or not generators.seeded_equally)
 
 
 def _written_anew(check: Check, evidence: Evidence | None) -> str:
@@ -72,7 +73,9 @@ def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
     """That the runs had other arguments, or read files that were not the same; of two recordings,
     that they ran other code.
     """
-    code = check.between.other_code if check.between else ()
+    code: Sequence[SourceDifference] = ()
+    if check.between is not None:
+        code = check.between.other_code
     below, loaded = "", ""
     if first is not None:
         below, loaded = first.rung, loaded_file(first.evidence)
@@ -87,11 +90,15 @@ def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
         place=names[0],
         detail=in_words.given_otherwise(code, others),
         source=next(filter(None, changed), None),
-        evidence=GivenOtherwise(
-            kind="source" if code else others[0].kind,
-            names_the_run=not code and all(one.names_the_run for one in others),
-        ),
+        evidence=_evidence(code, others),
     )
+
+
+def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> GivenOtherwise:
+    if code:
+        return GivenOtherwise(kind="source")
+    only_names = all(one.names_the_run for one in others)
+    return GivenOtherwise(kind=others[0].kind, names_the_run=only_names)
 
 
 def _in_time(path: str, first: Finding | None, lead: Rank | None) -> bool:
@@ -102,13 +109,12 @@ def _in_time(path: str, first: Finding | None, lead: Rank | None) -> bool:
     if first is None or lead is None:
         return True
     opened = [one for one in lead.pair.second.opened if (one.path, one.mode) == (path, "r")]
-    reached = _reached(lead.pair, first)
-    return not opened or opened[0].position <= reached
+    # by the first time that it was opened
+    return all(one.position <= _reached(lead.pair, first) for one in opened[:1])
 
 
 def _reached(pair: Pair, first: Finding) -> int:
     """How many facts run 2 had recorded when the first difference came."""
     number = step_number(pair, first)
-    operators = [step for step in pair.operators if step.number < number]
-    before = [*pair.steps[: pair.position(number)], *operators]
-    return sum(step.second is not None for step in before)
+    steps = (*pair.steps, *pair.operators)
+    return sum(step.second is not None for step in steps if step.number < number)

@@ -91,9 +91,13 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
         given_generator=_given_generator(seen.place) and not paths and not dirty,
     )
     explained = paths or evidence.reads_unfilled or evidence.given_generator
-    states = () if explained else compare.states(step)
+    states: tuple[str, ...] = ()
+    if not explained:
+        states = compare.states(step)
     drawn = drawn_from(seedings(pair, step.number), states)
-    unequal = UnequalInput(path=paths[0], values=_plain(step, paths[0])) if paths else None
+    unequal = None
+    if paths:
+        unequal = UnequalInput(path=paths[0], values=_plain(step, paths[0]))
     said = in_words.operator(evidence, seen, drawn, unequal)
     return Operator(
         detail=said.detail,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
+from itertools import zip_longest
 from pathlib import Path
 
 from reprocheck.ladder.sources import both_sides
@@ -31,22 +32,23 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
 
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
     one, other = (first or "").splitlines(), (second or "").splitlines()
-    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
-    left_out = len(diff) - MOST_LINES
-    shown = [*diff[:MOST_LINES], *([f"… {left_out} more lines"] if left_out > 0 else [])]
-    shown_as = "\n".join(shown) + "\n"
+    shown = _diff(name, one, other)
     if first is None or second is None:
-        return SourceDifference(
-            file=name,
-            diff=shown_as,
-            only_in=1 if second is None else 2,
-            same_code=False,
-            changed=(),
-        )
+        only_in = 2 if first is None else 1
+        return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
     changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
     return SourceDifference(
-        file=name, diff=shown_as, only_in=None, same_code=_same_code(first, second), changed=changed
+        file=name, diff=shown, only_in=None, same_code=_same_code(first, second), changed=changed
     )
+
+
+def _diff(name: str, one: Sequence[str], other: Sequence[str]) -> str:
+    """The first lines of the diff of a file."""
+    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
+    left_out = len(diff) - MOST_LINES
+    if left_out > 0:
+        diff = [*diff[:MOST_LINES], f"… {left_out} more lines"]
+    return "\n".join(diff) + "\n"
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
@@ -54,24 +56,22 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
     alone.
     """
     found = []
-    for tag, start, end, other_start, other_end in SequenceMatcher(
-        None, one, other, autojunk=False
-    ).get_opcodes():
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    for tag, start, end, other_start, other_end in blocks:
         if tag == "equal":
             continue
-        for offset in range(max(end - start, other_end - other_start)):
-            first = _line(name, one, start + offset, end)
-            second = _line(name, other, other_start + offset, other_end)
-            found.append(ChangedLine(first=first, second=second))
+        lines = _lines(name, one, start, end)
+        others = _lines(name, other, other_start, other_end)
+        both = zip_longest(lines, others)
+        found += [ChangedLine(first=first, second=second) for first, second in both]
     return found
 
 
-def _line(name: str, lines: Sequence[str], index: int, end: int) -> SourceLine | None:
-    return (
-        SourceLine(file=name, line=index + 1, text=lines[index].strip()[:_TEXT])
-        if index < end
-        else None
-    )
+def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:
+    return [
+        SourceLine(file=name, line=number, text=text.strip()[:_TEXT])
+        for number, text in enumerate(lines[start:end], start=start + 1)
+    ]
 
 
 def _same_code(first: str, second: str) -> bool:

@@ -107,7 +107,17 @@ class Pair:
         belongs to the gradient.
         """
         rung = RUNG_OF.get(step.seen.kind)
-        return "gradient" if rung == "reduced gradient" and self.ranks < 2 else rung
+        if rung == "reduced gradient" and self.ranks < 2:
+            return "gradient"
+        return rung
+
+    def of_kind(self, *kinds: str) -> list[Step]:
+        """All facts of these kinds, in order."""
+        return [step for step in self.steps if step.seen.kind in kinds]
+
+    def tells(self, step: Step) -> bool:
+        """Whether a fact says anything: only one run has it, or something of it can be compared."""
+        return not step.both or self.comparable(step)
 
     def before(self, number: int, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds before a step, the nearest first."""
@@ -136,7 +146,7 @@ class Pair:
 
     def calls(self, iteration: int) -> list[Seen]:
         """The calls of modules in an iteration, in the order in which they return."""
-        calls = (step.seen for step in self.steps if step.seen.kind == "call")
+        calls = (step.seen for step in self.of_kind("call"))
         return [seen for seen in calls if seen.iteration == iteration]
 
     def position(self, number: int) -> int:

@@ -66,13 +66,14 @@ class Rank:
         return min(in_time, key=lambda finding: finding.order, default=earliest)
 
     @property
-    def independent(self) -> Finding | None:
-        """The earliest, where it is of rounding level and not the one to look at first: neither
-        follows from the other.
+    def independent(self) -> RungName | None:
+        """The rung of the earliest, where it is of rounding level and not the one to look at first:
+        neither follows from the other.
         """
-        if self.earliest is self.first:
+        earliest = self.earliest
+        if earliest is None or earliest is self.first:
             return None
-        return self.earliest
+        return earliest.rung
 
     def behind(self, first: Finding) -> Rank:
         """The rank, where the first difference of all ranks is this one."""
@@ -136,14 +137,11 @@ def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungNa
     """The findings, where the first difference is this one: what comes behind it and can be its
     consequence is not explained, as that would blame a victim.
     """
-    return {
-        name: _unexplained(one, first) if _is_victim(one, first) else one
-        for name, one in findings.items()
-    }
-
-
-def _unexplained(finding: Finding, first: Finding) -> Finding:
-    return replace(finding, culprit=None, detail=in_words.behind(finding, first))
+    found = dict(findings)
+    for name, finding in findings.items():
+        if _is_victim(finding, first):
+            found[name] = replace(finding, culprit=None, detail=in_words.behind(finding, first))
+    return found
 
 
 def _is_victim(finding: Finding, first: Finding) -> bool:

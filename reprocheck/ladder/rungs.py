@@ -32,18 +32,14 @@ class _Shown:
     lead   the rank where they first diverge
     first  the difference there
     found  the first difference on each rung, of whatever rank
+    independent  the rung of an earlier difference that has nothing to do with the first
     """
 
     ranks: Sequence[Rank]
     lead: Rank | None = None
     first: Finding | None = None
     found: Mapping[RungName, Finding] = field(default_factory=dict)
-
-    @property
-    def independent(self) -> RungName | None:
-        """The rung of an earlier difference that has nothing to do with the first."""
-        other = self.lead.independent if self.lead is not None else None
-        return other.rung if other is not None else None
+    independent: RungName | None = None
 
 
 def ladder_of(check: Check, folder: Path) -> Ladder | None:
@@ -62,31 +58,26 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     rungs = _rungs(check, main, shown)
     came_back = _came_back(check, main, shown)
     first = _first(check, rungs, shown, came_back=came_back)
-    rung = rungs[first] if first is not None else None
-    sentence = in_words.NOTHING_RECORDED
-    if pairs:
-        sentence = in_words.where_and_why(
-            rung,
-            shown.first,
-            _on_ranks(shown),
-            agreed_for=None if came_back else main.iterations,
-        )
+    levels = {pair.level for pair in deeper}
+    level = main.level
+    if "op" in levels:
+        level = "op"
     return Ladder(
         rungs=_with_lines(check, folder, list(rungs.values())),
-        first=first,
-        level="op" if any(pair.level == "op" for pair in deeper) else main.level,
+        first=first.rung if first is not None else None,
+        level=level,
         independent=shown.independent,
         came_back=came_back,
-        sentence=sentence,
+        sentence=_sentence(main, shown, first, came_back=came_back),
         coverage=_coverage(pairs, alone),
     )
 
 
 def _shown(check: Check, folder: Path, ranks: Sequence[Rank]) -> _Shown:
     lead = min((rank for rank in ranks if rank.first), key=leads, default=None)
-    first = lead.first if lead is not None else None
-    if lead is None or first is None:
+    if lead is None or lead.first is None:
         return _Shown(ranks=ranks)
+    first = lead.first
     ranks = [rank.behind(first) for rank in ranks]
     by_rung = ((name, earliest(ranks, name)) for name in RUNGS)
     found = {name: finding for name, finding in by_rung if finding is not None}
@@ -96,7 +87,13 @@ def _shown(check: Check, folder: Path, ranks: Sequence[Rank]) -> _Shown:
         iterations=found[first.rung].iterations,
         recorded_at=_recorded_at(first, lead.pair),
     )
-    return _Shown(ranks=ranks, lead=lead, first=first, found={**found, first.rung: first})
+    return _Shown(
+        ranks=ranks,
+        lead=lead,
+        first=first,
+        found={**found, first.rung: first},
+        independent=lead.independent,
+    )
 
 
 def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
@@ -175,18 +172,19 @@ def _beyond(check: Check, main: DeeperPair) -> bool:
 
 def _first(
     check: Check, rungs: Mapping[RungName, Rung], shown: _Shown, *, came_back: bool
-) -> RungName | None:
+) -> Rung | None:
     """The rung to look at first."""
     files = rungs["files and arguments"]
     if shown.first is not None:
-        return files.rung if _leads_to_first(check, files, shown) else shown.first.rung
-    candidates: tuple[RungName, ...] = ("files and arguments", "environment")
+        leads_there = _leads_to(check, files, shown.first, shown.found)
+        return files if leads_there else rungs[shown.first.rung]
+    candidates = [files, rungs["environment"]]
     if came_back:
-        candidates = ("later",)
-    return next((name for name in candidates if rungs[name].status == "differs"), None)
+        candidates = [rungs["later"]]
+    return next((rung for rung in candidates if rung.status == "differs"), None)
 
 
-def _leads_to_first(check: Check, files: Rung, shown: _Shown) -> bool:
+def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName, Finding]) -> bool:
     """Whether the first difference can follow from what the runs were given or found."""
     if isinstance(files.evidence, LeftBehind):
         return True
@@ -194,10 +192,19 @@ def _leads_to_first(check: Check, files: Rung, shown: _Shown) -> bool:
         return False
     if check.record.compared:
         # other source or arguments are no rounding
-        return any(finding.size != "rounding" for finding in shown.found.values())
+        return any(finding.size != "rounding" for finding in found.values())
     # no argument explains generators that stood otherwise without another seed
-    drawn = generators_of(shown.first.evidence if shown.first is not None else None)
+    drawn = generators_of(first.evidence)
     return drawn.seeded_unequally or not drawn.drawn
+
+
+def _sentence(main: DeeperPair, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
+    """Where, when, and what that means; `rung` is the one to look at first."""
+    if not shown.ranks:
+        return in_words.NOTHING_RECORDED
+    if came_back:
+        return in_words.where_and_why(rung, shown.first, _on_ranks(shown))
+    return in_words.agreed_again(rung, main.iterations)
 
 
 def _on_ranks(shown: _Shown) -> str:
@@ -214,7 +221,9 @@ def _on_ranks(shown: _Shown) -> str:
 
 def _coverage(pairs: Sequence[Pair], alone: Sequence[int]) -> tuple[str, ...]:
     """What could not be recorded, and what was left out of the comparison."""
-    lines = [in_words.of_one_run(alone)] if alone else []
+    lines = []
+    if alone:
+        lines.append(in_words.of_one_run(alone))
     traces = chain.from_iterable((pair.first, pair.second) for pair in pairs)
     lines += in_words.not_recorded(list(traces))
     lines += [not_compared.incomparable(pair) for pair in pairs if pair.incomparable]

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 SHELLS = (".sh", ".bash", ".ksh", ".zsh")
 _INTERPRETERS = ("sh", "bash", "dash", "ksh", "zsh")
+_INLINE = ("-c", "-lc", "-ec")
+"""Options of a shell before a text that it executes."""
+_MAKES = ("make", "gmake")
 _DEEPEST = 4
 """Assignments followed one behind the other."""
 _MOST_FILES = 20
@@ -31,6 +34,15 @@ _DEFAULT = re.compile(r"\$\{\w+:?[-=]")
 """The beginning of `${SEED:-$RANDOM}`, up to what stands in for a variable that is not set."""
 _TARGET = re.compile(r"(?m)^([\w./ -]+?)\s*::?(?![=:])")
 _ENDS = " \t\n;&|)<>"
+_QUOTES = "\"'`"
+_OPENINGS = ("$(", "${")
+_PLAIN_VALUE = re.compile(r"[\w.+:-]+")
+"""A value that needs no quotation marks."""
+_SIGNS = {True: r"[ \t]*[:?+!]{0,3}=[ \t]*", False: r"\+?="}
+"""How a Makefile, and how a shell script assigns."""
+_SPECIAL = re.compile(r"\$+|\w+")
+_BARE = re.compile(r"(?<![^\W_])S?RANDOM\b")
+"""A variable of the shell as a word of arithmetic."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,16 +87,18 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 
     `read` gives the text of a file, None where there is none.
     """
+    program = posixpath.basename(next(iter(command), ""))
+    own: list[Script] = []
+    if program in _INTERPRETERS:
+        words = pairwise(command)
+        own = [Script(name="", text=word) for option, word in words if option in _INLINE]
     found: dict[str, Script] = {}
-    waiting = [*_named(command)]
-    inline = [word for option, word in pairwise(command) if option in ("-c", "-lc", "-ec")]
-    is_shell = bool(command) and posixpath.basename(command[0]) in _INTERPRETERS
-    own = [Script(name="", text=text) for text in inline if is_shell]
-    for script in own:
-        waiting += _mentioned(script.text)
+    waiting = [*_named(command), *chain.from_iterable(_mentioned(one.text) for one in own)]
     while waiting and len(found) < _MOST_FILES:
         name = posixpath.normpath(waiting.pop(0))
-        text = read(name) if name not in found else None
+        if name in found:
+            continue
+        text = read(name)
         if text is not None:
             found[name] = Script(name=name, text=text, makefile=_is_makefile(name))
             waiting += _mentioned(text)
@@ -93,12 +107,13 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 
 def _named(command: Sequence[str]) -> Iterator[str]:
     """The files of a command that may be scripts."""
-    if command and posixpath.basename(command[0]) in ("make", "gmake"):
+    program = next(iter(command), "")
+    if posixpath.basename(program) in _MAKES:
         yield from (word for option, word in pairwise(command) if option == "-f")
         yield from MAKEFILES
     yield from (word for word in command if word.endswith(SHELLS))
-    if command and "/" in command[0]:
-        yield command[0]
+    if "/" in program:
+        yield program
 
 
 def _mentioned(text: str) -> Iterator[str]:
@@ -125,24 +140,32 @@ def made(
     None where the scripts do not show it. `value`: what it was in the first run.
     """
     found = scripts(command, read)
-    places = _assigned if variable else _passed
-    uses = [one for script in found for one in places(script, name)]
-    for use in [one for one in reversed(uses) if _is_made(one, command)] or reversed(uses):
-        origin = _origin(found, use, value, _DEEPEST)
-        if origin is not None:
-            return origin
-    return None
+    places = {True: _assigned, False: _passed}[variable]
+    uses = [one for script in reversed(found) for one in reversed(list(places(script, name)))]
+    # what the command makes tells more than the other targets of a Makefile
+    uses = [one for one in uses if _is_made(one, command)] or uses
+    return _first_origin(found, uses, value, _DEEPEST)
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
     """Whether a place is not below a target of a Makefile that the command does not name."""
     if not use.script.makefile:
         return True
-    above = [match for match in _TARGET.finditer(use.script.text) if match.start() < use.at]
-    return not above or any(target in command for target in above[-1].group(1).split())
+    targets = [match for match in _TARGET.finditer(use.script.text) if match.start() < use.at]
+    if not targets:
+        return True
+    return not set(command).isdisjoint(targets[-1].group(1).split())
 
 
 # ---------------------------------------------------------------------------------------- following
+
+
+def _first_origin(
+    found: Sequence[Script], uses: Iterable[_Value], value: str, depth: int
+) -> Made | None:
+    """The first that can be followed to something that changes."""
+    origins = (_origin(found, use, value, depth) for use in uses)
+    return next((origin for origin in origins if origin is not None), None)
 
 
 def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Made | None:
@@ -153,37 +176,46 @@ def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Mad
     if depth == 0:
         return None
     for name in _names(use):
-        values = [one for script in found for one in _assigned(script, name)]
-        for assigned in _nearest_first(values, use):
-            origin = _origin(found, assigned, value, depth - 1)
-            if origin is not None:
-                return origin
+        values = list(chain.from_iterable(_assigned(script, name) for script in found))
+        origin = _first_origin(found, _nearest_first(values, use), value, depth - 1)
+        if origin is not None:
+            return origin
     return None
 
 
 def _changing(use: _Value) -> tuple[int, str] | None:
     """The first part of a value that changes, with its place, and those that follow it at once."""
     parts = list(_parts(use.text, use.script.makefile))
-    first = next((number for number, (_, part) in enumerate(parts) if _CHANGES.search(part)), None)
-    if first is None:
+    while parts and not _CHANGES.search(parts[0][1]):
+        parts.pop(0)
+    if not parts:
         return None
-    at, part = parts[first]
+    at, part = parts.pop(0)
     default = _DEFAULT.match(part)
     if default is not None:
-        inner = _changing(_Value(use.script, use.at + at + default.end(), part[default.end() : -1]))
-        return (at + default.end() + inner[0], inner[1]) if inner is not None else (at, part)
-    for behind, more in parts[first + 1 :]:
+        return _changing_default(use, at, part, default.end()) or (at, part)
+    for behind, more in parts:
         if behind != at + len(part) or not _CHANGES.search(more):
             break
         part += more
     return at, part
 
 
+def _changing_default(use: _Value, at: int, part: str, begin: int) -> tuple[int, str] | None:
+    """What changes in the value that stands in for a variable that is not set."""
+    inner = _changing(_Value(use.script, use.at + at + begin, part[begin:-1]))
+    if inner is None:
+        return None
+    return at + begin + inner[0], inner[1]
+
+
 def _names(use: _Value) -> list[str]:
     """The variables that a value names, those of arithmetic too."""
     found = [next(filter(None, match.groups())) for match in _NAME.finditer(use.text)]
-    for _, part in _parts(use.text, use.script.makefile):
-        found += _IN_ARITHMETIC.findall(part) if part.startswith("$((") else []
+    parts = [part for _, part in _parts(use.text, use.script.makefile)]
+    for part in parts:
+        if part.startswith("$(("):
+            found += _IN_ARITHMETIC.findall(part)
     return list(dict.fromkeys(found))
 
 
@@ -196,8 +228,10 @@ def _nearest_first(assigned: Sequence[_Value], use: _Value) -> list[_Value]:
 
 def _made(use: _Value, at: int, part: str, value: str) -> Made:
     script, start = use.script, use.at + at
+    fixed = "0"
     whole = use.text.strip().strip("\"'") == part
-    fixed = value if whole and re.fullmatch(r"[\w.+:-]+", value) else "0"
+    if whole and _PLAIN_VALUE.fullmatch(value):
+        fixed = value
     text = f"{script.text[:start]}{fixed}{script.text[start + len(part) :]}"
     line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
     return Made(file=script.name, line=script.line(start), by=part, fixed=line.strip())
@@ -220,13 +254,15 @@ def _assigned(script: Script, name: str) -> Iterator[_Value]:
     `NAME=value`, also behind `export` or before a command, and `NAME := value` in a Makefile.
     """
     text = _joined(script.text)
-    spaces = r"[ \t]*[:?+!]{0,3}=[ \t]*" if script.makefile else r"\+?="
-    for match in re.finditer(rf"(?<![\w$-]){re.escape(name)}{spaces}", text):
+    sign = _SIGNS[script.makefile]
+    for match in re.finditer(rf"(?<![\w$-]){re.escape(name)}{sign}", text):
         if _is_comment(text, match.start()):
             continue
         begins = text.rfind("\n", 0, match.start()) + 1
-        own_line = script.makefile and not text.startswith("\t", begins)
-        value = text[match.end() :].partition("\n")[0] if own_line else _word(text, match.end())
+        value = _word(text, match.end())
+        # outside of a recipe the rest of the line is the value
+        if script.makefile and not text.startswith("\t", begins):
+            value = text[match.end() :].partition("\n")[0]
         yield _Value(script, match.end(), value)
 
 
@@ -246,14 +282,14 @@ def _word(text: str, at: int) -> str:
     end, quote = at, ""
     while end < len(text):
         one = text[end]
-        if one == "$" and text[end + 1 : end + 2] in ("(", "{"):
+        if text.startswith(_OPENINGS, end):
             end = _closed(text, end + 1)
             continue
-        if quote:
-            quote = "" if one == quote else quote
-        elif one in "\"'`":
+        if one == quote:
+            quote = ""
+        elif quote == "" and one in _QUOTES:
             quote = one
-        elif one in _ENDS:
+        elif quote == "" and one in _ENDS:
             break
         end += 1
     return text[at:end]
@@ -286,15 +322,22 @@ def _parts(value: str, makefile: bool) -> Iterator[tuple[int, str]]:
 
 def _part_end(value: str, at: int, makefile: bool) -> int:
     """Where the part that begins there ends; `at` itself where none begins."""
-    dollars = "$$" if makefile and value.startswith("$$", at) else "$"
+    dollars = "$"
+    if makefile and value.startswith("$$", at):
+        dollars = "$$"
     if value.startswith(dollars, at):
-        behind = at + len(dollars)
-        if value[behind : behind + 1] in ("(", "{"):
-            return _closed(value, behind)
-        match = re.compile(r"\$+|\w+").match(value, behind)
-        return match.end() if match else behind
+        return _variable_end(value, at + len(dollars))
     if value[at] == "`":
-        closing = value.find("`", at + 1)
-        return len(value) if closing < 0 else closing + 1
-    match = re.compile(r"S?RANDOM\b").match(value, at)
-    return match.end() if match and not value[at - 1 : at].isalnum() else at
+        # the place behind the other one; 0 where there is none
+        behind = value.find("`", at + 1) + 1
+        return behind or len(value)
+    match = _BARE.match(value, at)
+    return match.end() if match else at
+
+
+def _variable_end(value: str, behind: int) -> int:
+    """Where what stands behind a dollar sign ends."""
+    if value[behind : behind + 1] in ("(", "{"):
+        return _closed(value, behind)
+    match = _SPECIAL.match(value, behind)
+    return match.end() if match else behind

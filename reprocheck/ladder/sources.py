@@ -52,14 +52,13 @@ class Sources:
     def __init__(self, check: Check, folder: Path) -> None:
         self._file = folder / NAME
         self._started = _seconds(check.record.started)
-        held = _held(self._file)
-        self._closed = bool(check.record.compared) or (held is not None and held.closed)
-        self._texts: dict[str, str | None] = dict(held.files) if held else {}
-        self._changed = not held
-        self._first = check.runs[0] if check.runs else None
-        self._roots = [
-            root for root in (Path.cwd(), folder.resolve().parent.parent) if root.is_dir()
-        ]
+        held = _held(self._file) or _NOTHING_HELD
+        self._closed = held.closed or bool(check.record.compared)
+        self._texts: dict[str, str | None] = dict(held.files)
+        self._changed = held is _NOTHING_HELD
+        self._first = next(iter(check.runs), None)
+        roots = (Path.cwd(), folder.resolve().parent.parent)
+        self._roots = [root for root in roots if root.is_dir()]
         self.notebook = self._named(_notebook(check))
         self.script = self._named(_script(check))
         """The script of the entry point, "" where it is not known, and the notebook that it is, ""
@@ -70,9 +69,10 @@ class Sources:
         """A file as a report names it, from a word of a command; "" for ""."""
         if not word or self._first is None:
             return word
-        return self._first.shown(
-            word if word.startswith("~") else str(Path(self._first.workdir, word))
-        )
+        # the home folder is masked in the command
+        if not word.startswith("~"):
+            word = str(Path(self._first.workdir, word))
+        return self._first.shown(word)
 
     def text(self, name: str) -> str | None:
         """The text of a file; None where it cannot be had as it was."""
@@ -96,10 +96,13 @@ class Sources:
         """Names of the code cells, where the entry point is a notebook."""
         if not self.notebook:
             return ()
-        path = None if self._closed else self._find(self.notebook)
+        beginning = f"{self.notebook}{CELL}"
+        path = None
+        if not self._closed:
+            path = self._find(self.notebook)
         if path is not None:
-            return tuple(f"{self.notebook}{CELL}{number}" for number in _cells(path))
-        kept = [name for name in self._texts if name.startswith(self.notebook + CELL)]
+            return tuple(f"{beginning}{number}" for number in _cells(path))
+        kept = [name for name in self._texts if name.startswith(beginning)]
         return tuple(sorted(kept, key=numbered))
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
@@ -107,11 +110,9 @@ class Sources:
         if line is None or line.text or line.line < 1:
             return line
         lines = (self.text(line.file) or "").splitlines()
-        return (
-            replace(line, text=lines[line.line - 1].strip()[:_TEXT])
-            if line.line <= len(lines)
-            else line
-        )
+        if line.line > len(lines):
+            return line
+        return replace(line, text=lines[line.line - 1].strip()[:_TEXT])
 
     def keep(self) -> None:
         """Write down what was read, in one step.
@@ -126,17 +127,13 @@ class Sources:
         if path is None:
             return None
         try:
-            is_notebook = path.suffix == NOTEBOOK
-            text = (
-                _cell(path, name)
-                if is_notebook
-                else path.read_text(encoding="utf-8", errors="replace")
-            )
-            text = _shareable(text, python=is_notebook or path.suffix == ".py")
+            text = _read_shareable(path, name)
         except (OSError, LookupError):
             return None
-        together = sum(len(other) for other in self._texts.values() if other)
-        return text if together + len(text) <= MOST_TOGETHER else None
+        together = sum(map(len, filter(None, self._texts.values())))
+        if together + len(text) > MOST_TOGETHER:
+            return None
+        return text
 
     def _find(self, name: str) -> Path | None:
         for root in self._roots:
@@ -145,19 +142,30 @@ class Sources:
                 state = path.stat()
             except (OSError, ValueError):
                 continue
+            # the record holds whole seconds
             unchanged = self._started is None or state.st_mtime < self._started + 1
-            most = MOST_BYTES if path.name in MAKEFILES else MOST_OF.get(path.suffix, -1)
-            if unchanged and state.st_size <= most:
+            if unchanged and state.st_size <= _most_bytes(path):
                 return path
         return None
 
 
-def _shareable(text: str, *, python: bool) -> str:
+def _most_bytes(path: Path) -> int:
+    """The largest size of a file of that name that is read; -1 for what is not read."""
+    if path.name in MAKEFILES:
+        return MOST_BYTES
+    return MOST_OF.get(path.suffix, -1)
+
+
+def _read_shareable(path: Path, name: str) -> str:
     """Source as it may leave this machine: without names of home, user and host, and without
-    secrets.
+    secrets. LookupError where a notebook has no such cell.
     """
-    masked = mask(text, *identity())
-    return Redactor().source(masked) if python else Redactor().text(masked)
+    if path.suffix == NOTEBOOK:
+        return Redactor().source(mask(_cell(path, name), *identity()))
+    text = mask(path.read_text(encoding="utf-8", errors="replace"), *identity())
+    if path.suffix == ".py":
+        return Redactor().source(text)
+    return Redactor().text(text)
 
 
 def _cell(path: Path, name: str) -> str:
@@ -187,7 +195,9 @@ def _cells(path: Path) -> dict[str, str]:
 def numbered(name: str) -> tuple[str, int]:
     """A name as that of a notebook and the number of its cell; 0 for what is no cell."""
     file, _, number = name.partition(CELL)
-    return file, int(number) if number.isdecimal() else 0
+    if not number.isdecimal():
+        return file, 0
+    return file, int(number)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,6 +210,9 @@ class _Held:
     files: Mapping[str, str | None]
     closed: bool = False
     second: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOTHING_HELD = _Held(files={})
 
 
 def close(folder: Path) -> None:
@@ -216,37 +229,30 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
     """Of two recordings: each file by name, as the first and as the second has it; None where a
     side has no such file.
     """
-    held = _held(folder / NAME)
-    if held is None or len(check.record.compared) != 2:
+    held, sides = _held(folder / NAME), check.record.compared
+    if held is None or len(sides) != 2:
         return
-    of_first, of_second = (side.sources for side in check.record.compared)
-    for name in sorted({*of_first, *of_second}):
-        text = held.files.get(name)
-        if text is not None:
-            yield (
-                name,
-                text if name in of_first else None,
-                held.second.get(name, text) if name in of_second else None,
-            )
+    first, second = ({name: held.files.get(name) for name in side.sources} for side in sides)
+    second |= {name: text for name, text in held.second.items() if name in second}
+    for name in sorted({*first, *second}):
+        if held.files.get(name) is not None:
+            yield name, first.get(name), second.get(name)
 
 
 def _held(file: Path) -> _Held | None:
     """What the report folder holds; None where it holds nothing that can be read."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
-        texts = {
-            str(name): text
-            for name, text in held["files"].items()
-            if text is None or isinstance(text, str)
-        }
-        second = {
-            str(name): text
-            for name, text in held.get("second", {}).items()
-            if isinstance(text, str)
-        }
-        return _Held(files=texts, closed=held.get("closed") is True, second=second)
+        files = {str(name): text for name, text in held["files"].items()}
+        second = {str(name): text for name, text in held.get("second", {}).items()}
+        closed = held.get("closed") is True
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
+    return _Held(
+        files={name: text for name, text in files.items() if isinstance(text, str | None)},
+        closed=closed,
+        second={name: text for name, text in second.items() if isinstance(text, str)},
+    )
 
 
 def _write(file: Path, held: _Held) -> bool:
@@ -264,7 +270,9 @@ def _write(file: Path, held: _Held) -> bool:
 def _unmasked(name: str) -> str:
     """A path of this machine, of which the trace holds home and user masked."""
     home, user, _ = identity()
-    return (f"{home}{name[1:]}" if name.startswith("~/") else name).replace("<user>", user)
+    if name.startswith("~/"):
+        name = f"{home}{name[1:]}"
+    return name.replace("<user>", user)
 
 
 def _seconds(started: str) -> float | None:
@@ -276,9 +284,8 @@ def _seconds(started: str) -> float | None:
 
 def _notebook(check: Check) -> str:
     """The notebook that was run; "" where it is none."""
-    return next(
-        (word for word in check.record.entry_point.command[1:2] if word.endswith(NOTEBOOK)), ""
-    )
+    words = check.record.entry_point.command[1:2]
+    return next((word for word in words if word.endswith(NOTEBOOK)), "")
 
 
 def _script(check: Check) -> str:
@@ -287,11 +294,7 @@ def _script(check: Check) -> str:
     """
     if _notebook(check):
         return ""
-    programs = [
-        trace.process.program
-        for run in check.runs[:1]
-        for trace in run.traces
-        if trace.process.program
-    ]
+    traces = check.runs[0].traces if check.runs else ()
+    programs = [trace.process.program for trace in traces if trace.process.program]
     words = [word for word in check.record.entry_point.command if word.endswith(".py")]
     return next(iter((*programs, *words)), "")

@@ -76,7 +76,7 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
             later=[one for name, one in later.items() if name in evidence.generators.names],
             sizes=measured.of.shapes,
             differing=len(differences),
-            compared=sum(step.seen.kind == "weights" for step in pair.steps),
+            compared=len(pair.of_kind("weights")),
         ),
     )
     finding = found(
@@ -136,10 +136,9 @@ def _loaded(pair: Pair, number: int) -> Loaded | None:
 
 def _missing(pair: Pair, seen: Seen) -> str | None:
     """The module that a checkpoint which lacked this weight was loaded into."""
-    loads = (step.seen for step in pair.steps if step.seen.kind == "load")
-    for load in loads:
-        if seen.place.removeprefix(f"{load.place}.") in _lacked(load):
-            return load.place
+    for step in pair.of_kind("load"):
+        if seen.place.removeprefix(f"{step.seen.place}.") in _lacked(step.seen):
+            return step.seen.place
     return None
 
 
@@ -152,4 +151,6 @@ def _lacked(load: Seen) -> list[str]:
     # a trace holds a short list as it is, and a long one as text
     if isinstance(names, str):
         names = names.split(", ")
-    return list(names) if isinstance(names, list) else []
+    if not isinstance(names, list):
+        return []
+    return list(names)

@@ -4,11 +4,12 @@ drawn from.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
+from itertools import chain
+from operator import itemgetter
 
 from reprocheck.ladder import generators
 from reprocheck.ladder.pair import Pair
-from reprocheck.trace.deep import Seen
 
 _OF_WEIGHTS = ("reduced", "update")
 _STATE = ":"
@@ -19,12 +20,10 @@ def unseen_weights(pair: Pair) -> list[str]:
     """The weights that are updated and whose first values cannot be compared, in the order of their
     updates.
     """
-    updated = [step.seen.place for step in pair.steps if step.seen.kind in _OF_WEIGHTS]
-    of_weights = [place for place in dict.fromkeys(updated) if _STATE not in place]
-    firsts = [step for step in pair.steps if step.seen.kind == "weights"]
-    # one that only one run has is a difference, and so not unseen
-    known = {step.seen.place for step in firsts if not step.both or pair.comparable(step)}
-    return [place for place in of_weights if place not in known]
+    updated = [step.seen.place for step in pair.of_kind(*_OF_WEIGHTS)]
+    told = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
+    of_weights = (place for place in dict.fromkeys(updated) if _STATE not in place)
+    return [place for place in of_weights if place not in told]
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
@@ -41,17 +40,9 @@ def _untouched(pair: Pair) -> set[str]:
     """Generators that stand, whenever they are looked at in run 1, where they were found: nobody
     drew from them.
     """
-    found: set[str] = set()
-    states: dict[str, set[str]] = defaultdict(set)
-    facts = [step.first for step in pair.steps if step.first is not None]
-    for fact in facts:
-        if fact.kind == "found":
-            found |= fact.before.keys()
-        if fact.kind in generators.LOOKS:
-            _gather(states, fact)
-    return {name for name in found if len(states[name]) == 1}
-
-
-def _gather(states: dict[str, set[str]], look: Seen) -> None:
-    for name, state in look.before.items():
-        states[name].add(state)
+    looks = [step.first for step in pair.of_kind(*generators.LOOKS) if step.first is not None]
+    found = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
+    states = set(chain.from_iterable(look.before.items() for look in looks))
+    # each state of a generator is in it once
+    counts = Counter(map(itemgetter(0), states))
+    return {name for name in found if counts[name] == 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from reprocheck.ladder.align import Step
 from reprocheck.model.letters import capital
@@ -89,7 +89,7 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {nouns or noun + 's'}"
 
 
-def agreeing(names: Sequence[str], one: str, several: str) -> str:
+def agreeing(names: Sized, one: str, several: str) -> str:
     """The form of a word that goes with so many names: `differs`, `differ`."""
     if len(names) == 1:
         return one

@@ -15,7 +15,7 @@ from reprocheck.trace.deep import Seen
 _NO_PRODUCER = "no recorded producer differs"
 
 
-def own(evidence: CallDiffers, seen: Seen, moved: Sequence[str], *, last: Seen | None) -> Said:
+def own(evidence: CallDiffers, seen: Seen, *, last: Seen | None) -> Said:
     """A module that returns another output for the same inputs; `last`: its last child, behind
     which the difference came.
     """
@@ -30,10 +30,10 @@ def own(evidence: CallDiffers, seen: Seen, moved: Sequence[str], *, last: Seen |
     if names:
         culprit = f"the state of {words.generators(names)}"
         why = f"{culprit} that it draws from does not agree"
-    elif moved:
+    elif seen.drawn:
         why = (
-            f"{words.generators(moved)} that it draws from agrees: it is noisy itself, or draws"
-            " from a private generator besides"
+            f"{words.generators(seen.drawn)} that it draws from agrees: it is noisy itself, or"
+            " draws from a private generator besides"
         )
     head = f"{words.within(seen.iteration)} {name} returns another output for the same inputs"
     return Said(

@@ -13,7 +13,7 @@ from reprocheck.model.ranks import named, together
 from reprocheck.trace.deep import DeepTrace
 
 NOTHING_RECORDED = "The two runs at a deeper level recorded nothing in common."
-_ALL_AGREES = "both runs agree in everything that was recorded"
+_ALL_AGREES = "Both runs agree in everything that was recorded."
 
 
 def behind(finding: Finding, first: Finding) -> str:
@@ -27,30 +27,45 @@ def behind(finding: Finding, first: Finding) -> str:
     )
 
 
-def where_and_why(
-    rung: Rung | None, first: Finding | None, where: str, *, agreed_for: int | None
-) -> str:
-    """Where the runs first diverge: on this rung, whose finding is `first`.
-
-    where       on which ranks, where there are several
-    agreed_for  iterations of the runs, where they agree although others did not
+def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
+    """Where the runs first diverge: on this rung, whose finding is `first`; `where`: on which
+    ranks, where there are several.
     """
-    evidence = rung.evidence if rung is not None else None
-    detail = rung.detail if rung is not None else ""
-    if isinstance(evidence, GivenOtherwise):
-        text = f"the two runs were given different inputs: {_clause(detail)}{_follows(first)}"
-    elif rung is not None and isinstance(evidence, LeftBehind):
-        text = (
-            f"run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1"
-            f" wrote{_follows(first)}"
+    given = _given(rung, first)
+    if given:
+        return given
+    if first is not None:
+        return words.sentence(f"{first.sentence.rstrip('.')} {where}")
+    if rung is not None:
+        return words.sentence(rung.detail)
+    return _ALL_AGREES
+
+
+def agreed_again(rung: Rung | None, iterations: int) -> str:
+    """Two runs that agree, although others did not; `rung` differs nevertheless."""
+    also = ""
+    if rung is not None and rung.detail:
+        also = f", although {_clause(rung.detail)}"
+    return _given(rung, None) or (
+        "The difference did not come back: two runs recorded again agree in everything that was"
+        f" recorded of their first {iterations} iterations{also}. It is intermittent; `--runs N`"
+        " shows how often it happens."
+    )
+
+
+def _given(rung: Rung | None, first: Finding | None) -> str:
+    """What the runs were given otherwise, or what run 1 left; "" where a rung is neither."""
+    if rung is None:
+        return ""
+    if isinstance(rung.evidence, GivenOtherwise):
+        differs = _clause(rung.detail)
+        return f"The two runs were given different inputs: {differs}{_follows(first)}."
+    if isinstance(rung.evidence, LeftBehind):
+        return (
+            f"Run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1"
+            f" wrote{_follows(first)}."
         )
-    elif agreed_for is not None:
-        text = _intermittent(detail, agreed_for)
-    elif first is not None:
-        text = " ".join(filter(None, (first.sentence.rstrip("."), where)))
-    else:
-        text = detail or _ALL_AGREES
-    return words.sentence(text)
+    return ""
 
 
 def _clause(sentence: str) -> str:
@@ -63,16 +78,6 @@ def _follows(first: Finding | None) -> str:
     return (
         f"; the first difference that follows is on the rung {words.code(first.rung)} at"
         f" `{first.place}`"
-    )
-
-
-def _intermittent(differs: str, iterations: int) -> str:
-    """Two runs that agree, although others did not; `differs`: what does nevertheless."""
-    also = f", although {_clause(differs)}" if differs else ""
-    return (
-        "the difference did not come back: two runs recorded again agree in everything that was"
-        f" recorded of their first {iterations} iterations{also}. It is intermittent; `--runs N`"
-        " shows how often it happens"
     )
 
 
