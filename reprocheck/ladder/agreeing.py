@@ -21,15 +21,30 @@ def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
     """A rung on which no rank has a difference."""
     if name == "RNG state":
         return _states(ranks)
-    why = _why_not(name, ranks)
-    recorded = any(name in rank.pair.recorded for rank in ranks)
+    if name == "initial weights":
+        return _weights(ranks)
+    return _compared(name, ranks)
+
+
+def _compared(name: RungName, ranks: Sequence[Rank]) -> Rung:
+    """Equal, if anything of it was recorded."""
+    if any(name in rank.pair.recorded for rank in ranks):
+        return Rung(rung=name, status="equal")
+    return Rung(rung=name, status="not_recorded", detail=_why_not(name, ranks))
+
+
+def _weights(ranks: Sequence[Rank]) -> Rung:
+    """The initial weights, which are not all known where one was not seen before its first
+    update.
+    """
+    compared = _compared("initial weights", ranks)
     unseen = dict.fromkeys(chain.from_iterable(unseen_weights(rank.pair) for rank in ranks))
-    if unseen and name == "initial weights":
-        detail = why or in_words.unseen_weights(list(unseen), others_agree=recorded)
-        return Rung(rung=name, status="not_recorded", detail=detail)
-    if recorded:
-        why = ""
-    return Rung(rung=name, status=BY_RECORD[recorded], detail=why)
+    if not unseen:
+        return compared
+    others_agree = compared.status == "equal"
+    detail = in_words.unseen_weights(list(unseen), others_agree=others_agree)
+    why = _why_not("initial weights", ranks)
+    return Rung(rung="initial weights", status="not_recorded", detail=why or detail)
 
 
 def _why_not(name: RungName, ranks: Sequence[Rank]) -> str:

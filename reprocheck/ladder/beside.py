@@ -25,7 +25,7 @@ def environment(check: Check) -> Rung:
     of_run_2 = [one for one in of_libraries if one.run == 2]
     different: Sequence[EnvironmentDifference] = of_run_2 or of_libraries
     if check.record.compared:
-        acting = [group for group in classes(different) if _acts(group)]
+        acting = filter(_acts, classes(different))
         different = list(chain.from_iterable(group.differences for group in acting))
     if not different:
         known = any(run.environment for run in check.runs)
@@ -70,7 +70,6 @@ def _losses_of_both(check: Check) -> list[tuple[LossSeries, LossSeries]]:
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:
     """The first iteration from `start` on whose losses differ in any bit."""
-    for iteration in range(start, min(len(one), len(other)) + 1):
-        if one.losses(iteration).tobytes() != other.losses(iteration).tobytes():
-            return iteration
-    return None
+    iterations = range(start, min(len(one), len(other)) + 1)
+    unequal = (n for n in iterations if one.losses(n).tobytes() != other.losses(n).tobytes())
+    return next(unequal, None)

@@ -11,7 +11,7 @@ from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.generators import DRAWERS, LOOKS, finding_of, unequal_states
-from reprocheck.ladder.pair import Difference, Pair
+from reprocheck.ladder.pair import Difference, Pair, is_inside
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
 from reprocheck.ladder.sentences import generators as in_words
 from reprocheck.model import RungName
@@ -51,10 +51,8 @@ def _has_no_producer(evidence: Evidence) -> bool:
     Another order of the same samples is drawn by the loader; all else that it hands out can have
     been made before it.
     """
-    if isinstance(evidence, InputsDiffer):
-        return True
     if not isinstance(evidence, BatchDiffers):
-        return False
+        return isinstance(evidence, InputsDiffer)
     reordered = evidence.samples == "other order" and not evidence.built
     explained = evidence.only_in_one_run or evidence.drawn_before_seed or reordered
     return not explained or not evidence.by_loader
@@ -73,13 +71,9 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
         if step.seen.iteration != seen.iteration:
             return None
         names = _own_draws(pair, step)
-        if names and _encloses(step.seen.place, seen.place):
+        if names and is_inside(seen.place, step.seen.place):
             return replace(finding_of(pair, step, names), number=number)
     return None
-
-
-def _encloses(place: str, other: str) -> bool:
-    return place != other and (not place or other.startswith(f"{place}."))
 
 
 def _own_draws(pair: Pair, around: Step) -> list[str]:
@@ -92,7 +86,7 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
     inside: dict[str, str] = {}
     # the nearest first: the earliest is written last
     for step in pair.before_in_iteration(around, "call"):
-        if step.first and _encloses(around.seen.place, step.seen.place):
+        if step.first and is_inside(step.seen.place, around.seen.place):
             inside |= _states_before_draws(step.first)
     return [name for name in names if inside.get(name) != around.seen.before.get(name)]
 

@@ -10,7 +10,7 @@ from reprocheck.ladder import compare, generators
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.compiled import shown_by
 from reprocheck.ladder.finding import Finding, found, measure
-from reprocheck.ladder.pair import Difference, Pair, module_around
+from reprocheck.ladder.pair import Difference, Pair, is_inside, module_around
 from reprocheck.ladder.seeds import drawn_from, seedings
 from reprocheck.ladder.sentences import forward as in_words
 from reprocheck.ladder.sentences.forward import Agreed, Unseen
@@ -88,12 +88,10 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
     its previous call.
     """
     seen = step.seen
-    prefix = f"{seen.place}." if seen.place else ""
     for before in pair.before(step.number, "call", "batch"):
         other = before.seen
         elsewhere = other.kind == "batch" or other.iteration != seen.iteration
-        own_previous = other.place == seen.place
-        if elsewhere or own_previous or not other.place.startswith(prefix):
+        if elsewhere or not is_inside(other.place, seen.place):
             return
         yield other
 
@@ -105,8 +103,7 @@ def _enclosing(pair: Pair, difference: Difference) -> Seen:
         seen = step.seen
         if seen.iteration != difference.seen.iteration:
             break
-        inside = not seen.place or outermost.place.startswith(f"{seen.place}.")
-        if not inside or not step.both:
+        if not step.both or not is_inside(outermost.place, seen.place):
             continue
         if not compare.inputs(step, pair.algorithms):
             break

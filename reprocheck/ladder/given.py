@@ -166,11 +166,14 @@ def made_by_each_run(check: Check, path: str) -> bool:
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
     """Rank by rank; each difference once."""
+    for trace, other in _rank_by_rank(first, second):
+        yield from _unequal_words(_words(first, trace), _words(second, other))
+
+
+def _rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
+    """The traces of the ranks that both runs have."""
     others = {trace.rank: trace for trace in second.traces}
-    for trace in first.traces:
-        if trace.rank in others:
-            one, other = _words(first, trace), _words(second, others[trace.rank])
-            yield from _unequal_words(one, other)
+    return ((trace, others[trace.rank]) for trace in first.traces if trace.rank in others)
 
 
 def _words(run: Run, trace: Trace) -> list[str]:
@@ -232,7 +235,7 @@ def _named(before: str, word: str, another: str, number: int) -> tuple[str, str,
     """(name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a place."""
     key, sign, value = word.partition("=")
     other_key, other_sign, other_value = another.partition("=")
-    if sign and other_sign and key == other_key:
+    if sign and (key, sign) == (other_key, other_sign):
         return key, value, other_value
     behind_option = before.startswith("-") and "=" not in before
     if behind_option and not word.startswith("--"):
@@ -265,11 +268,10 @@ def _parts(name: str) -> list[str]:
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
     """Environment variables that hold numbers, rank by rank."""
-    others = {trace.rank: trace.environment for trace in second.traces}
-    for trace in first.traces:
-        one, other = trace.environment, others.get(trace.rank)
-        if one and other:
-            yield from _unequal_variables(one, other)
+    for trace, other in _rank_by_rank(first, second):
+        # where one has none, the environment was not recorded
+        if trace.environment and other.environment:
+            yield from _unequal_variables(trace.environment, other.environment)
 
 
 def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:

@@ -231,3 +231,13 @@ def module_around(places: Sequence[str]) -> str:
     parents = [place.split(".")[:-1] for place in places]
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*parents, strict=False))
     return ".".join(names[0] for names in levels)
+
+
+def is_inside(place: str, module: str) -> bool:
+    """Whether a module lies in another one; in the model itself, which has no path, all others
+    do.
+    """
+    prefix = f"{module}."
+    if not module:
+        prefix = ""
+    return place != module and place.startswith(prefix)

@@ -57,7 +57,9 @@ class Seeding:
         """What that says of the generator."""
         if self.by_system:
             return "by the system"
-        return "equally" if self.equal else "unequally"
+        if self.equal:
+            return "equally"
+        return "unequally"
 
 
 _NONE: Mapping[str, Seeding] = {}

@@ -10,6 +10,7 @@ import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reprocheck.model import Size
@@ -156,7 +157,9 @@ def size_of(relative: float | None, dtype: str) -> Size | None:
         return "gross"
     if relative is None:
         return None
-    return "rounding" if relative <= level else "gross"
+    if relative > level:
+        return "gross"
+    return "rounding"
 
 
 def _elements(side: Fingerprint) -> list[float]:
@@ -171,15 +174,20 @@ def _elements(side: Fingerprint) -> list[float]:
 
 
 def _between_elements(x: list[float], y: list[float]) -> float:
-    pairs = list(zip(x, y, strict=True))
-    finite = [pair for pair in pairs if all(map(math.isfinite, pair))]
-    others = [pair for pair in pairs if not all(map(math.isfinite, pair))]
     # by their names, as nan is not equal to itself
-    if any(repr(p) != repr(q) for p, q in others):
+    unequal = [(p, q) for p, q in zip(x, y, strict=True) if repr(p) != repr(q)]
+    if not all(map(math.isfinite, chain(*unequal))):
         return math.inf
-    distance = math.hypot(*(p - q for p, q in finite))
-    scale = math.hypot(*(q for _, q in finite)) or math.hypot(*(p for p, _ in finite))
-    return distance / scale if scale else 0.0
+    distance = math.hypot(*(p - q for p, q in unequal))
+    of_x, of_y = (math.hypot(*filter(math.isfinite, side)) for side in (x, y))
+    return _share(distance, of_y or of_x)
+
+
+def _share(distance: float, scale: float) -> float:
+    """Of tensors without a scale only the signs of zeros differ."""
+    if not scale:
+        return 0.0
+    return distance / scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +225,11 @@ def _between_sketches(x: _Estimated, y: _Estimated) -> float:
     distance = _length(x.sketch - y.sketch)
     all_in_sketch = x.norm < HUGE and y.norm < HUGE
     if not all_in_sketch:
-        scale = y.length or x.length
-        return distance / scale if distance and scale else math.inf
+        # where the sketches agree, the others differ
+        return _share(distance, y.length or x.length) or math.inf
     if not math.isfinite(distance):
         return math.inf
-    scale = y.norm or x.norm
-    # without a norm only the signs of zeros differ
-    return distance / scale if scale else 0.0
+    return _share(distance, y.norm or x.norm)
 
 
 def _length(numbers: NDArray[float64]) -> float:

@@ -114,8 +114,9 @@ def of_one_run(ranks: Sequence[int]) -> str:
 def not_recorded(traces: Sequence[DeepTrace]) -> list[str]:
     """What could not be recorded, with the ranks where there are several."""
     said = [(trace.rank, line) for trace in traces for line in _not_recorded(trace)]
-    several = len({trace.rank for trace in traces}) > 1
-    return [f"{which.capitalize()}: {line}" if several else line for which, line in together(said)]
+    if len({trace.rank for trace in traces}) < 2:
+        return [line for _, line in said]
+    return [f"{which.capitalize()}: {line}" for which, line in together(said)]
 
 
 def _not_recorded(trace: DeepTrace) -> list[str]:
