@@ -64,6 +64,11 @@ class Check:
         return self.ladder.first_rung if self.ladder else None
 
     @property
+    def smallest(self) -> tuple[str, ...]:
+        """The smallest set of controls that removes the difference; empty where none was found."""
+        return self.search.smallest if self.search else ()
+
+    @property
     def scanned(self) -> StaticScan:
         """What the source shows; a scan without findings where none was made."""
         return self.scan or _NOT_SCANNED

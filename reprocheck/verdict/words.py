@@ -25,7 +25,7 @@ def numbers(a: float, b: float) -> tuple[str, str]:
     return number(a), number(b)
 
 
-_PLURAL = {"loss": "losses"}
+_PLURAL = {"loss": "losses", "process": "processes"}
 
 RANKS = "RANKS"
 """Stands in a sentence for the ranks of which it is said."""

@@ -56,7 +56,8 @@ def advice(check: Check) -> Advice | None:
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:
         return None
-    return next((found for kind in KINDS if (found := kind(check, run)) is not None), None)
+    found = (kind(check, run) for kind in KINDS)
+    return next(filter(None, found), None)
 
 
 def _wrong_home(check: Check, run: Run) -> Advice | None:
@@ -78,13 +79,13 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
         "The script reads standard input, which is empty in a run. Write what it asks for into"
         " answers.txt:"
     )
-    command = " ".join(_quoted(word) for word in _started(check))
+    command = " ".join(map(_quoted, _started(check)))
     return Advice(why=why, words=("--", "sh", "-c", f"{command} < answers.txt"))
 
 
 def _lacks_module(check: Check, run: Run) -> Advice | None:
     """A module is missing that the interpreter of another active environment has."""
-    found = next((match for error in _errors(run) if (match := _NO_MODULE.match(error))), None)
+    found = next(filter(None, map(_NO_MODULE.match, _errors(run))), None)
     kind, own = check.record.entry_point.kind, check.record.entry_point.command[0]
     if found is None or kind == "command":
         return None
@@ -109,8 +110,9 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
     script, *arguments = check.record.entry_point.words
     root, name = dotted_name(Path(_absolute(script)))
     why = "The script uses relative imports, so run it as a module of its package:"
-    here = root == Path.cwd()
-    before = "" if here else f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
+    before = ""
+    if root != Path.cwd():
+        before = f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
     return Advice(why=why, before=before, words=("-m", name, *arguments))
 
 
@@ -187,12 +189,9 @@ TAKES_VALUE: Mapping[str, bool] = {
 
 def interpreter_with(module: str, *, besides: str) -> str | None:
     """The first interpreter of an active environment, other than `besides`, that has a module."""
-    seen = {besides}
-    for python in _active_interpreters():
-        if python not in seen and _has(python, module):
-            return python
-        seen.add(python)
-    return None
+    others = dict.fromkeys(_active_interpreters())
+    others.pop(besides, None)
+    return next((python for python in others if _has(python, module)), None)
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
@@ -215,12 +214,9 @@ def dotted_name(script: Path) -> tuple[Path, str]:
 
 
 def _active_interpreters() -> Iterator[str]:
-    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        if prefix := os.environ.get(variable):
-            yield str(Path(prefix, "bin", "python"))
-    for name in ("python", "python3"):
-        if found := shutil.which(name):
-            yield found
+    prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
+    yield from (str(Path(prefix, "bin", "python")) for prefix in prefixes)
+    yield from filter(None, map(shutil.which, ("python", "python3")))
 
 
 def _has(python: str, module: str) -> bool:
@@ -238,7 +234,7 @@ def _has(python: str, module: str) -> bool:
 
 def _errors(run: Run) -> Iterator[str]:
     """The exceptions that ended the processes of a run, as they were recorded."""
-    return (process.error for process in run.processes if process.error)
+    return filter(None, (process.error for process in run.processes))
 
 
 def _ended_by(run: Run, error: str) -> bool:
@@ -246,8 +242,8 @@ def _ended_by(run: Run, error: str) -> bool:
 
 
 def _last_line(run: Run) -> str:
-    lines = [line for line in run.stderr_tail.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    lines = reversed(run.stderr_tail.splitlines())
+    return next(filter(str.strip, lines), "")
 
 
 def _started(check: Check) -> tuple[str, ...]:
@@ -262,7 +258,9 @@ def _started(check: Check) -> tuple[str, ...]:
 
 
 def _first_word(words: tuple[str, ...]) -> str:
-    return " ".join(words[:2]) if words[0] == "-m" else words[0]
+    if words[0] == "-m":
+        return " ".join(words[:2])
+    return words[0]
 
 
 def _absolute(path: str) -> str:
@@ -278,4 +276,6 @@ def _quoted(word: str) -> str:
     """A word for a shell, in which the home folder stays `~`."""
     import shlex
 
-    return f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word)
+    if word.startswith("~/"):
+        return f"~/{shlex.quote(word[2:])}"
+    return shlex.quote(word)

@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from itertools import chain, filterfalse
+from operator import attrgetter
 
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, Run, is_elsewhere
@@ -14,6 +17,8 @@ from reprocheck.model import CheckRecord, Run, is_elsewhere
 FIRST_NAMED = 5
 OWN_FOLDER = "`--workdir copy` gives each run its own folder."
 OUTSIDE = "Every run sees what lies outside of the working directory, also with `--workdir copy`."
+_KEPT_FROM = {False: OWN_FOLDER, True: OUTSIDE}
+"""How to keep later runs from files, by whether these lie elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,12 +43,14 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
     """What run 1 left for later runs; nothing of two recordings that were made apart."""
     if len(runs) < 2 or record.compared:
         return Carried()
-    first = runs[0].record.files
-    here = () if first.copied else (*first.created, *first.changed)
-    left = {*here, *first.elsewhere}
-    read = left & {path for run in runs[1:] for path in run.opened}
-    alike = {path for path in read if all(_read_alike(path, runs[0], run) for run in runs[1:])}
-    visible = left - read - _gone_before(runs[1:])
+    one, *later = runs
+    first = one.record.files
+    left = set(first.elsewhere)
+    if not first.copied:
+        left.update(first.created, first.changed)
+    read = left.intersection(chain.from_iterable(map(attrgetter("opened"), later)))
+    alike = read.intersection(*map(partial(_read_alike, one), later))
+    visible = left - read - _gone_before(later)
     return Carried(
         read=_in_order(read),
         alike=_in_order(alike),
@@ -52,10 +59,10 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
     )
 
 
-def _read_alike(path: str, first: Run, later: Run) -> bool:
-    """Whether both read the same from a file."""
-    one, other = first.first_reads.get(path), later.first_reads.get(path)
-    return one is not None and other is not None and one.alike(other)
+def _read_alike(first: Run, later: Run) -> set[str]:
+    """The files from which both read the same."""
+    one, other = first.first_reads, later.first_reads
+    return {path for path in one.keys() & other.keys() if one[path].alike(other[path])}
 
 
 def _gone_before(later: Sequence[Run]) -> set[str]:
@@ -69,7 +76,9 @@ def state_caveat(found: Carried) -> str:
     """That a later run read what run 1 wrote; "" where none did."""
     if not found.read:
         return ""
-    same = "Run 1 read the same from there. " if set(found.alike) == set(found.read) else ""
+    same = ""
+    if set(found.alike) == set(found.read):
+        same = "Run 1 read the same from there. "
     return (
         f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run"
         f" 1. {same}{advice(found.read)}"
@@ -92,12 +101,14 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
     """That all runs read what the runs of an earlier check had left: in a copy of the working
     directory as well.
     """
-    read = [path for path in record.earlier if runs and all(path in run.opened for run in runs)]
-    if not read:
+    by_all = set(record.earlier).intersection(*map(attrgetter("opened"), runs))
+    if not runs or not by_all:
         return
+    read = list(filter(by_all.__contains__, record.earlier))
     when = datetime.fromisoformat(record.earlier[read[0]])
-    others = [path for path in record.earlier if path not in read]
-    also = f", and what else such checks left ({summary(others)})" if others else ""
+    also = ""
+    if others := list(filterfalse(by_all.__contains__, record.earlier)):
+        also = f", and what else such checks left ({summary(others)})"
     yield (
         f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made"
         f" ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
@@ -107,14 +118,12 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
 
 def advice(paths: Sequence[str]) -> str:
     """How to keep later runs from these files."""
-    places = {is_elsewhere(path) for path in paths}
-    return " ".join(
-        sentence for place, sentence in ((False, OWN_FOLDER), (True, OUTSIDE)) if place in places
-    )
+    places = sorted(set(map(is_elsewhere, paths)))
+    return " ".join(_KEPT_FROM[place] for place in places)
 
 
 def _what_rules_it_out(found: Carried) -> str:
-    elsewhere = {path for path in found.visible if is_elsewhere(path)}
+    elsewhere = set(filter(is_elsewhere, found.visible))
     if not elsewhere:
         return "`--workdir copy` rules it out."
     if len(elsewhere) < len(found.visible):

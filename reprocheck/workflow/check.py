@@ -87,12 +87,14 @@ def _levels(settings: Settings) -> tuple[Level, ...]:
     """The deeper levels of which one run is recorded."""
     if settings.level == "op":
         return ("module", "op")
-    return ("module",) if settings.explain or settings.level == "module" else ()
+    if settings.explain or settings.level == "module":
+        return ("module",)
+    return ()
 
 
 def losses_of(check: Check) -> int:
     """How many losses run 1 recorded, all ranks together."""
-    return sum(len(trace.losses.values) for run in check.runs[:1] for trace in run.traces)
+    return sum(run.recorded_losses for run in check.runs[:1])
 
 
 def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ LEAST, MOST = 2, 1000
 """Iterations that are recorded at a deeper level."""
 MOST_FOR_STATE = 100
 """Iterations that are recorded so that run 1 leaves again what it left."""
+ENDED_EARLY = ("script_failed", "timed_out")
+"""Verdicts on runs of which deeper ones would say no more."""
 OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
@@ -38,38 +42,39 @@ def escalate(
     if not wanted(check, held):
         return _explained(check, folder)
     by_module = _recorded(check, entry, held, folder, teller, level="module")
-    rung = by_module.ladder.first_rung if by_module.ladder else None
-    if held.level == "op" or (held.explain and rung is not None and operators_say_more(rung)):
-        return _recorded(
-            check, entry, held, folder, teller, level="op", inside=module_of(rung) if rung else ""
-        )
-    return by_module
+    rung, inside, say_more = by_module.first_rung, "", False
+    if rung is not None:
+        inside, say_more = rung.inside, operators_say_more(rung)
+    worth_it = held.explain and say_more
+    if held.level != "op" and not worth_it:
+        return by_module
+    return _recorded(check, entry, held, folder, teller, level="op", inside=inside)
 
 
 def wanted(check: Check, held: Settings) -> bool:
     """Whether two runs at level `module` are to follow: the level was asked for, or the check
     failed and is to be explained.
     """
-    if check.verdict.verdict in ("script_failed", "timed_out") or not any(
-        run.traces for run in check.runs
-    ):
+    if check.verdict.verdict in ENDED_EARLY:
+        return False
+    if not any(map(attrgetter("traces"), check.runs)):
         return False
     if held.level != "loss":
         return True
     differs = (
-        check.verdict.exit_code == 1 or diverges_later(check) or differs_beside_not_finite(check)
+        check.verdict.exit_code == 1,
+        diverges_later(check),
+        differs_beside_not_finite(check),
     )
-    return held.explain and differs
+    return held.explain and any(differs)
 
 
 def diverges_later(check: Check) -> bool:
     """Whether both checks pass and a loss of a later iteration is outside the tolerance."""
     divergence = check.verdict.first_divergence
-    return (
-        check.verdict.verdict == "reproducible"
-        and divergence is not None
-        and divergence.value is not None
-    )
+    if check.verdict.verdict != "reproducible" or divergence is None:
+        return False
+    return divergence.value is not None
 
 
 def differs_beside_not_finite(check: Check) -> bool:
@@ -84,34 +89,30 @@ def differs_beside_not_finite(check: Check) -> bool:
 
 def last_checked(check: Check) -> int:
     """The last iteration that one of the two checks took."""
-    parts = (
-        part
-        for run in check.runs
-        for trace in run.traces
-        for part in (trace.forward, trace.backward)
-        if part
-    )
-    return max((part.iteration for part in parts), default=0)
+    parts = chain.from_iterable((trace.forward, trace.backward) for trace in check.traces)
+    return max((part.iteration for part in filter(None, parts)), default=0)
 
 
 def iterations(check: Check, held: Settings) -> int:
     """How many iterations are worth recording: up to the one that decided, within what the user
     lets run.
     """
-    verdict, needed = check.verdict, 0
+    verdict = check.verdict
+    needed: list[int | None] = []
     if verdict.verdict == "reproducible" and verdict.exit_code == 1:
-        needed = verdict.bitwise.first_iteration or 0
-    if held.fail_on != "bitwise" and diverges_later(check) and verdict.first_divergence is not None:
-        needed = max(needed, verdict.first_divergence.iteration)
-    # run 1 wrote it somewhere on its way: a shorter run might never come there
+        needed.append(verdict.bitwise.first_iteration)
+    if held.fail_on != "bitwise" and diverges_later(check):
+        needed.append(verdict.diverges_from)
+    # Run 1 wrote it somewhere on its way: a shorter run might never come there.
     if check.state_left:
-        needed = max(needed, min(recorded(check), MOST_FOR_STATE))
-    return up_to_checks(check, held, needed)
+        needed.append(min(recorded(check), MOST_FOR_STATE))
+    return up_to_checks(check, held, max(filter(None, needed), default=0))
 
 
 def recorded(check: Check) -> int:
     """The iterations that run 1 recorded, of the rank that has most."""
-    return max((len(trace.losses) for run in check.runs[:1] for trace in run.traces), default=0)
+    traces = chain.from_iterable(map(attrgetter("traces"), check.runs[:1]))
+    return max((len(trace.losses) for trace in traces), default=0)
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
@@ -126,11 +127,6 @@ def operators_say_more(rung: Rung) -> bool:
     another control flow explains it.
     """
     return rung.rung in OF_OPERATORS and not rung.generators.drawn and not rung.another_path
-
-
-def module_of(rung: Rung) -> str:
-    """The module to look into; empty for everything, where no module made the difference."""
-    return rung.inside
 
 
 def _recorded(

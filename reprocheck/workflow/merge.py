@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, combinations
+from operator import attrgetter
 from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
+from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, DeeperPair, Ended, FileChanges, Run, RunRecord
 from reprocheck.model.ranks import named
 from reprocheck.recording import bundle, sides
@@ -41,7 +44,7 @@ class Node:
     `number`: from 0, in the order of their lowest ranks.
     """
 
-    number: int
+    number: int = 0
     name: str
     folder: Path
     record: CheckRecord
@@ -53,9 +56,9 @@ class Node:
         return frozenset(trace.rank for trace in self.runs[0].traces)
 
     @property
-    def worlds(self) -> frozenset[int | None]:
-        """How many ranks there are, as they said."""
-        return frozenset(trace.process.world for trace in self.runs[0].traces)
+    def worlds(self) -> frozenset[int]:
+        """How many ranks there are, as they said; 0 of one that did not say it."""
+        return frozenset(trace.process.world or 0 for trace in self.runs[0].traces)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +79,33 @@ def merge(paths: Sequence[Path], target: Path) -> Merged:
     Raises UsageError where they are not of the same run, ReportError where one cannot be read or
     `target` not written.
     """
+    _refuse_call(paths, target)
+    with ExitStack() as stack:
+        folders = [stack.enter_context(bundle.opened(path)) for path in paths]
+        found = list(map(_read, paths, folders))
+        _refuse(found)
+        found.sort(key=lambda node: min(node.ranks))
+        nodes = [replace(node, number=number) for number, node in enumerate(found)]
+        ranks = sorted(chain.from_iterable(node.ranks for node in nodes))
+        world = max(nodes[0].worlds)
+        missing = tuple(sorted(set(range(world)) - set(ranks)))
+        _write(nodes, missing, target)
+    return Merged(nodes=len(nodes), ranks=tuple(ranks), missing=missing)
+
+
+def _read(path: Path, folder: Path) -> Node:
+    from reprocheck.trace import read_run
+
+    record = bundle.read(folder)
+    runs = tuple(read_run(folder, run) for run in record.runs)
+    return Node(name=str(path), folder=folder, record=record, runs=runs)
+
+
+# -------------------------------------------------------------------------------- what does not fit
+
+
+def _refuse_call(paths: Sequence[Path], target: Path) -> None:
+    """UsageError or ReportError for what cannot be merged, or not to that place."""
     if len(paths) < 2:
         raise UsageError(
             f"merge takes the recordings of two nodes or more, not {len(paths)}.",
@@ -87,98 +117,67 @@ def merge(paths: Sequence[Path], target: Path) -> Merged:
         raise ReportError(
             f"{target} exists already.", "Name a new folder, or a file that ends in .zip, with -o."
         )
-    with ExitStack() as stack:
-        nodes = [
-            _read(number, path, stack.enter_context(bundle.opened(path)))
-            for number, path in enumerate(paths)
-        ]
-        _refuse(nodes)
-        nodes = [
-            replace(node, number=number)
-            for number, node in enumerate(sorted(nodes, key=lambda node: min(node.ranks)))
-        ]
-        ranks = sorted(rank for node in nodes for rank in node.ranks)
-        world = max((size for node in nodes for size in node.worlds if size), default=len(ranks))
-        missing = tuple(sorted(set(range(world)) - set(ranks)))
-        _write(nodes, missing, target)
-    return Merged(nodes=len(nodes), ranks=tuple(ranks), missing=missing)
-
-
-def _read(number: int, path: Path, folder: Path) -> Node:
-    from reprocheck.trace import read_run
-
-    record = bundle.read(folder)
-    return Node(
-        number=number,
-        name=str(path),
-        folder=folder,
-        record=record,
-        runs=tuple(read_run(folder, run) for run in record.runs),
-    )
-
-
-# -------------------------------------------------------------------------------- what does not fit
 
 
 def _refuse(nodes: Sequence[Node]) -> None:
     """UsageError for recordings that are not parts of one run."""
-    first = nodes[0]
+    first, *others = nodes
     for node in nodes:
         _refuse_one(node)
-    for node in nodes[1:]:
-        both = f"{first.name} and {node.name}"
-        one, other = (
-            sides.what_ran(first.record.entry_point),
-            sides.what_ran(node.record.entry_point),
+    for node in others:
+        _refuse_unlike(first, node)
+    for one, other in combinations(nodes, 2):
+        if both_have := sorted(one.ranks & other.ranks):
+            raise UsageError(
+                f"{one.name} and {other.name} both have {named(both_have)}.",
+                "Start each node with its own --node-rank, and name the recordings of one run.",
+            )
+
+
+def _refuse_unlike(first: Node, node: Node) -> None:
+    both = f"{first.name} and {node.name}"
+    one, other = sides.what_ran(first.record.entry_point), sides.what_ran(node.record.entry_point)
+    if one != other:
+        raise UsageError(
+            f"{first.name} is a recording of {one}, {node.name} one of {other}: these are not"
+            " parts of one run.",
+            _RECORD,
         )
-        if one != other:
-            raise UsageError(
-                f"{first.name} is a recording of {one}, {node.name} one of {other}: these are not"
-                " parts of one run.",
-                _RECORD,
-            )
-        if len(first.runs) != len(node.runs):
-            raise UsageError(
-                f"{both} hold {len(first.runs)} and {len(node.runs)} runs.",
-                "Record each node with the same --runs.",
-            )
-        if first.record.controls != node.record.controls:
-            raise UsageError(
-                f"{both} were recorded under different controls.",
-                "Record each node with the same controls.",
-            )
-        if first.worlds != node.worlds:
-            sizes = [
-                " and ".join(str(size) for size in sorted(one.worlds, key=str))
-                for one in (first, node)
-            ]
-            raise UsageError(
-                f"The ranks of {first.name} say that they are {sizes[0]}, those of {node.name}"
-                f" {sizes[1]}.",
-                _RECORD,
-            )
-    for number, node in enumerate(nodes):
-        for other_node in nodes[:number]:
-            if both_have := sorted(node.ranks & other_node.ranks):
-                raise UsageError(
-                    f"{other_node.name} and {node.name} both have {named(both_have)}.",
-                    "Start each node with its own --node-rank, and name the recordings of one run.",
-                )
+    if len(first.runs) != len(node.runs):
+        raise UsageError(
+            f"{both} hold {len(first.runs)} and {len(node.runs)} runs.",
+            "Record each node with the same --runs.",
+        )
+    if first.record.controls != node.record.controls:
+        raise UsageError(
+            f"{both} were recorded under different controls.",
+            "Record each node with the same controls.",
+        )
+    if first.worlds != node.worlds:
+        raise UsageError(
+            f"The ranks of {first.name} say that they are {_sizes(first)}, those of {node.name}"
+            f" {_sizes(node)}.",
+            _RECORD,
+        )
+
+
+def _sizes(node: Node) -> str:
+    return " and ".join(sorted(map(str, node.worlds)))
 
 
 def _refuse_one(node: Node) -> None:
-    traces = node.runs[0].traces
-    if any(process.node is not None for run in node.runs for process in run.processes):
+    processes = chain.from_iterable(run.processes for run in node.runs)
+    if any(process.node is not None for process in processes):
         raise UsageError(
             f"{node.name} is already merged from several nodes.",
             "Name the recordings of all nodes at once.",
         )
-    if not traces:
+    if not node.ranks:
         raise UsageError(
             f"No rank of {node.name} recorded a loss.",
             "Leave it out to see the others, or record the run again.",
         )
-    if not all((trace.process.world or 0) > 1 for trace in traces):
+    if min(node.worlds) < 2:
         raise UsageError(
             f"{node.name} has no record of its rank.",
             "Ranks are known from torch.distributed or MindSpore, or from the variables of the"
@@ -212,25 +211,25 @@ def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
 
 def _record(nodes: Sequence[Node], missing: Sequence[int], folder: Path) -> CheckRecord:
     """The record of the whole run, whose files are copied into `folder`."""
-    first = nodes[0].record
-    runs = tuple(
-        _run([node.record.runs[index] for node in nodes], nodes, folder)
-        for index in range(len(first.runs))
-    )
+    held = [node.record for node in nodes]
+    changed = chain.from_iterable(one.changed_to_observe for one in held)
+    own = (f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats)
     return replace(
-        first,
+        held[0],
         reprocheck_version=__version__,
-        runs=runs,
-        changed_to_observe=tuple(
-            dict.fromkeys(line for node in nodes for line in node.record.changed_to_observe)
-        ),
-        caveats=(
-            *_caveats(nodes, missing),
-            *(f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats),
-        ),
+        runs=_runs([one.runs for one in held], nodes, folder),
+        changed_to_observe=tuple(dict.fromkeys(changed)),
+        caveats=(*_caveats(nodes, missing), *own),
         deeper=tuple(_deeper(nodes, folder)),
         arms=(),
     )
+
+
+def _runs(
+    recorded: Iterable[Sequence[RunRecord]], nodes: Sequence[Node], folder: Path
+) -> tuple[RunRecord, ...]:
+    """The runs of all nodes, given those of each node."""
+    return tuple(_run(parts, nodes, folder) for parts in zip(*recorded, strict=True))
 
 
 def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> RunRecord:
@@ -238,16 +237,17 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
     one = parts[0]
     home = PurePath(one.trace).parent
     (folder / one.trace).mkdir(parents=True)
-    for part, node in zip(parts, nodes, strict=True):
+    of_nodes = list(zip(nodes, parts, strict=True))
+    gone: dict[str, float] = {}
+    for node, part in of_nodes:
         _copy_traces(part, node, folder / one.trace)
-    ending = min(parts, key=lambda part: _WORST.index(part.ended))
+        gone |= {_name(node, stem): at for stem, at in part.gone.items()}
+    ending = min(parts, key=_badness)
+    # What ended the run stands at the end of the logs.
+    of_nodes.sort(key=lambda pair: _badness(pair[1]), reverse=True)
     for name in ("stdout", "stderr"):
-        # what ended the run stands at the end
-        order = sorted(range(len(parts)), key=lambda index: -_WORST.index(parts[index].ended))
-        _join_logs(
-            [(nodes[index], getattr(parts[index], name)) for index in order],
-            folder / home / f"{name}.log",
-        )
+        logs = [(node, getattr(part, name)) for node, part in of_nodes]
+        _join_logs(logs, folder / home / f"{name}.log")
     return replace(
         one,
         ended=ending.ended,
@@ -257,12 +257,13 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
         stderr=f"{home}/stderr.log",
         killed=sum(part.killed for part in parts),
         files=_files([part.files for part in parts]),
-        gone={
-            _name(node, stem): at
-            for part, node in zip(parts, nodes, strict=True)
-            for stem, at in part.gone.items()
-        },
+        gone=gone,
     )
+
+
+def _badness(run: RunRecord) -> int:
+    """The smaller, the worse a run ended."""
+    return _WORST.index(run.ended)
 
 
 def _name(node: Node, name: str) -> str:
@@ -292,7 +293,7 @@ def _join_logs(logs: Sequence[tuple[Node, str]], target: Path) -> None:
 
 def _files(changes: Sequence[FileChanges]) -> FileChanges:
     def together(name: str) -> tuple[str, ...]:
-        return tuple(sorted({path for one in changes for path in getattr(one, name)}))
+        return tuple(sorted(set(chain.from_iterable(map(attrgetter(name), changes)))))
 
     return FileChanges(
         created=together("created"),
@@ -310,23 +311,17 @@ def _files(changes: Sequence[FileChanges]) -> FileChanges:
 
 def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
     """The deeper levels that all nodes recorded."""
-    for pair in nodes[0].record.deeper:
-        others = [
-            next((other for other in node.record.deeper if other.level == pair.level), None)
-            for node in nodes
-        ]
-        pairs = [
-            other for other in others if other is not None and len(other.runs) == len(pair.runs)
-        ]
-        if len(pairs) == len(nodes):
-            runs = tuple(
-                _run([other.runs[index] for other in pairs], nodes, folder)
-                for index in range(len(pair.runs))
-            )
-            inside = pair.inside if all(other.inside == pair.inside for other in pairs) else ""
-            yield replace(
-                pair, iterations=min(other.iterations for other in pairs), runs=runs, inside=inside
-            )
+    for level in nodes[0].record.deeper:
+        recorded = chain.from_iterable(node.record.deeper for node in nodes)
+        pairs = [one for one in recorded if one.level == level.level]
+        lengths = {len(one.runs) for one in pairs}
+        if len(pairs) != len(nodes) or len(lengths) > 1:
+            continue
+        runs = _runs([one.runs for one in pairs], nodes, folder)
+        whole = replace(level, iterations=min(one.iterations for one in pairs), runs=runs)
+        if len({one.inside for one in pairs}) > 1:
+            whole = replace(whole, inside="")
+        yield whole
 
 
 def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
@@ -335,10 +330,7 @@ def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
             f"No node that was merged has {named(missing)}. If a node is missing, merge again with"
             " its recording."
         )
-    steps = [
-        next((setting.value for setting in node.record.settings if setting.name == "steps"), None)
-        for node in nodes
-    ]
+    steps = [node.record.setting("steps") for node in nodes]
     if len(set(steps)) > 1:
         yield (
             f"The nodes were recorded with different --steps ({', '.join(map(str, steps))}): ranks"
@@ -354,8 +346,7 @@ def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
     for node in nodes[1:]:
         keys = _different(one, node.runs[0].traces[0].environment)
         if keys:
-            more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-            yield f"Node {node.number} is not like node 0 in {', '.join(keys[:_MOST_KEYS])}{more}."
+            yield f"Node {node.number} is not like node 0 in {summary(keys, _MOST_KEYS)}."
 
 
 def _apart(started: Sequence[str]) -> float:
@@ -367,10 +358,9 @@ def _apart(started: Sequence[str]) -> float:
     return (max(times) - min(times)) / 60
 
 
-def _different(one: object, other: object) -> list[str]:
+def _different(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
     """Facts that two nodes both have, and not alike; not those that belong to the rank."""
     from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return []
-    return sorted(key for key in one.keys() & other.keys() - OF_THE_RANK if one[key] != other[key])
+    both = one.keys() & other.keys() - OF_THE_RANK
+    return sorted(key for key in both if one[key] != other[key])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reprocheck.model import Check, EntryPoint
+    from reprocheck.model import Check, EntryPoint, Run
     from reprocheck.scan import Finding
     from reprocheck.settings import Settings
     from reprocheck.workflow.stopwatch import Stopwatch
@@ -45,9 +45,12 @@ def repair(
     from reprocheck.scan.fix import difference
     from reprocheck.search.patch import PATCH, patch_offered, runs_with_patch
 
-    by_control = check.search is not None and bool(check.search.smallest)
-    runs = RUNS if by_control else runs_with_patch(check, folder)
-    changed = changes(check, entry) if runs else {}
+    runs = RUNS
+    if not check.smallest:
+        runs = runs_with_patch(check, folder)
+    if not runs:
+        return
+    changed = changes(check, entry)
     if not changed:
         return
 
@@ -96,13 +99,12 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     """
     from reprocheck.causes.likely import removes
 
-    smallest = check.search.smallest if check.search else ()
     causes = list(check.causes[:1])
     codes: set[str] = set()
-    if smallest:
+    if check.smallest:
         causes = [cause for cause in check.causes if cause.confidence == "confirmed"]
         codes = {cause.code for cause in causes}
-    sources = [cause.source for cause in causes if cause.source is not None]
+    sources = filter(None, (cause.source for cause in causes))
     lines = {(Path(source.file).name, str(source.line)) for source in sources}
     fixable = [
         replace(finding, patchable=True)
@@ -112,8 +114,7 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     meant = [one for one in fixable if one.code in codes or lines & _lines(one)]
     if meant:
         return tuple(meant)
-    removed = {one.code for name in smallest for one in fixable if removes(name, one.code)}
-    return tuple(one for one in fixable if one.code in removed)
+    return tuple(one for one in fixable if any(removes(name, one.code) for name in check.smallest))
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
@@ -132,9 +133,14 @@ def program(check: Check) -> list[Path]:
     if not check.runs:
         return []
     run = check.runs[0]
-    programs = [trace.process.program for trace in run.traces if trace.process.program]
-    places = [Path(run.workdir, one).expanduser() for one in programs]
-    return _python_files(Path(run.shown(str(place))) for place in places)[:1]
+    programs = filter(None, (trace.process.program for trace in run.traces))
+    return _python_files(_place(run, one) for one in programs)[:1]
+
+
+def _place(run: Run, program: str) -> Path:
+    """Where a program of a run lies, as a report names it."""
+    whole = Path(run.workdir, program).expanduser()
+    return Path(run.shown(str(whole)))
 
 
 def scripts(entry: EntryPoint) -> list[Path]:

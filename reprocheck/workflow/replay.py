@@ -4,12 +4,16 @@ model. Never runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain, starmap
+from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
+    Arm,
     Between,
     Check,
     CheckRecord,
@@ -22,7 +26,12 @@ from reprocheck.model import (
 from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
+from reprocheck.verdict.words import count
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
+
+_TO_EXPLAIN = ("not_reproducible", "script_failed")
+"""Verdicts that have reasons, also where nothing was recorded beside the runs."""
+_CUT = "the last line of the trace is incomplete"
 
 
 def load(folder: str | Path) -> Check:
@@ -86,7 +95,7 @@ def judged(folder: Path) -> Check:
 
     record = records.read(folder)
     runs = paired([read_run(folder, run) for run in record.runs], record.tolerance)
-    verdict = judge(runs, record.tolerance, fail_on=str(_setting(record, "fail_on", "checks")))
+    verdict = judge(runs, record.tolerance, fail_on=record.fail_on)
     found = carried(record, runs)
     return Check(
         record=record,
@@ -146,20 +155,21 @@ def explained(check: Check, folder: Path) -> Check:
     from reprocheck.recording import record as records
 
     record = records.read(folder)
-    whole = tuple(pair for pair in record.deeper if _whole(pair))
+    whole = tuple(filter(_whole, record.deeper))
+    missing = chain.from_iterable(map(_deeper_coverage, record.deeper))
     if record.compared:
         check = _with_noise(check, folder)
     check = replace(
         check,
         record=replace(record, deeper=whole),
         caveats=_unique((*check.caveats, *record.caveats)),
-        coverage=_unique(
-            (*check.coverage, *(line for pair in record.deeper for line in _deeper_coverage(pair)))
-        ),
+        coverage=_unique((*check.coverage, *missing)),
     )
-    if whole or record.arms or check.verdict.verdict in ("not_reproducible", "script_failed"):
+    if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
         check = _with_reasons(check, folder)
-    return _with_drift(check) if record.compared else check
+    if record.compared:
+        check = _with_drift(check)
+    return check
 
 
 def _with_reasons(check: Check, folder: Path) -> Check:
@@ -190,15 +200,10 @@ def _with_noise(check: Check, folder: Path) -> Check:
     """
     from reprocheck.ladder.other_source import other_sources
 
-    noise = tuple(
-        filter(
-            None,
-            (_noise(check, folder, number) for number in range(1, len(check.record.compared) + 1)),
-        )
-    )
-    return replace(
-        check, between=Between(sentence="", noise=noise, sources=other_sources(check, folder))
-    )
+    sides = range(1, len(check.record.compared) + 1)
+    noise = tuple(filter(None, map(partial(_noise, check, folder), sides)))
+    sources = other_sources(check, folder)
+    return replace(check, between=Between(sentence="", noise=noise, sources=sources))
 
 
 def _with_drift(check: Check) -> Check:
@@ -254,20 +259,14 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
         yield f"The two runs at {name} ended early, so they were not compared."
         return
     for run in pair.runs:
-        if run.ended == "failed":
+        endings = {
+            "failed": f"failed with exit status {run.exit_status}",
+            "timed_out": "was ended by the timeout",
+        }
+        if ending := endings.get(run.ended):
             yield (
-                f"Run {run.number} at {name} failed with exit status {run.exit_status}; what it"
-                " recorded until then was compared."
+                f"Run {run.number} at {name} {ending}; what it recorded until then was compared."
             )
-        elif run.ended == "timed_out":
-            yield (
-                f"Run {run.number} at {name} was ended by the timeout; what it recorded until then"
-                " was compared."
-            )
-
-
-def _setting(record: CheckRecord, name: str, default: object) -> object:
-    return next((setting.value for setting in record.settings if setting.name == name), default)
 
 
 def _unique(lines: Iterable[str]) -> tuple[str, ...]:
@@ -275,20 +274,18 @@ def _unique(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[str]:
-    for run in runs:
-        yield from getattr(run, attribute)
+    return chain.from_iterable(map(attrgetter(attribute), runs))
 
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
     """One sentence where all runs ended alike; else one for each of them."""
-    found = [
-        (run, max(stops))
-        for run in runs
-        if (stops := [one.stopped_at for one in run.traces if one.stopped_at is not None])
-    ]
-    alike = len({(run.record.ended == "stopped", last) for run, last in found}) == 1
+    found = [(run, last) for run in runs if (last := _stopped_at(run)) is not None]
+    kinds = {(run.record.ended == "stopped", last) for run, last in found}
+    alike = len(kinds) == 1 and len(found) == len(runs)
     for run, last in found:
-        who = "each run" if alike and len(found) == len(runs) else f"run {run.number}"
+        who = f"run {run.number}"
+        if alike:
+            who = "each run"
         if run.record.ended == "stopped":
             yield (
                 f"Early stop: {who} was ended after iteration {last} (`--steps all` records the"
@@ -302,39 +299,43 @@ def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
             yield f"Not ended early: {kept} (`--steps all` records them whole)."
 
 
-def _processes(number: int) -> str:
-    return "1 process" if number == 1 else f"{number} processes"
+def _stopped_at(run: Run) -> int | None:
+    """The last iteration after which one of its ranks was stopped."""
+    stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
+    return max(stops, default=None)
 
 
 def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.killed and run.record.ended in ("completed", "failed"):
             yield (
-                f"Run {run.number} left {_processes(run.record.killed)} alive at its end, which"
-                " reprocheck killed."
+                f"Run {run.number} left {count(run.record.killed, 'process')} alive at its end,"
+                " which reprocheck killed."
             )
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
     """Facts that are not the same as in run 1, each once a run, rank by rank."""
-    if not runs:
-        return
     for run in runs[1:]:
-        pairs = [(runs[0].environment, run.environment)]
         own = {trace.rank: trace.environment for trace in run.traces}
-        pairs += [
-            (first.environment, own[first.rank]) for first in runs[0].traces if first.rank in own
-        ]
-        seen: set[str] = set()
-        for reference, facts in pairs:
-            if not reference or not facts:
-                continue
-            for key in sorted({*reference, *facts} - seen):
-                if reference.get(key) != facts.get(key):
-                    seen.add(key)
-                    yield EnvironmentDifference(
-                        key=key, run=run.number, reference=reference.get(key), value=facts.get(key)
-                    )
+        pairs = [(runs[0].environment, run.environment)]
+        pairs += [(first.environment, own.get(first.rank, {})) for first in runs[0].traces]
+        # Where one side recorded no environment, nothing is known to differ.
+        differing = starmap(partial(_differing, run.number), filter(all, pairs))
+        found: dict[str, EnvironmentDifference] = {}
+        for one in chain.from_iterable(differing):
+            found.setdefault(one.key, one)
+        yield from found.values()
+
+
+def _differing(
+    run: int, reference: Mapping[str, object], facts: Mapping[str, object]
+) -> Iterator[EnvironmentDifference]:
+    """What a run has otherwise than the first one, in the order of the names."""
+    for key in sorted(reference.keys() | facts.keys()):
+        one, other = reference.get(key), facts.get(key)
+        if one != other:
+            yield EnvironmentDifference(key=key, run=run, reference=one, value=other)
 
 
 def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
@@ -343,23 +344,17 @@ def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[Envi
     """
     if len(record.compared) != 2 or len(runs) != 2:
         return
-    known = [
-        {**dict(side.environment), "arguments": arguments(side.entry_point)}
-        for side in record.compared
-    ]
-    facts = [
-        {key: value for key, value in found.items() if key not in run.environment}
-        for found, run in zip(known, runs, strict=True)
-    ]
-    texts = [
-        {f"source.{name}": text for name, text in side.sources.items()} for side in record.compared
-    ]
-    if all(texts):
-        facts = [{**found, **files} for found, files in zip(facts, texts, strict=True)]
-    for key in sorted(facts[0].keys() | facts[1].keys()):
-        reference, value = facts[0].get(key), facts[1].get(key)
-        if reference != value:
-            yield EnvironmentDifference(key=key, run=2, reference=reference, value=value)
+    with_sources = all(side.sources for side in record.compared)
+    each = []
+    for side, run in zip(record.compared, runs, strict=True):
+        facts = {**side.environment, "arguments": arguments(side.entry_point)}
+        # The run itself knows better.
+        for key in run.environment:
+            facts.pop(key, None)
+        if with_sources:
+            facts |= {f"source.{name}": text for name, text in side.sources.items()}
+        each.append(facts)
+    yield from _differing(2, *each)
 
 
 # ----------------------------------------------------------------------------------------- coverage
@@ -376,32 +371,28 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
             )
         elif not run.traces:
             yield (
-                f"Run {run.number}: {_processes(len(run.processes))} loaded the recorder, and none"
-                " recorded a loss or an update."
+                f"Run {run.number}: {count(len(run.processes), 'process')} loaded the recorder,"
+                " and none recorded a loss or an update."
             )
     for run in runs[:1]:
-        for ranks, sentence in together(
-            (trace.rank, said) for trace in run.traces for said in _of_rank(trace)
-        ):
-            yield f"{ranks.capitalize()}{', each' if ranks.startswith('ranks') else ''}: {sentence}"
+        said = ((trace.rank, line) for trace in run.traces for line in _of_rank(trace))
+        for ranks, sentence in together(said):
+            who = ranks.capitalize()
+            if ranks.startswith("ranks"):
+                who += ", each"
+            yield f"{who}: {sentence}"
     yield from _of_runs(runs, "problems")
     for run in runs:
-        for ranks, sentence in together(
-            (trace.rank, "the last line of the trace is incomplete")
-            for trace in run.traces
-            if trace.cut
-        ):
+        cut = ((trace.rank, _CUT) for trace in run.traces if trace.cut)
+        for ranks, sentence in together(cut):
             yield f"Run {run.number}, {ranks}: {sentence}; the lines before it were kept."
 
 
 def _masked(record: CheckRecord) -> Iterator[str]:
     """How many values were masked before anything was written."""
-    runs = (
-        *record.runs,
-        *(run for pair in record.deeper for run in pair.runs),
-        *(run for arm in record.arms for run in arm.runs),
-    )
-    in_logs = sum(run.masked for run in runs)
+    beside: tuple[DeeperPair | Arm, ...] = (*record.deeper, *record.arms)
+    further = chain.from_iterable(one.runs for one in beside)
+    in_logs = sum(run.masked for run in (*record.runs, *further))
     if record.masked or in_logs:
         yield (
             f"Values that look like secrets or addresses were masked: {record.masked} in the"
@@ -411,9 +402,7 @@ def _masked(record: CheckRecord) -> Iterator[str]:
 
 
 def _of_rank(trace: Trace) -> Iterator[str]:
-    frameworks = (
-        ", ".join(f"{name} {version}" for name, version in trace.frameworks.items()) or "none"
-    )
+    frameworks = ", ".join(map(" ".join, trace.frameworks.items())) or "none"
     yield (
         f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations; frameworks imported:"
         f" {frameworks}."
