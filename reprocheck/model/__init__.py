@@ -35,6 +35,7 @@ from reprocheck.model.record import (
     is_elsewhere,
 )
 from reprocheck.model.trace import (
+    NOT_RECORDED,
     Checked,
     CheckKind,
     FirstRead,
@@ -71,6 +72,7 @@ from reprocheck.model.why import (
 
 __all__ = [
     "EXIT_CODE",
+    "NOT_RECORDED",
     "RUNGS",
     "SCHEMA_VERSION",
     "Advice",

@@ -35,9 +35,15 @@ class LossSeries:
         """Number of iterations."""
         return len(self.ends)
 
+    def until(self, iteration: int) -> int:
+        """Number of losses up to the end of an iteration (from 1); 0 of iteration 0."""
+        if iteration < 1:
+            return 0
+        return self.ends[iteration - 1]
+
     def span(self, iteration: int) -> tuple[int, int]:
         """Half-open range of loss indexes of an iteration (from 1)."""
-        return (self.ends[iteration - 2] if iteration > 1 else 0, self.ends[iteration - 1])
+        return self.until(iteration - 1), self.until(iteration)
 
     def losses(self, iteration: int) -> array[float]:
         """The losses of an iteration (from 1), in order."""
@@ -59,6 +65,20 @@ class Checked:
     iteration: int
     start: int
     end: int
+
+    @property
+    def count(self) -> int:
+        """How many losses they are."""
+        return max(0, self.end - self.start)
+
+
+NOT_RECORDED: Mapping[CheckKind, Checked] = {
+    "forward": Checked(kind="forward", iteration=1, start=0, end=0),
+    "backward": Checked(kind="backward", iteration=2, start=0, end=0),
+}
+"""What stands for the losses of a check that were not recorded: the iteration that it takes as a
+rule, and none of its losses.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +160,12 @@ class Trace:
     @property
     def closed(self) -> int:
         """The number of iterations that came to their end."""
-        return len(self.losses) - 1 if self.unfinished else len(self.losses)
+        return len(self.losses) - self.unfinished
+
+    def checked(self, kind: CheckKind) -> Checked:
+        """The losses that a check takes; without any where they were not recorded."""
+        recorded = {"forward": self.forward, "backward": self.backward}
+        return recorded[kind] or NOT_RECORDED[kind]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,6 +259,16 @@ class Run:
     def recorded_losses(self) -> int:
         """How many losses all of its ranks recorded."""
         return sum(len(trace.losses.values) for trace in self.traces)
+
+    @property
+    def by_rank(self) -> dict[int, Trace]:
+        """Its traces by rank."""
+        return {trace.rank: trace for trace in self.traces}
+
+    @property
+    def longest(self) -> int:
+        """The number of iterations of the rank that recorded most of them; 0 without any."""
+        return max((len(trace.losses) for trace in self.traces), default=0)
 
     def shown(self, path: str) -> str:
         """A path of this run as a report names it: relative to the working directory where it lies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from reprocheck.model.trace import CheckKind
@@ -42,6 +43,13 @@ class Comparison:
     reference: float | None = None
     value: float | None = None
     detail: str = ""
+
+    @property
+    def excess(self) -> float:
+        """By how much the difference is larger than allowed; infinite where it is no number."""
+        if self.max_difference is None:
+            return inf
+        return self.max_difference - (self.allowed or 0.0)
 
     @property
     def weight(self) -> tuple[float, float]:

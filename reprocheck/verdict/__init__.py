@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from operator import attrgetter
 
 from reprocheck.model import (
     EXIT_CODE,
@@ -25,7 +25,7 @@ from reprocheck.model.letters import capital
 from reprocheck.verdict import words
 from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
-from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up, traces
+from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, verdict_of
 from reprocheck.verdict.failure import reason as failure_reason
@@ -99,14 +99,7 @@ def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
     run only comes first.
     """
     failed = [row for row in rows if row.kind == kind and row.passed is False]
-    return max(failed, key=_excess, default=None)
-
-
-def _excess(row: Comparison) -> float:
-    """By how much the difference of a row is larger than allowed."""
-    if row.max_difference is None:
-        return inf
-    return row.max_difference - (row.allowed or 0.0)
+    return max(failed, key=attrgetter("excess"), default=None)
 
 
 def ended_before_checks(run: Run) -> bool:
@@ -120,7 +113,7 @@ def _too_early(run: Run, reference: Run) -> bool:
     """Whether a check is missing in the run, or rests on an iteration that the run did not
     finish.
     """
-    own, references = traces(run), traces(reference)
+    own, references = run.by_rank, reference.by_rank
     if not references or references.keys() - own.keys():
         return True
     for rank, ruling in references.items():

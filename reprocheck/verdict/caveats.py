@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from reprocheck.model import Bitwise, Checked, Comparison, Divergence, Run, Trace, VerdictName
 from reprocheck.model.ranks import together
 from reprocheck.verdict import words
-from reprocheck.verdict.checks import traces
 from reprocheck.verdict.lost import early, lost
 
 _WIDE = 0.1
@@ -31,7 +30,7 @@ def caveats(
     if verdict not in ("script_failed", "timed_out"):
         found += _endings(runs)
     found += early(runs)
-    references = traces(runs[0])
+    references = runs[0].by_rank
     several = words.several_ranks(runs)
     weights = (_of_all(run, _weights, references) for run in runs)
     lengths = (_of_all(run, _length, references) for run in runs[1:])

@@ -4,14 +4,29 @@ list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import isfinite, isinf, isnan
+from typing import TYPE_CHECKING
 
-from reprocheck.model import Checked, CheckKind, Comparison, LossSeries, Run, Tolerance, Trace
+from reprocheck.model import (
+    NOT_RECORDED,
+    Checked,
+    CheckKind,
+    Comparison,
+    LossSeries,
+    Run,
+    Tolerance,
+    Trace,
+)
 from reprocheck.verdict import exact, words
 from reprocheck.verdict.series import column, differs
 from reprocheck.verdict.ulp import ulp_distance
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CALL_LOG_LOSS = "call reprocheck.log_loss(loss) in every iteration"
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
@@ -39,12 +54,7 @@ def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]
     """One row for each later run, rank and check, in this order: run, rank, forward before
     backward.
     """
-    return tuple(_rows(runs, tolerance)) if runs else ()
-
-
-def traces(run: Run) -> dict[int, Trace]:
-    """The traces of a run by rank."""
-    return {trace.rank: trace for trace in run.traces}
+    return tuple(_rows(runs, tolerance))
 
 
 def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
@@ -52,43 +62,39 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
 
     The iteration of run 1 rules. Raises CannotCompare.
     """
-    checked = _checked(reference, kind)
-    if checked is None or checked.start >= checked.end:
+    if not reference.checked(kind).count:
         raise CannotCompare(_why_missing(reference, kind, 1))
-    if kind == "forward":
-        return _forward_pair(trace, checked, run)
-    return _backward_pair(trace, reference, checked, run)
+    pair = {"forward": _forward_pair, "backward": _backward_pair}[kind]
+    return pair(trace, reference, run)
 
 
-def _checked(trace: Trace, kind: CheckKind) -> Checked | None:
-    return trace.forward if kind == "forward" else trace.backward
-
-
-def _forward_pair(trace: Trace, checked: Checked, run: int) -> Pair:
+def _forward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
     if trace.forward is None:
         raise CannotCompare(_why_missing(trace, "forward", run))
-    count, expected = trace.forward.end - trace.forward.start, checked.end - checked.start
+    checked = reference.checked("forward")
+    count, expected = trace.forward.count, checked.count
     if count != expected:
         raise CannotCompare(_other_number(1, run, count, expected, " before the first update"))
     return Pair(checked=checked, start=0, reference_start=checked.start, length=expected)
 
 
-def _backward_pair(trace: Trace, reference: Trace, checked: Checked, run: int) -> Pair:
+def _backward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
+    checked = reference.checked("backward")
     iteration = checked.iteration
     if len(trace.losses) < iteration:
         raise CannotCompare(_too_few(trace, run, iteration))
     # Losses of the iteration before, recorded after its update, belong to the check, too.
-    rest = max(0, reference.losses.ends[iteration - 2] - checked.start)
-    first = iteration - 1 if rest else iteration
+    rest = max(0, reference.losses.until(iteration - 1) - checked.start)
+    first = iteration - bool(rest)
     for number in range(first, iteration + 1):
         count, expected = losses_in(trace, number), losses_in(reference, number)
         if count != expected:
             raise CannotCompare(_other_number(number, run, count, expected))
     return Pair(
         checked=checked,
-        start=trace.losses.ends[iteration - 2] - rest,
+        start=trace.losses.until(iteration - 1) - rest,
         reference_start=checked.start,
-        length=checked.end - checked.start,
+        length=checked.count,
     )
 
 
@@ -99,38 +105,36 @@ def losses_in(trace: Trace, iteration: int) -> int:
 
 
 def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
-    references = traces(runs[0])
     several = words.several_ranks(runs)
     for run in runs[1:]:
-        own = traces(run)
-        for rank in sorted(references.keys() | own.keys()):
-            for kind in KINDS:
-                row = _row(own.get(rank), references.get(rank), kind, run.number, rank, tolerance)
-                yield replace(
-                    row, detail=words.of_ranks(row.detail, f"rank {rank}", several=several)
-                )
+        own, references = run.by_rank, runs[0].by_rank
+        ranks = sorted(references.keys() | own.keys())
+        for rank, kind in product(ranks, KINDS):
+            row = _row(own, references, kind, run.number, rank, tolerance)
+            yield replace(row, detail=words.of_ranks(row.detail, f"rank {rank}", several=several))
 
 
 def _row(
-    trace: Trace | None,
-    reference: Trace | None,
+    own: Mapping[int, Trace],
+    references: Mapping[int, Trace],
     kind: CheckKind,
     run: int,
     rank: int,
     tolerance: Tolerance,
 ) -> Comparison:
-    checked = None if reference is None else _checked(reference, kind)
-    usual = 1 if kind == "forward" else 2
-    iteration = usual if checked is None else checked.iteration
-    if trace is None or reference is None:
-        there, missing = (run, 1) if reference is None else (1, run)
-        why = f"rank {rank} was recorded in run {there} and not in run {missing}"
-        return _no_row(kind, run, rank, iteration, why)
+    if rank not in references:
+        why = f"rank {rank} was recorded in run {run} and not in run 1"
+        return _no_row(NOT_RECORDED[kind], run, rank, why)
+    reference = references[rank]
+    checked = reference.checked(kind)
+    if rank not in own:
+        why = f"rank {rank} was recorded in run 1 and not in run {run}"
+        return _no_row(checked, run, rank, why)
     try:
-        pair = pair_up(trace, reference, kind, run)
+        pair = pair_up(own[rank], reference, kind, run)
     except CannotCompare as error:
-        return _no_row(kind, run, rank, iteration, str(error))
-    return _compare(trace, reference, pair, run, tolerance)
+        return _no_row(checked, run, rank, str(error))
+    return _compare(own[rank], reference, pair, run, tolerance)
 
 
 def _compare(
@@ -145,27 +149,34 @@ def _compare(
     beyond_doubles = _beyond_doubles(own, other, pair, tolerance)
     different = differs(a, b, tolerance)
     different[beyond_doubles] = True
-    finite_a, finite_b = np.isfinite(a), np.isfinite(b)
-    neither = ~finite_a & ~finite_b
-    in_one_run = finite_a != finite_b
-    if different.any():
-        passed: bool | None = False
-    else:
-        passed = None if neither.any() else True
-    if passed is None:
-        place = int(np.argmax(neither))
-    elif in_one_run.any():
-        place = int(np.argmax(in_one_run))
-    elif not (a == b).all():
-        with np.errstate(over="ignore", invalid="ignore"):
-            excess = np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b))
-        place = int(np.argmax(np.nan_to_num(excess, nan=-np.inf)))
-    elif beyond_doubles:
-        place = beyond_doubles[0]
-    else:
-        first = other.span(pair.checked.iteration)[0] - pair.reference_start
-        place = min(max(0, first), pair.length - 1)
+    neither = ~np.isfinite(a) & ~np.isfinite(b)
+    # The loss that the row shows: the first of the iteration, unless another one says more.
+    first = other.span(pair.checked.iteration)[0] - pair.reference_start
+    place = min(max(0, first), pair.length - 1)
+    place = next(iter(beyond_doubles), place)
+    place = _furthest(a, b, tolerance, place)
+    passed: bool | None = not different.any()
+    if passed and neither.any():
+        passed, place = None, int(np.argmax(neither))
     return _element(trace, reference, pair, run, place, passed, tolerance)
+
+
+def _furthest(
+    a: NDArray[np.float64], b: NDArray[np.float64], tolerance: Tolerance, otherwise: int
+) -> int:
+    """The place of the first loss that is finite in one run only, else of the one with the largest
+    difference against what is allowed; `otherwise` where all are equal.
+    """
+    import numpy as np
+
+    in_one_run = np.isfinite(a) != np.isfinite(b)
+    if in_one_run.any():
+        return int(np.argmax(in_one_run))
+    if (a == b).all():
+        return otherwise
+    with np.errstate(over="ignore", invalid="ignore"):
+        excess = np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b))
+    return int(np.argmax(np.nan_to_num(excess, nan=-np.inf)))
 
 
 def _beyond_doubles(
@@ -198,13 +209,13 @@ def _element(
     own_index = pair.start + place
     a, b = trace.losses.values[own_index], reference.losses.values[index]
     dtype, reference_dtype = trace.losses.dtype(own_index), reference.losses.dtype(index)
-    difference = abs(a - b) if isfinite(a) and isfinite(b) else None
-    ulp = ulp_distance(a, b, dtype) if dtype == reference_dtype else None
-    detail = "" if dtype == reference_dtype else f"{dtype} in run {run}, {reference_dtype} in run 1"
-    apart = None
-    if difference == 0.0:
-        apart = exact.difference(trace.losses, own_index, reference.losses, index)
-    if apart:
+    difference, detail = abs(a - b), ""
+    ulp = ulp_distance(a, b, dtype)
+    if dtype != reference_dtype:
+        ulp, detail = None, f"{dtype} in run {run}, {reference_dtype} in run 1"
+    apart = exact.difference(trace.losses, own_index, reference.losses, index)
+    # Two losses that no double tells apart, though they are not equal.
+    if difference == 0.0 and apart:
         difference = float(apart)
         shown, other = exact.shown(trace.losses, own_index), exact.shown(reference.losses, index)
         detail = f"run {run} has loss {shown} where run 1 has {other}"
@@ -226,8 +237,10 @@ def _element(
     )
 
 
-def _finite_or_none(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None
+def _finite_or_none(value: float) -> float | None:
+    if isfinite(value):
+        return value
+    return None
 
 
 def _not_finite(value: float, reference: float, iteration: int, run: int) -> str:
@@ -246,13 +259,13 @@ def _finiteness(value: float) -> str:
     """`NaN`, `infinite` or `finite`."""
     if isnan(value):
         return "NaN"
-    return "infinite" if isinf(value) else "finite"
+    return {True: "infinite", False: "finite"}[isinf(value)]
 
 
-def _no_row(kind: CheckKind, run: int, rank: int, iteration: int, detail: str) -> Comparison:
+def _no_row(checked: Checked, run: int, rank: int, detail: str) -> Comparison:
     return Comparison(
-        iteration=iteration,
-        kind=kind,
+        iteration=checked.iteration,
+        kind=checked.kind,
         run=run,
         rank=rank,
         loss_index=None,
@@ -274,11 +287,16 @@ def _other_number(iteration: int, run: int, count: int, expected: int, where: st
 
 def _too_few(trace: Trace, run: int, iteration: int) -> str:
     count = len(trace.losses)
-    remedy = "train for more iterations"
-    if trace.stopped_at is not None:
-        remedy = f"record more with --steps {iteration} or higher"
+    remedy = _longer(trace, f"record more with --steps {iteration} or higher")
     recorded = f"run {run} recorded {words.count(count, 'iteration')} ({words.RANKS})"
     return f"{recorded}, and the check needs iteration {iteration}; {remedy}"
+
+
+def _longer(trace: Trace, record: str) -> str:
+    """What to do where more iterations are needed: to `record` them if there were any."""
+    if trace.stopped_at is not None:
+        return record
+    return "train for more iterations"
 
 
 def _unchanged(updates: int, run: int) -> str:
@@ -301,9 +319,7 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
         )
     if count < 2:
         return _too_few(trace, run, 2)
-    remedy = "train for more iterations"
-    if trace.stopped_at is not None:
-        remedy = f"record more than {count} iterations with --steps"
+    remedy = _longer(trace, f"record more than {count} iterations with --steps")
     if trace.unchanged_updates >= count:
         return (
             f"{_unchanged(trace.unchanged_updates, run)} {rank}, so nothing is known of the"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
 from reprocheck.verdict import words
-from reprocheck.verdict.checks import losses_in, traces
+from reprocheck.verdict.checks import losses_in
 from reprocheck.verdict.failure import cut_short
 from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
@@ -18,7 +18,7 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     """Of all recorded iterations; with the dtype that the ULP are of."""
     if len(runs) < 2 or not any(run.recorded_losses for run in runs):
         return Bitwise(equal=None), None
-    ranks = {frozenset(traces(run)) for run in runs}
+    ranks = {frozenset(run.by_rank) for run in runs}
     if len(ranks) > 1:
         return Bitwise(equal=False, first_iteration=1), None
     found = list(_unequal(runs))
@@ -39,9 +39,9 @@ def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
     """Of each rank of each later run: where it is first not equal to run 1; not, where a run ended
     before.
     """
-    references = traces(runs[0])
+    references = runs[0].by_rank
     for run in runs[1:]:
-        for rank, own in traces(run).items():
+        for rank, own in run.by_rank.items():
             reference = references[rank]
             unequal = first_unequal(own.losses, reference.losses)
             if unequal is None:
@@ -61,7 +61,7 @@ def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | 
 
 def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Divergence]:
     """The first one of each rank of a run."""
-    own, references = traces(run), traces(first)
+    own, references = run.by_rank, first.by_rank
     for rank in sorted(references.keys() | own.keys()):
         if rank in own and rank in references:
             found = _of_rank(own[rank], references[rank], run, first, tolerance)

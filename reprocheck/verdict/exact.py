@@ -5,7 +5,6 @@ There are few of them, so nothing is vectorised here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -14,15 +13,13 @@ from reprocheck.model import LossSeries, Tolerance
 
 def places(
     series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0
-) -> Iterator[int]:
+) -> list[int]:
     """Of `count` losses of both from their starts on, the places where either is none that a double
     holds.
     """
-    if not series.exact and not reference.exact:
-        return
     own = {place - start for place in series.exact}
     others = {place - reference_start for place in reference.exact}
-    yield from sorted(place for place in own | others if 0 <= place < count)
+    return sorted(place for place in own | others if 0 <= place < count)
 
 
 def value(series: LossSeries, index: int) -> Fraction | None:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 
 from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run, Trace
-from reprocheck.verdict.checks import traces
 from reprocheck.verdict.series import first_unequal
 from reprocheck.verdict.words import count
 
@@ -58,7 +57,7 @@ def upper_bound(different: int, others: int) -> float:
 
 def same_bits(run: Run, other: Run) -> bool:
     """Whether two runs have the same ranks and each rank the same losses, bit for bit."""
-    own, others = traces(run), traces(other)
+    own, others = run.by_rank, other.by_rank
     if own.keys() != others.keys():
         return False
     return all(first_unequal(own[rank].losses, others[rank].losses) is None for rank in own)
@@ -87,7 +86,7 @@ def _longer(runs: Sequence[Run]) -> str:
     """Of two runs whose losses are equal as far as both go: which is longer. Empty otherwise."""
     if len(runs) != 2:
         return ""
-    first, second = (traces(run) for run in runs)
+    first, second = (run.by_rank for run in runs)
     if first.keys() != second.keys():
         return ""
     found = [first_unequal(second[rank].losses, first[rank].losses) for rank in first]
@@ -133,7 +132,7 @@ def _of_two(different: int, bound: float) -> str:
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
     """Of the ranks and iterations that all runs have."""
-    by_rank = [traces(run) for run in runs]
+    by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()
     found = []

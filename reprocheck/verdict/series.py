@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import LossSeries, Tolerance
 from reprocheck.verdict import exact
-from reprocheck.verdict.ulp import ulp_distances
+from reprocheck.verdict.ulp import largest_distance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,11 +37,6 @@ class Aligned:
     def iteration(self, index: int) -> int:
         """The iteration (from 1) that holds the loss at `index`."""
         return int(self.ends.searchsorted(index, side="right")) + 1
-
-    def span(self, iteration: int) -> slice:
-        """The losses of an iteration (from 1)."""
-        start = int(self.ends[iteration - 2]) if iteration > 1 else 0
-        return slice(start, int(self.ends[iteration - 1]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +65,10 @@ def column(values: array[Any], dtype: str) -> NDArray[Any]:
     """A column of a LossSeries as a numpy array, without a copy."""
     import numpy as np
 
-    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
+    # A buffer of no bytes is an error to numpy.
+    if not values:
+        return np.empty(0, dtype=dtype)
+    return np.frombuffer(values, dtype=dtype)
 
 
 def align(series: LossSeries, reference: LossSeries) -> Aligned:
@@ -78,11 +76,13 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
     import numpy as np
 
     ends, reference_ends = column(series.ends, "int64"), column(reference.ends, "int64")
-    common = min(len(ends), len(reference_ends))
+    common, longest = sorted((len(ends), len(reference_ends)))
     different = np.flatnonzero(ends[:common] != reference_ends[:common])
-    good = int(different[0]) if len(different) else common
-    breaks_at = good + 1 if good < max(len(ends), len(reference_ends)) else None
-    count = int(ends[good - 1]) if good else 0
+    good = int(next(iter(different), common))
+    count = series.until(good)
+    breaks_at = None
+    if good < longest:
+        breaks_at = good + 1
     return Aligned(
         values=column(series.values, "float64")[:count],
         reference=column(reference.values, "float64")[:count],
@@ -112,14 +112,13 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
         ends = pair.breaks_at > min(len(series), len(reference))
         return Unequal(iteration=pair.breaks_at, ulp=None, dtype=None, ends=ends)
     iteration = pair.iteration(int(np.argmin(equal)))
-    span = pair.span(iteration)
-    indexes = np.flatnonzero(~equal[span]) + span.start
+    start, end = series.span(iteration)
+    indexes = np.flatnonzero(~equal[start:end]) + start
     dtypes = {series.dtype(int(index)) for index in indexes}
     if len(dtypes) > 1 or not pair.same_dtype[indexes].all():
         return Unequal(iteration=iteration, ulp=None, dtype=None)
     dtype = dtypes.pop()
-    distances = ulp_distances(pair.values[indexes], pair.reference[indexes], dtype)
-    largest = None if distances is None else int(distances.max())
+    largest = largest_distance(pair.values[indexes], pair.reference[indexes], dtype)
     return Unequal(iteration=iteration, ulp=largest, dtype=dtype)
 
 
@@ -169,6 +168,6 @@ def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArra
     reference_codes = column(reference.dtype_of, "uint8")[:count]
     if series.dtypes != reference.dtypes:
         names = {name: code for code, name in enumerate(reference.dtypes)}
-        table = np.array([names.get(name, -1) for name in series.dtypes] or [-1], dtype=np.int16)
+        table = np.array([names.get(name, -1) for name in series.dtypes], dtype=np.int16)
         return np.asarray(table[codes] == reference_codes)
     return np.asarray(codes == reference_codes)

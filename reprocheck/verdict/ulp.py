@@ -8,7 +8,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KNOWN = ("float64", "float32", "float16", "bfloat16", "float8_e5m2", "float8_e4m3fn")
+_HELD = {
+    "float64": ("float64", "uint64", 0),
+    "float32": ("float32", "uint32", 0),
+    "float16": ("float16", "uint16", 0),
+    "bfloat16": ("float32", "uint32", 16),
+    "float8_e5m2": ("float16", "uint16", 8),
+}
+"""Dtype -> the one of numpy that holds its values, that of the bits of these, and how many of them
+are always zero.
+"""
+KNOWN = (*_HELD, "float8_e4m3fn")
 
 
 def ulp_distance(a: float, b: float, dtype: str) -> int | None:
@@ -20,25 +30,24 @@ def ulp_distance(a: float, b: float, dtype: str) -> int | None:
     """
     import numpy as np
 
-    distances = ulp_distances(np.array([a]), np.array([b]), dtype)
-    return None if distances is None else int(distances[0])
+    return largest_distance(np.array([a]), np.array([b]), dtype)
 
 
-def ulp_distances(
-    a: NDArray[np.float64], b: NDArray[np.float64], dtype: str
-) -> NDArray[np.uint64] | None:
-    """The same for two arrays of one shape; None where a pair is not finite or the dtype is
-    unknown.
+def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str) -> int | None:
+    """The largest of the pairs of two arrays of one shape; None where a pair is not finite or the
+    dtype is unknown.
     """
     import numpy as np
 
     dtype = dtype.rpartition(".")[2].lower()
-    if dtype not in KNOWN or not (np.isfinite(a).all() and np.isfinite(b).all()):
+    finite = np.isfinite(a) & np.isfinite(b)
+    if dtype not in KNOWN or not finite.all():
         return None
     place_a, place_b = _place(a, dtype), _place(b, dtype)
     same_sign = np.signbit(a) == np.signbit(b)
     apart = np.maximum(place_a, place_b) - np.minimum(place_a, place_b)
-    return np.asarray(np.where(same_sign, apart, place_a + place_b), dtype=np.uint64)
+    distances = np.where(same_sign, apart, place_a + place_b)
+    return int(distances.max())
 
 
 def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
@@ -46,20 +55,13 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
     import numpy as np
 
     size = np.abs(values)
+    if dtype not in _HELD:
+        return np.asarray(_place_e4m3(size), dtype=np.uint64)
+    holds, bits, zeros = _HELD[dtype]
     with np.errstate(over="ignore", under="ignore"):
-        if dtype == "float64":
-            places: NDArray[Any] = size.view(np.uint64)
-        elif dtype == "float32":
-            places = size.astype(np.float32).view(np.uint32)
-        elif dtype == "bfloat16":
-            places = size.astype(np.float32).view(np.uint32) >> np.uint32(16)
-        elif dtype == "float16":
-            places = size.astype(np.float16).view(np.uint16)
-        elif dtype == "float8_e5m2":
-            places = size.astype(np.float16).view(np.uint16) >> np.uint16(8)
-        else:
-            places = _place_e4m3(size)
-    return np.asarray(places, dtype=np.uint64)
+        held = size.astype(holds, copy=False)
+    places = held.view(bits).astype(np.uint64)
+    return np.asarray(places >> np.uint64(zeros))
 
 
 def _place_e4m3(size: NDArray[np.float64]) -> NDArray[Any]:
