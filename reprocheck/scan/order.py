@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, Value
@@ -18,6 +18,7 @@ from reprocheck.scan.values import UNKNOWN, Value
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
 
+Kind = TypeVar("Kind", bound=Step)
 _LONG, _FAR, _NEAR = 1_000, 5_000, 500
 """Steps from which a program is long; and how many values are followed from one in a program that
 is not, and in one that is.
@@ -54,34 +55,28 @@ class Order:
 
         `torch.nn.*` stands for all that begin with `torch.nn.`.
         """
-        for position in self._named(self._calls, names):
-            yield self.steps[position]  # type: ignore[misc]
+        yield from self._steps_at(self._named(self._calls, names))
 
     def stores(self, *names: str) -> Iterator[Store]:
         """The assignments to one of these names, in order."""
-        for position in self._named(self._stores, names):
-            yield self.steps[position]  # type: ignore[misc]
+        yield from self._steps_at(self._named(self._stores, names))
 
     def imports(self, *names: str) -> Iterator[Import]:
         """The first imports of modules of these names or below them, in order."""
-        prefixes = tuple(f"{name}." for name in names)
-        for step in self._imports:
-            if not names or f"{step.name}.".startswith(prefixes):
-                yield step
+        # without names the prefix is empty, and every name begins so
+        prefixes = tuple(f"{name}." for name in names) or ("",)
+        yield from (step for step in self._imports if f"{step.name}.".startswith(prefixes))
 
     def methods(self, *methods: str) -> Iterator[Call]:
         """The calls whose last part is one of these, whatever they are called on: `backward`,
         `shuffle`.
         """
         found = [self._methods.get(method, ()) for method in methods]
-        for index in sorted(chain.from_iterable(found)):
-            yield self.steps[index]  # type: ignore[misc]
+        yield from self._steps_at(sorted(chain.from_iterable(found)))
 
     def loops(self) -> Iterator[Loop]:
         """Loops and comprehensions, in order."""
-        for step in self.steps:
-            if isinstance(step, Loop):
-                yield step
+        return (step for step in self.steps if isinstance(step, Loop))
 
     def environment(self, variable: str) -> Iterator[Store]:
         """The assignments to an environment variable, in whatever way they are written."""
@@ -99,18 +94,11 @@ class Order:
 
     def before(self, step: Step, *names: str) -> Iterator[Call]:
         """The calls with one of these names that come before a step."""
-        end = self._positions[id(step)]
-        for call in self.calls(*names):
-            if self._positions[id(call)] >= end:
-                return
-            yield call
+        return takewhile(lambda call: self.is_before(call, step), self.calls(*names))
 
     def after(self, step: Step, *names: str) -> Iterator[Call]:
         """The calls with one of these names that come after a step."""
-        start = self._positions[id(step)]
-        for call in self.calls(*names):
-            if self._positions[id(call)] > start:
-                yield call
+        return (call for call in self.calls(*names) if self.is_before(step, call))
 
     def surely_before(self, step: Step, *names: str) -> Call | None:
         """The last call with one of these names that comes before a step whenever the step comes:
@@ -135,17 +123,16 @@ class Order:
         "seed")`.
         """
         found = [self._by_receiver.get(id(option), ()) for option in value.options()]
-        for index in sorted(set(chain.from_iterable(found))):
-            call: Call = self.steps[index]  # type: ignore[assignment]
-            if not methods or call.method in methods:
-                yield call
+        calls = self._steps_at(sorted(set(chain.from_iterable(found))))
+        if methods:
+            calls = (call for call in calls if call.method in methods)
+        yield from calls
 
     def uses(self, value: Value) -> Iterator[Step]:
         """The steps that take this value itself: as receiver, argument, what is stored or gone
         over.
         """
-        for index in self._by_input.get(id(value), ()):
-            yield self.steps[index]
+        yield from self._steps_at(self._by_input.get(id(value), ()))
 
     def flow(self, value: Value) -> Iterator[Step]:
         """The steps that take this value or something made of it, however often it was passed on,
@@ -154,22 +141,23 @@ class Order:
         seen = {id(value)}
         waiting = [value]
         indices: set[int] = set()
-        most = _FAR if len(self.steps) <= _LONG else _NEAR
+        most = _FAR
+        if len(self.steps) > _LONG:
+            most = _NEAR
         while waiting and len(seen) < most:
             one = waiting.pop()
             taken = self._by_input.get(id(one), ())
             indices.update(taken)
-            results = chain.from_iterable(self.steps[index].outputs for index in taken)
+            results = chain.from_iterable(step.outputs for step in self._steps_at(taken))
             for made in chain(results, self._made_of.get(id(one), ())):
                 if id(made) not in seen:
                     seen.add(id(made))
                     waiting.append(made)
-        for index in sorted(indices):
-            yield self.steps[index]
+        yield from self._steps_at(sorted(indices))
 
     def at(self, module: Module, node: ast.AST) -> list[Step]:
         """The steps of a node of a module."""
-        steps = [self.steps[index] for index in self._by_node.get(id(node), ())]
+        steps = self._steps_at(self._by_node.get(id(node), ()))
         return [step for step in steps if step.module is module]
 
     # -------------------------------------------------------------------------------------- indices
@@ -207,9 +195,9 @@ class Order:
     @cached_property
     def _by_receiver(self) -> dict[int, list[int]]:
         index: defaultdict[int, list[int]] = defaultdict(list)
-        for position, step in enumerate(self.steps):
-            if isinstance(step, Call) and step.receiver is not None:
-                for option in step.receiver.options():
+        for position, call in self._enumerated(Call):
+            if call.receiver is not None:
+                for option in call.receiver.options():
                     index[id(option)].append(position)
         return index
 
@@ -241,10 +229,17 @@ class Order:
 
     def _index(self, kind: type[Call] | type[Store]) -> dict[str, list[int]]:
         index: defaultdict[str, list[int]] = defaultdict(list)
-        for position, step in enumerate(self.steps):
-            if isinstance(step, kind):
-                index[step.name].append(position)
+        for position, step in self._enumerated(kind):
+            index[step.name].append(position)
         return dict(index)
+
+    def _enumerated(self, kind: type[Kind]) -> Iterator[tuple[int, Kind]]:
+        """The steps of a kind, each with its position."""
+        return ((at, step) for at, step in enumerate(self.steps) if isinstance(step, kind))
+
+    def _steps_at(self, positions: Iterable[int]) -> Iterator[Any]:
+        """The steps at these positions."""
+        return map(self.steps.__getitem__, positions)
 
     def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:
         found: Iterable[list[int]] = index.values()

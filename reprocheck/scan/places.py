@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import chain
+from functools import cache, partial
+from itertools import chain, filterfalse
 from operator import attrgetter
+from typing import Any
 
 from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
 from reprocheck.scan.checks.streams import drawings, every, is_none
@@ -20,6 +21,7 @@ from reprocheck.scan.index import holds, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.syntax import word
 from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, literal
 
 OF_OBJECTS = "a set of objects"
@@ -56,6 +58,11 @@ _TELLING = frozenset(
     }
 )
 """Calls that change nothing of a training: a branch that holds no others is for show."""
+_PATHS = {
+    True: "clock path",
+    False: "system path",
+}
+"""The kind of a branch, by whether a clock decides it."""
 _DECIDING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 _PLAIN = frozenset(
     name for kind in (str, bytes, int, float, complex, tuple, frozenset) for name in dir(kind)
@@ -92,9 +99,9 @@ def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, .
     """All places of a program, module by module and line by line, each once."""
     found: dict[tuple[str, int], Place] = {}
     in_orders = (finder(order) for order in orders for finder in _FINDERS)
-    for place in chain(*in_orders, *map(_classes, modules)):
-        if not _is_for_waiting(place):
-            found.setdefault((place.kind, id(place.node)), place)
+    everywhere = chain(*in_orders, *map(_classes, modules))
+    for place in filterfalse(_is_for_waiting, everywhere):
+        found.setdefault((place.kind, id(place.node)), place)
     rank = {id(module): number for number, module in enumerate(modules)}
     return tuple(
         sorted(found.values(), key=lambda place: (rank.get(id(place.module), -1), place.line))
@@ -106,17 +113,13 @@ def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]
     expressions = list(_expressions_on(module, line))
     for order in orders:
         seen: set[int] = set()
-        newest = [order.value_of(node) for node in expressions]
+        newest = list(map(order.value_of, expressions))
         for _ in range(_DEEPEST):
-            made = [value for value in newest if isinstance(value, Made)]
-            yield from (id(value.call.node) for value in made)
+            yield from (id(value.call.node) for value in newest if isinstance(value, Made))
             seen.update(map(id, newest))
-            newest = [
-                source
-                for value in newest
-                for source in _fed_by(order, value)
-                if id(source) not in seen
-            ][:_MOST]
+            sources = chain.from_iterable(map(partial(_fed_by, order), newest))
+            unseen = [source for source in sources if id(source) not in seen]
+            newest = unseen[:_MOST]
 
 
 def _fed_by(order: Order, value: Value) -> Iterator[Value]:
@@ -224,9 +227,8 @@ def _generators(order: Order) -> Iterator[Place]:
     """Generators that start from the operating system, and what draws from them."""
     for call, value in private.unseeded(order):
         yield _place("generator", call)
-        for step in order.uses(value):
-            if isinstance(step, Call) and step.node is not call.node:
-                yield _place("private", step)
+        drawing = (step for step in order.uses(value) if isinstance(step, Call))
+        yield from (_place("private", step) for step in drawing if step.node is not call.node)
     for call in every(order):
         known = tables.seeds().get(call.name) or _NO_SEED
         if known.without == "system" and is_none(call.argument(0, known.keyword)):
@@ -238,9 +240,9 @@ _NO_SEED = tables.Seeds(streams=(), keyword="", without="required")
 
 
 def _system(order: Order) -> Iterator[Place]:
-    for call in every(order):
-        of_object = "()" in call.name  # `SystemRandom().random`: the generator is the place
-        if entropy.kind(call.name) in ("system", "process") and not of_object:
+    for call in filter(_is_of_system, every(order)):
+        # of `SystemRandom().random` the generator is the place
+        if "()" not in call.name:
             yield _place("system", call)
 
 
@@ -249,22 +251,20 @@ def _system(order: Order) -> Iterator[Place]:
 
 def _clocks(order: Order) -> Iterator[Place]:
     """Clocks, but for those that only measure how long something takes or say how long to wait."""
-    for call in every(order):
-        if entropy.kind(call.name) != "clock":
-            continue
-        parent = call.module.parent(call.node)
-        if _is_less(parent, call.node):
+    for call in filter(_is_clock, every(order)):
+        if _is_less(call.parent, call.node):
             if not _is_told(call):
                 yield _place(_of_start("elapsed", call), call)
-        elif not isinstance(parent, ast.Assign):
+        elif not isinstance(call.parent, ast.Assign):
             yield _place(_of_start("clock", call), call)
 
 
 def _ages(order: Order) -> Iterator[Place]:
     """Clocks in `now - number`, where the number is no time that was taken."""
-    for node in chain.from_iterable(module.nodes(ast.BinOp) for module in _modules(order)):
+    for _, node in _nodes(order, ast.BinOp):
         match node:
             case ast.BinOp(op=ast.Sub(), right=ast.Attribute() | ast.Subscript()):
+                # what an object or a table keeps may be a time that was taken
                 continue
             case ast.BinOp(op=ast.Sub(), left=ast.Name() as left, right=right):
                 read = _clock_read(order.value_of(left))
@@ -275,14 +275,29 @@ def _ages(order: Order) -> Iterator[Place]:
 def _clock_read(value: Value) -> Call | None:
     """The call of a clock that a value is, and nothing is made of; None for any other."""
     match value:
-        case Made(call=call) if entropy.kind(call.name) == "clock":
+        case Made(call=call) if _is_clock(call):
             return call
     return None
 
 
-def _modules(order: Order) -> list[Module]:
-    """The modules in which its steps stand."""
-    return list({id(step.module): step.module for step in order.steps}.values())
+def _is_clock(call: Call) -> bool:
+    return entropy.kind(call.name) == "clock"
+
+
+def _is_of_system(call: Call) -> bool:
+    return entropy.kind(call.name) in ("system", "process")
+
+
+def _is_of_run(call: Call) -> bool:
+    """Whether it reads a clock, or asks the system."""
+    return _is_clock(call) or _is_of_system(call)
+
+
+def _nodes(order: Order, *kinds: type[ast.AST]) -> Iterator[tuple[Module, Any]]:
+    """The nodes of some kinds in the modules in which its steps stand, each with its module."""
+    modules = {id(step.module): step.module for step in order.steps}
+    for module in modules.values():
+        yield from ((module, node) for node in module.nodes(*kinds))
 
 
 def _of_start(kind: str, call: Call) -> str:
@@ -293,47 +308,35 @@ def _of_start(kind: str, call: Call) -> str:
 
 
 def _is_time(value: Value) -> bool:
-    return any(entropy.kind(call.name) == "clock" for call in entropy.mixed(value))
+    return any(map(_is_clock, entropy.mixed(value)))
 
 
 def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
     """Whether something is subtracted from it: `clock() - start`."""
-    return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is node
+    match parent:
+        case ast.BinOp(op=ast.Sub(), left=left):
+            return left is node
+    return False
 
 
 def _is_for_waiting(place: Place) -> bool:
     """Whether it only says how long to wait."""
-    return "sleep" in map(_method, place.module.around(place.node))
+    return "sleep" in map(word, place.module.around(place.node))
 
 
 def _is_told(call: Call) -> bool:
     """Whether it is a part of what is printed, logged or put into a text."""
     around = list(call.module.around(call.node))
     in_text = ast.JoinedStr in map(type, around)
-    return in_text or not _TELLING.isdisjoint(map(_method, around))
-
-
-def _method(node: ast.AST) -> str:
-    """The last part of what a call calls; "" for what is no call."""
-    function = getattr(node, "func", None)
-    return getattr(function, "attr", "") or getattr(function, "id", "")
+    return in_text or not _TELLING.isdisjoint(map(word, around))
 
 
 def _decided(order: Order) -> Iterator[Place]:
     """Branches and loops that the clock or the system decides, unless they only tell something."""
-    for module in _modules(order):
-        for node in module.nodes(ast.If, ast.While, ast.IfExp):
-            read = _decides(order.value_of(node.test))
-            if read is None or _is_for_show(order, node):
-                continue
-            kind = "clock path" if entropy.kind(read.name) == "clock" else "system path"
-            yield Place(kind, _shown(read), module, node)
-
-
-def _decides(value: Value) -> Call | None:
-    """The clock, or what the system gives, that a condition is made of."""
-    kinds = ("clock", "system", "process")
-    return next((call for call in entropy.mixed(value) if entropy.kind(call.name) in kinds), None)
+    for module, node in _nodes(order, ast.If, ast.While, ast.IfExp):
+        read = next(filter(_is_of_run, entropy.mixed(order.value_of(node.test))), None)
+        if read is not None and not _is_for_show(order, node):
+            yield Place(_PATHS[_is_clock(read)], _shown(read), module, node)
 
 
 def _is_for_show(order: Order, node: ast.If | ast.While | ast.IfExp) -> bool:
@@ -350,7 +353,7 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
         case ast.Assign(value=value):
             return _is_time(order.value_of(value))
         case ast.Expr(value=ast.Call() as call):
-            return _method(call) in _TELLING
+            return word(call) in _TELLING
     return isinstance(statement, ast.Pass)
 
 
@@ -409,7 +412,8 @@ def _stores(order: Order) -> Iterator[Place]:
 def _classes(module: Module) -> Iterator[Place]:
     """Classes with a backward pass of their own."""
     for node in module.index.classes:
-        if any((module.names.of(base) or "").endswith(".Function") for base in node.bases):
+        bases = map(module.name_of, node.bases)
+        if any(name.endswith(".Function") for name in bases):
             yield Place("custom backward", f"class {node.name}", module, node)
 
 
