@@ -119,11 +119,13 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def within(around: ast.AST | Sequence[ast.AST], *kinds: type[Node]) -> Iterator[Node]:
-    """The nodes of some kinds in a node, itself included, or in several nodes."""
+def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> Iterator[Node]:
+    """The nodes of some kinds in a node, itself included, or in several nodes; none where there is
+    no node.
+    """
     if isinstance(around, ast.AST):
         around = [around]
-    for node in chain.from_iterable(map(ast.walk, around)):
+    for node in chain.from_iterable(map(ast.walk, around or ())):
         if isinstance(node, kinds):
             yield node
 

@@ -98,6 +98,11 @@ class Step:
         return ""
 
     @property
+    def library_method(self) -> str:
+        """The same of a call of a library; empty for the user's own functions."""
+        return ""
+
+    @property
     def stored(self) -> str:
         """The name of what an assignment assigns to; empty for other steps."""
         return ""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
+from reprocheck.scan.steps import Step
 
 
 def owner(node: ast.AST | None) -> ast.expr | None:
@@ -58,6 +60,11 @@ def attributes(nodes: Iterable[ast.AST]) -> set[str]:
 def variables(nodes: Iterable[ast.AST]) -> list[str]:
     """The names of those nodes that are variables."""
     return [node.id for node in nodes if isinstance(node, ast.Name)]
+
+
+def comparisons(step: Step) -> Iterator[ast.Compare]:
+    """The comparisons in the function around a step; none at the top level."""
+    return within(step.module.function_of(step.node), ast.Compare)
 
 
 def is_method_call(node: ast.AST | None) -> bool:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from reprocheck.rules.catalogue import Severity
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, seed_values, sequences
-from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
@@ -320,12 +320,10 @@ _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
 
 def _is_compared(call: Call) -> bool:
     """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
-    function = call.module.function_of(call.node)
     match call.node:
         case ast.Call(args=[first, *_]):
             hashed = ast.unparse(first)
-            comparisons = within(function or [], ast.Compare)
-            return any(_asks_for(comparison, hashed) for comparison in comparisons)
+            return any(_asks_for(one, hashed) for one in syntax.comparisons(call))
     return False
 
 

@@ -313,7 +313,7 @@ def _names(call: Call) -> set[str]:
     """The names and texts in the statement around a call, under which its result may be known."""
     statement = call.statement
     names = set(map(last_word, syntax.targets(statement)))
-    constants = within(statement or [], ast.Constant)
+    constants = within(statement, ast.Constant)
     names.update(part.value for part in constants if isinstance(part.value, str))
     return names - {""}
 

@@ -9,7 +9,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, filterfalse
+from operator import attrgetter
+from typing import cast
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import tables, unread
@@ -64,37 +66,41 @@ class Use:
 
 
 def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
-    """The first use of an unordered value that keeps the order that it happens to have; None where
-    all uses are blind to it.
+    """The first use of an unordered value that keeps the order that it happens to have, a strong
+    one before others; None where all uses are blind to it.
     """
-    weak: Use | None = None
-    for step in order.uses(value):
-        use = _of_step(order, step, depth)
-        if use is not None and use.strong:
-            return use
-        weak = weak or use
-    return weak
+    uses = (_of_step(order, step, depth) for step in order.uses(value))
+    # The first one that is strong, else the first: `max` gives the first of those that are equal.
+    return max(filter(None, uses), key=attrgetter("strong"), default=None)
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
     """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
     uses = [step for step in order.uses(value) if step.method not in _GROWS]
-    if any(step.method in _SORTS for step in uses):
-        return True
-    return bool(uses) and _BLIND.issuperset(step.called for step in uses)
+    methods = set(map(attrgetter("method"), uses))
+    called = set(map(attrgetter("called"), uses))
+    is_only_asked = set() < called <= _BLIND
+    return is_only_asked or not methods.isdisjoint(_SORTS)
 
 
 def _of_step(order: Order, step: Step, depth: int) -> Use | None:
     if depth > _DEEPEST:
         return None
-    if isinstance(step, Loop):
-        return _of_loop(order, step, depth)
-    if not isinstance(step, Call) or _ignores_order(step.name, step.method):
-        return None
-    if step.name in _SEQUENCES:
-        return _of_conversion(order, step, depth)
-    if step.name in tables.draws() or step.name.startswith(_GENERATORS):
-        return Use(step, True, f"{step.method} picks from it by position")
+    match step:
+        case Loop():
+            return _of_loop(order, step, depth)
+        case Call() if not _ignores_order(step.name, step.method):
+            return _of_call(order, step, depth)
+    return None
+
+
+def _of_call(order: Order, call: Call, depth: int) -> Use | None:
+    """What a call does with the order of what it is given."""
+    if call.name in _SEQUENCES:
+        return _of_conversion(order, call, depth)
+    # The draws of NumPy's and Python's generator objects are in no table: all their methods draw.
+    if call.name in tables.draws() or call.name.startswith(_GENERATORS):
+        return Use(call, True, f"{call.method} picks from it by position")
     return None
 
 
@@ -140,11 +146,9 @@ def _is_added_and_sorted(step: Step) -> bool:
 
 def _is_blind(step: Step) -> bool:
     """Whether a step does the same with a sequence in any order, or only makes another one."""
-    if isinstance(step, Loop) or step.called in _HARMLESS_CALLS:
-        return True
-    if step.method in _HARMLESS_METHODS:
-        return True
-    return isinstance(step, Call) and unread.is_each_by_itself(step)
+    is_harmless = step.called in _HARMLESS_CALLS or step.method in _HARMLESS_METHODS
+    goes_over = isinstance(step, Loop)
+    return is_harmless or goes_over or unread.is_each_by_itself(step)
 
 
 _TESTS = (ast.Compare, ast.FormattedValue, ast.Assert, ast.If, ast.While, ast.Raise)
@@ -158,10 +162,11 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
     parent = step.module.parent(node)
     if isinstance(parent, ast.Starred | ast.keyword):
         parent = step.module.parent(parent)
-    if isinstance(parent, ast.Call) and parent.func is not node:
-        return _takes_blindly(parent, step)
-    if isinstance(parent, ast.For):
-        return all(map(_is_said, parent.body))
+    match parent:
+        case ast.Call(func=function) if function is not node:
+            return _takes_blindly(parent, step)
+        case ast.For(body=body):
+            return all(map(_is_said, body))
     return isinstance(parent, _TESTS)
 
 
@@ -186,39 +191,34 @@ _MESSAGES = (ast.FormattedValue, ast.JoinedStr, ast.Raise, ast.Assert)
 
 def _is_message(module: Module, call: ast.Call) -> bool:
     """Whether text is joined to be read."""
-    if isinstance(module.statement_of(call), _MESSAGES):
-        return True
-    around = (call, *module.expressions_around(call))
+    around = (call, *module.expressions_around(call), module.statement_of(call))
     return any(isinstance(at, _MESSAGES) or syntax.word(at) in _LOGS for at in around)
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
-    node = loop.node
-    match node:
-        case ast.DictComp():
-            return _in_dict(loop, node)
-        case ast.For() | ast.AsyncFor():
-            return _of_body(order, loop, node, depth)
-        case ast.ListComp() | ast.GeneratorExp():
-            return _of_comprehension(order, loop, node, depth)
+    find = _OF_LOOPS.get(type(loop.node), _of_other_loop)
+    return find(order, loop, depth)
+
+
+def _of_other_loop(order: Order, loop: Loop, depth: int) -> Use | None:
+    """A set has no order that the loop could decide."""
     return None
 
 
-def _of_comprehension(
-    order: Order, loop: Loop, node: ast.ListComp | ast.GeneratorExp, depth: int
-) -> Use | None:
+def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
     """What becomes of the sequence that a comprehension makes."""
-    if is_blindly_used(node, loop):
+    if is_blindly_used(loop.node, loop):
         return None
-    made = order.value_of(node)
+    made = order.value_of(loop.node)
     if isinstance(made, Items):
         return _of_sequence(order, loop, made, depth, strong=False)
     return Use(loop, False, _BECOMES_SEQUENCE)
 
 
-def _in_dict(loop: Loop, node: ast.DictComp) -> Use | None:
+def _in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
     """`{name: next(counter) for name in names}`."""
-    names = {loop.module.name_of(call.func) for call in within(node.value, ast.Call)}
+    value = getattr(loop.node, "value", None)
+    names = {loop.module.name_of(call.func) for call in within(value, ast.Call)}
     if "builtins.next" in names:
         return Use(loop, True, _NUMBERED_IN_ORDER)
     return None
@@ -233,11 +233,15 @@ def consumer(order: Order, step: Step) -> Step | None:
     module, node = step.through[-1]
     if not isinstance(node, ast.Call | ast.For):
         return None
-    for one in order.at(module, node):
-        match one:
-            case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
-                return one
-    return None
+    return next(filter(_consumes, order.at(module, node)), None)
+
+
+def _consumes(step: Step) -> bool:
+    """Whether a step is a loop, or the user's own call of a generator function."""
+    match step:
+        case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
+            return True
+    return False
 
 
 def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
@@ -270,8 +274,9 @@ class _Body:
     calls: tuple[ast.Call, ...]
 
 
-def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int) -> Use | None:
+def _of_body(order: Order, loop: Loop, depth: int) -> Use | None:
     """What a loop does with one element after the other."""
+    node = cast("ast.For | ast.AsyncFor", loop.node)
     parts = tuple(within(node.body, ast.AST))
     calls = tuple(within(node.body, ast.Call))
     if any(map(_sorts, calls)):
@@ -279,6 +284,16 @@ def _of_body(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, depth: int)
     body = _Body(order, loop, node, depth, parts, calls)
     uses = (finds(body) for finds in _IN_BODY)
     return next(filter(None, uses), None)
+
+
+_OF_LOOPS = {
+    ast.DictComp: _in_dict,
+    ast.For: _of_body,
+    ast.AsyncFor: _of_body,
+    ast.ListComp: _of_comprehension,
+    ast.GeneratorExp: _of_comprehension,
+}
+"""What a loop does with an order, by its node."""
 
 
 def _sorts(call: ast.Call) -> bool:
@@ -330,14 +345,11 @@ def _in_own_functions(body: _Body) -> Use | None:
     """What the user's own functions do that the body of a loop calls: number an element, draw for
     it, or keep it in an object.
     """
-    for function in _called(body):
+    for function in filterfalse(Own.sorts, _called(body)):
         name = function.node.name
-        calls = list(within(function.node.body, ast.Call))
-        if any(map(_sorts, calls)):
-            continue
         if _numbers(tuple(within(function.node.body, ast.AST))):
             return Use(body.loop, True, f"`{name}` numbers its elements in that order")
-        if any(_keeps_in_object(body.order, function, call) for call in calls):
+        if any(_keeps_in_object(body.order, function, call) for call in function.calls):
             return Use(body.loop, False, f"`{name}` collects its elements in that order")
     return None
 
@@ -353,6 +365,15 @@ class Own:
     node: ast.FunctionDef | ast.AsyncFunctionDef
     module: Module
 
+    @property
+    def calls(self) -> list[ast.Call]:
+        """The calls in its body."""
+        return list(within(self.node.body, ast.Call))
+
+    def sorts(self) -> bool:
+        """Whether one of them sorts."""
+        return any(map(_sorts, self.calls))
+
 
 def _called(body: _Body) -> list[Own]:
     """The user's functions that are called in a body, and those that they call."""
@@ -363,7 +384,7 @@ def _called(body: _Body) -> list[Own]:
         for own in _own_functions(body.order.value_of(call.func)):
             if id(own.node) not in found:
                 found[id(own.node)] = own
-                waiting.extend(within(own.node.body, ast.Call))
+                waiting.extend(own.calls)
     return list(found.values())
 
 
@@ -448,21 +469,14 @@ def _filled(assignment: ast.Assign) -> list[str]:
 
 
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
+    """Whether a call draws a number in each turn of a loop, from a generator that the program
+    shares: layers draw when they are made, and of those each has weights of its own.
+    """
     name = loop.module.name_of(node.func)
-    known = tables.draws().get(name)
-    if known is None or (known.when, known.stream) not in _IN_EACH_TURN:
-        return False
-    return known.kind != "weights" or name.startswith("torch.nn.init.")
-
-
-_IN_EACH_TURN = frozenset(
-    {
-        ("call", "python"),
-        ("call", "numpy"),
-        ("call", "torch"),
-    }
-)
-"""When, and from which generator, something is drawn in each turn of a loop."""
+    match tables.draws().get(name):
+        case tables.Draws(when="call", stream="python" | "numpy" | "torch", kind=kind):
+            return kind != "weights" or name.startswith("torch.nn.init.")
+    return False
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:

@@ -46,12 +46,10 @@ def _is_asked(parent: ast.AST | None, name: ast.Name) -> bool:
 
 def is_of_one(step: Step) -> bool:
     """`list(names)[0]` in a function that asks whether `len(names)` is 1."""
-    function = step.module.function_of(step.node)
     match step.parent, step.node:
         case ast.Subscript(), ast.Call(args=[first, *_]):
             length = f"len({ast.unparse(first)})"
-            comparisons = within(function or [], ast.Compare)
-            return any(_asks_for_one(one, length) for one in comparisons)
+            return any(_asks_for_one(one, length) for one in syntax.comparisons(step))
     return False
 
 
@@ -93,9 +91,9 @@ def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
     return target
 
 
-def is_each_by_itself(call: Call) -> bool:
+def is_each_by_itself(call: Step) -> bool:
     """Whether a pool is given the elements one by one, and what comes back is thrown away."""
-    if call.library_method not in _POOLS or call.name.startswith("builtins."):
+    if call.library_method not in _POOLS or call.called.startswith("builtins."):
         return False
     return isinstance(call.parent, ast.Expr) or is_thrown_away(call)
 

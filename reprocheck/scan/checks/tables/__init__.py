@@ -79,12 +79,8 @@ class ByName(Generic[T]):
     def get(self, name: str) -> T | None:
         """The value of a name; None where there is none."""
         if name not in self._known:
-            found = self._exact.get(name)
-            self._known[name] = (
-                found
-                if found is not None
-                else next((value for own, value in self._patterns if own.fullmatch(name)), None)
-            )
+            matching = (value for own, value in self._patterns if own.fullmatch(name))
+            self._known[name] = self._exact.get(name) or next(matching, None)
         return self._known[name]
 
     def __contains__(self, name: str) -> bool:
