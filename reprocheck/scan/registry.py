@@ -6,7 +6,7 @@ See `reprocheck.scan` for how one is written.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Checking = Callable[["Module", "Project"], Iterable["Hit"]]
 CheckingOrder = Callable[["Order"], Iterable["Hit"]]
+Asking = Callable[["Order"], bool]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,13 +71,18 @@ def check(*codes: str) -> Callable[[Checking], Checking]:
     return register
 
 
-def check_orders(*codes: str) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Registers a function that finds hits of these codes in an order of a module: in each one."""
+def check_orders(
+    *codes: str, unless: Sequence[Asking] = ()
+) -> Callable[[CheckingOrder], CheckingOrder]:
+    """Registers a function that finds hits of these codes in an order of a module: in each one of
+    which none of the questions in `unless` is true.
+    """
 
     def register(function: CheckingOrder) -> CheckingOrder:
         def in_module(module: Module, project: Project) -> Iterator[Hit]:
             for order in module.orders:
-                yield from function(order)
+                if not any(excuses(order) for excuses in unless):
+                    yield from function(order)
 
         check(*codes)(in_module)
         return function
@@ -84,18 +90,25 @@ def check_orders(*codes: str) -> Callable[[CheckingOrder], CheckingOrder]:
     return register
 
 
-def check_programs(*codes: str) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Registers a function that finds hits of these codes in an order that is a whole program."""
+def check_programs(
+    *codes: str, unless: Sequence[Asking] = ()
+) -> Callable[[CheckingOrder], CheckingOrder]:
+    """The same, in an order that is a whole program."""
+    return check_orders(*codes, unless=(_is_library, *unless))
 
-    def register(function: CheckingOrder) -> CheckingOrder:
-        def in_whole(order: Order) -> Iterator[Hit]:
-            if order.whole:
-                yield from function(order)
 
-        check_orders(*codes)(in_whole)
-        return function
+def _is_library(order: Order) -> bool:
+    """Whether an order is a part of a program alone, of whose callers nothing is known."""
+    return not order.whole
 
-    return register
+
+def sets(variable: str) -> Asking:
+    """The question whether a program sets an environment variable itself."""
+
+    def is_set(order: Order) -> bool:
+        return any(order.environment(variable))
+
+    return is_set
 
 
 def hit(

@@ -117,16 +117,22 @@ def unordered_options(order: Order) -> Iterator[Hit]:
 def _has_several_producers(order: Order) -> bool:
     """Whether what puts into one queue is started more than once."""
     makers: dict[int, set[int]] = defaultdict(set)
-    for put in order.methods("put", "put_nowait"):
-        by = put.by
-        if by is None or not by.named(*_THREADS):
-            continue
+    for put, by in _in_parallel(order, "put", "put_nowait"):
         queues = _queues(put)
         if _is_repeated(by, since=_loops_of(queues)):
             return True
         for queue in queues:
             makers[_identity(queue)].add(id(by))
     return any(len(one) > 1 for one in makers.values())
+
+
+def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
+    """The calls of such methods that threads or processes make, each with the call that starts the
+    thread or process.
+    """
+    for call in order.methods(*methods):
+        if call.by is not None and call.by.named(*_THREADS):
+            yield call, call.by
 
 
 def _queues(put: Call) -> tuple[Value, ...]:
@@ -166,31 +172,34 @@ def _has_order(call: Call) -> bool:
     return False
 
 
-@check_orders("RC509")
+def _draws_in_order(order: Order) -> bool:
+    """Whether deterministic operators are on: then one thread runs a `map` of tf.data that draws."""
+    return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
+
+
+@check_orders("RC509", unless=(_draws_in_order,))
 def parallel_map(order: Order) -> Iterator[Hit]:
     """Stateful draws inside of a parallel `map` of tf.data."""
-    # In this mode tf.data runs a `map` that draws in one thread.
-    if any(order.calls("tensorflow.config.experimental.enable_op_determinism")):
-        return
-    for drawing in streams.drawings(order):
-        call = _driver(drawing, _OF_THREADS, {"tensorflow", "numpy", "python"})
-        if call is None:
-            continue
+    for drawing, call in _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"}):
         parallel = call.keywords.get("num_parallel_calls")
-        if is_none(parallel) or literal(parallel) == 1:
-            continue
-        message = (
-            f"{_drawn(drawing, call)} draws inside of a parallel map: threads decide which call"
-            " gets which number"
-        )
-        yield hit("RC509", call, message, node=_argument(call.node))
+        if not is_none(parallel) and literal(parallel) != 1:
+            message = (
+                f"{_drawn(drawing, call)} draws inside of a parallel map: threads decide which call"
+                " gets which number"
+            )
+            yield hit("RC509", call, message, node=_argument(call.node))
 
 
-def _driver(drawing: streams.Drawing, methods: frozenset[str], wanted: set[str]) -> Call | None:
-    """The call of one of these methods of a library that makes a draw from one of these streams."""
-    if drawing.call.driver not in methods or drawing.streams.isdisjoint(wanted):
-        return None
-    return drawing.call.by
+def _driven(
+    order: Order, methods: frozenset[str], wanted: set[str]
+) -> Iterator[tuple[streams.Drawing, Call]]:
+    """The draws from one of these streams that a library makes in one of these methods, each with
+    the call of that.
+    """
+    for drawing in streams.drawings(order):
+        by = drawing.call.by
+        if by is not None and by.method in methods and drawing.streams & wanted:
+            yield drawing, by
 
 
 def _drawn(drawing: streams.Drawing, call: Call) -> str:
@@ -204,11 +213,9 @@ def in_threads(order: Order) -> Iterator[Hit]:
     generator.
     """
     told: set[int] = set()
-    for drawing in streams.drawings(order):
-        call = _driver(drawing, _MAP, {"numpy", "python"})
-        if call is None or id(call) in told:
-            continue
-        if call.name.startswith("mindspore.dataset.") and _has_threads(order, call):
+    for drawing, call in _driven(order, _MAP, {"numpy", "python"}):
+        is_new = id(call) not in told and call.name.startswith("mindspore.dataset.")
+        if is_new and _has_threads(order, call):
             told.add(id(call))
             message = (
                 f"{_drawn(drawing, call)} draws in the threads of this `map`: which sample gets"
@@ -221,13 +228,12 @@ def _has_threads(order: Order, call: Call) -> bool:
     """Whether a `map` runs Python in several threads: it does unless told otherwise."""
     if call.open or given(call, "python_multiprocessing=True"):
         return False
-    workers = call.argument(None, "num_parallel_workers")
-    if workers is None:
-        defaults = (one.argument(0, "num") for one in order.calls(_SET_WORKERS))
-        workers = next(defaults, None)
-    if workers is None:
-        return True
-    return isinstance(workers, Constant) and workers.value != 1
+    defaults = (one.argument(0, "num") for one in order.calls(_SET_WORKERS))
+    workers = call.argument(None, "num_parallel_workers") or next(defaults, None)
+    match workers:
+        case Constant(value=number):
+            return number != 1
+    return workers is None
 
 
 @check_programs("RC514")
@@ -250,9 +256,8 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
 @check_orders("RC902")
 def shared_weights(order: Order) -> Iterator[Hit]:
     """Threads or processes that write the same tensors."""
-    for call in order.methods(*_WRITES):
-        by = call.by
-        if by is not None and _is_unlocked(order, call, by):
+    for call, by in _in_parallel(order, *_WRITES):
+        if _is_unlocked(order, call, by):
             message = (
                 f"the thread or process writes weights (`{call.method}`, {at(call, by.module)})"
                 " without waiting for others"
@@ -268,8 +273,7 @@ def shared_weights(order: Order) -> Iterator[Hit]:
 
 def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
     """Whether one of several threads or processes makes a call, and waits for no other."""
-    is_concurrent = by.named(*_THREADS) and _are_several(order, by)
-    if not is_concurrent or not _uses_tensors(call.module):
+    if not _are_several(order, by) or not _uses_tensors(call.module):
         return False
     if any(map(_is_lock, call.contexts)):
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -10,9 +11,13 @@ from reprocheck.scan.checks.streams import every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Value, literal
+from reprocheck.scan.values import Made, Value, literal, reached
 
 KINDS = ("cuda", "npu")
+_MOST = 60
+"""Values that are looked at for the name of one device."""
+_DEVICE_AT = {"to": 0}
+"""Where the device stands by position; else it is a keyword alone."""
 _SWITCHES = (
     "torch.use_deterministic_algorithms",
     "torch.set_deterministic",
@@ -42,6 +47,16 @@ def accelerators(order: Order) -> frozenset[str]:
     in_text = named(order.root)
     others = set(KINDS) - in_text
     return in_text.union(kind for kind in others if first_use(order, kind) is not None)
+
+
+def is_on_cpu_alone(order: Order) -> bool:
+    """Whether no accelerator is named or used."""
+    return not accelerators(order)
+
+
+def lacks_cuda(order: Order) -> bool:
+    """Whether no GPU of NVIDIA is named or used."""
+    return "cuda" not in accelerators(order)
 
 
 @lru_cache(maxsize=16)
@@ -74,38 +89,35 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
         return False
     if call.method == kind and not call.arguments:
         return True
-    device = call.keywords.get("device")
-    if call.method == "to":
-        device = call.argument(0, "device")
-    if not on(device, kind):
-        return False
-    return not sure or not _is_open(device)
+    device = call.argument(_DEVICE_AT.get(call.method), "device")
+    is_one_of_several = sure and _is_open(device)
+    return on(device, kind) and not is_one_of_several
 
 
 def _is_open(device: Value | None) -> bool:
     """Whether a device may be another one."""
-    if device is None:
-        return False
-    return len(device.options()) > 1 or any(map(_is_open, _named_as(device)))
+    return any(len(one.options()) > 1 for one in _spellings(device))
 
 
 def on(device: Value | None, kind: str) -> bool:
     """Whether a device is, or may be, of a kind; none where none is given."""
+    return any(str(literal(one)).startswith(kind) for one in _spellings(device))
+
+
+def _spellings(device: Value | None) -> Iterable[Value]:
+    """The values that may name a device: itself, its options, and what `torch.device` is given."""
     if device is None:
-        return False
-    options = device.options()
-    if any(str(literal(option)).startswith(kind) for option in options):
-        return True
-    names = chain.from_iterable(map(_named_as, options))
-    return any(on(name, kind) for name in names)
-
-
-def _named_as(device: Value) -> tuple[Value, ...]:
-    """The argument of `torch.device(...)`; nothing of another value."""
-    made = device.made_by("torch.device")
-    if made is None:
         return ()
-    return made.arguments[:1]
+    return reached(device, _named_by, _MOST)
+
+
+def _named_by(device: Value) -> Iterator[Value]:
+    """The options of a device, and the arguments of `torch.device(...)`."""
+    for option in device.options():
+        yield option
+        match option:
+            case Made(call=Call(name="torch.device", arguments=(named, *_))):
+                yield named
 
 
 @lru_cache(maxsize=512)

@@ -29,17 +29,20 @@ _LEARNER = re.compile(
 _PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
 
 
-@check_programs("RC407")
+def _trains_no_agent(order: Order) -> bool:
+    """Whether a program has no environments, or no training in which they could matter."""
+    trains = streams.trains(order) or any(order.methods("learn", "train"))
+    return not trains or not any(order.imports(*_PACKAGES))
+
+
+@check_programs("RC407", unless=(_trains_no_agent,))
 def unseeded_environments(order: Order) -> Iterator[Hit]:
     """Environments that are reset without a seed, and actions that are drawn from a space without
     one.
     """
-    if not any(order.imports(*_PACKAGES)):
-        return
-    if streams.trains(order) or any(order.methods("learn", "train")):
-        yield from _resets(order)
-        yield from _samples(order)
-        yield from _learners(order)
+    yield from _resets(order)
+    yield from _samples(order)
+    yield from _learners(order)
 
 
 def _resets(order: Order) -> Iterator[Hit]:

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, filterfalse
 
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan.checks import devices, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
-from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
 from reprocheck.scan.syntax import owner
 from reprocheck.scan.values import Items, Value, literal
@@ -93,8 +93,11 @@ _NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
 _TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
 _NOISY = {"backward": "RC701"}
 # `index_put_` and `put_` that accumulate add in parallel on the CPU as well.
-_CPU = frozenset({"cpu"})
-_CPU_AND_CUDA = frozenset({"cpu", "cuda"})
+_USED = {
+    True: frozenset({"cpu", "cuda"}),
+    False: frozenset({"cpu"}),
+}
+"""The devices on which an operator counts, by whether the program uses CUDA."""
 _WHERE = {True: "on CUDA", False: "by several threads"}
 _DEVICES = {"cuda": "a GPU", "npu": "an NPU"}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
@@ -130,20 +133,17 @@ class _Noise:
         return _NOISY.get(self.operator.phase, "RC602")
 
 
-@check_programs("RC602", "RC701")
+@check_programs("RC602", "RC701", unless=(devices.is_deterministic,))
 def noisy(order: Order) -> Iterator[Hit]:
     """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
     it.
     """
-    if devices.is_deterministic(order):
-        return
     on_cuda = "cuda" in devices.accelerators(order)
-    used = _CPU_AND_CUDA if on_cuda else _CPU
+    used = _USED[on_cuda]
+    noisy_calls = (_noise(order, call, used) for call in every(order))
     found: dict[str, list[_Noise]] = {}
-    for call in every(order):
-        noise = _noise(order, call, used)
-        if noise is not None:
-            found.setdefault(noise.code, []).append(noise)
+    for noise in filter(None, noisy_calls):
+        found.setdefault(noise.code, []).append(noise)
     for code, noises in found.items():
         if code == "RC602" or streams.trains(order):
             yield _noisy(code, noises, on_cuda)
@@ -151,14 +151,11 @@ def noisy(order: Order) -> Iterator[Hit]:
 
 def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
     """The first operator of a call that is noisy on a device that the program uses."""
-    listed = _operators(call)
-    if not listed or _is_evaluation(order, call):
+    listed = (one for one in _operators(call) if not used.isdisjoint(one.devices))
+    operator = next((one for one in listed if _is_triggered(call, one)), None)
+    if operator is None or _is_evaluation(order, call):
         return None
-    for operator in listed:
-        is_used = not used.isdisjoint(operator.devices)
-        if is_used and _is_triggered(call, operator):
-            return _Noise(call, operator)
-    return None
+    return _Noise(call, operator)
 
 
 def _is_evaluation(order: Order, call: Call) -> bool:
@@ -169,11 +166,10 @@ def _is_evaluation(order: Order, call: Call) -> bool:
     return without_gradients and not streams.trains(order)
 
 
-@check_programs("RC701")
+@check_programs("RC701", unless=(devices.is_deterministic,))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
     """`table[index]`, whose gradient is added up by threads."""
-    is_trained = next(order.methods("backward"), None) is not None
-    if devices.is_deterministic(order) or not is_trained:
+    if not any(order.methods("backward")):
         return
     module = order.root
     for node in filter(_is_lookup, module.nodes(ast.Subscript)):
@@ -186,11 +182,9 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
             return
 
 
-@check_orders("RC703")
+@check_orders("RC703", unless=(sets("FLASH_ATTENTION_DETERMINISTIC"),))
 def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
-    if any(order.environment("FLASH_ATTENTION_DETERMINISTIC")):
-        return
     for call in order.calls(*_FLASH):
         if call.argument(None, "deterministic") is None:
             yield hit(
@@ -202,18 +196,17 @@ def flash_attention(order: Order) -> Iterator[Hit]:
             return
 
 
-@check_programs("RC704")
+@check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
 def extensions(order: Order) -> Iterator[Hit]:
     """Extensions, whose gradients have no deterministic kernel."""
     step = next(order.imports(*_MAMBA), None)
-    if step is None or any(order.environment("MAMBA_DETERMINISTIC")):
-        return
-    yield hit(
-        "RC704",
-        step,
-        f"the backward pass of `{step.name}` adds with atomics, and deterministic mode"
-        " does not know it",
-    )
+    if step is not None:
+        yield hit(
+            "RC704",
+            step,
+            f"the backward pass of `{step.name}` adds with atomics, and deterministic mode"
+            " does not know it",
+        )
 
 
 @check_programs("RC008")
@@ -241,13 +234,11 @@ def _refused(call: Call) -> Operator | None:
     return next(refusing, None)
 
 
-@check_programs("RC603")
+@check_programs("RC603", unless=(devices.is_deterministic,))
 def ascend(order: Order) -> Iterator[Hit]:
     """Listed operators of the Ascend backend."""
-    if "npu" not in devices.named(order.root) or devices.is_deterministic(order):
-        return
-    calls = [call for call in every(order) if _ascend_name(call)]
-    if calls:
+    calls = list(filter(_ascend_name, every(order)))
+    if calls and "npu" in devices.named(order.root):
         names = list(dict.fromkeys(map(_ascend_name, calls)))
         message = f"{_of_ascend(names)} on Ascend, and deterministic mode is off"
         yield hit("RC603", calls[0], message)
@@ -299,23 +290,18 @@ def _device_of(call: Call) -> str | None:
     return next((kind for kind in _DEVICES if _is_moved(filled, kind)), None)
 
 
-@check_programs("RC005")
+@check_programs("RC005", unless=(devices.lacks_cuda, sets("XLA_FLAGS")))
 def xla(order: Order) -> Iterator[Hit]:
     """Scatter in JAX on a GPU."""
-    on_gpu = order.root.uses_package("jax") and "cuda" in devices.accelerators(order)
-    if not on_gpu or any(order.environment("XLA_FLAGS")):
-        return
     scatter = next(filter(_is_scatter, every(order)), None)
-    if scatter is not None:
+    if scatter is not None and order.root.uses_package("jax"):
         message = "XLA's scatter on a GPU adds in the order in which threads arrive"
         yield hit("RC005", scatter, message)
 
 
-@check_programs("RC801")
+@check_programs("RC801", unless=(sets("HCCL_DETERMINISTIC"), devices.is_deterministic))
 def collectives(order: Order) -> Iterator[Hit]:
     """Collectives of Ascend without their deterministic mode."""
-    if any(order.environment("HCCL_DETERMINISTIC")) or devices.is_deterministic(order):
-        return
     for call in order.calls(*_JOINS_RANKS):
         backend = call.argument(0, "backend", "backend_name")
         if literal(backend) == "hccl":
@@ -357,11 +343,9 @@ def _shown(call: Call) -> str:
     return f"`{short(call.name)}`"
 
 
-@check_programs("RC702")
+@check_programs("RC702", unless=(devices.is_on_cpu_alone,))
 def upsampling(order: Order) -> Iterator[Hit]:
     """Upsampling, whose gradient has no deterministic kernel on an accelerator."""
-    if devices.accelerators(order).isdisjoint(devices.KINDS):
-        return
     for call in order.calls(*_UPSAMPLES):
         mode = literal(call.argument(_MODE_AT.get(call.name, 2), "mode"))
         is_smooth = call.name.endswith(_ALWAYS_SMOOTH) or mode in _SMOOTH
@@ -405,9 +389,12 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
 
 def _torch_operators() -> Iterator[Operator]:
     """The operators of PyTorch that a call shows to be noisy."""
-    for source, operators in operator_lists():
-        if source.frameworks == ("torch",) and "recurrent" not in source.name:
-            yield from (one for one in operators if not _LEFT_OUT.search(one.name))
+    of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
+    return filterfalse(_is_left_out, chain.from_iterable(of_torch))
+
+
+def _is_left_out(operator: Operator) -> bool:
+    return _LEFT_OUT.search(operator.name) is not None
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:
@@ -499,7 +486,11 @@ def _ascend_names() -> Mapping[str, str]:
     names: dict[str, str] = {}
     for operator in chain.from_iterable(listed):
         aliases = (*operator.aliases, *operator.name.split(", "))
-        for name in map(last_part, aliases):
-            if name.isidentifier() and not _NOT_CALLED.search(name):
-                names.setdefault(name.lower(), name)
+        for name in filter(_can_be_called, map(last_part, aliases)):
+            names.setdefault(name.lower(), name)
     return names
+
+
+def _can_be_called(name: str) -> bool:
+    """Whether a listed name may stand in a program: some rows describe an operator in words."""
+    return name.isidentifier() and not _NOT_CALLED.search(name)

@@ -137,11 +137,14 @@ _STARTS = {
 }
 
 
-@check_programs("RC504")
+def _seeds_pipelines(order: Order) -> bool:
+    """Whether pipelines are given a seed by their method for it."""
+    return any(order.methods("set_random_seed"))
+
+
+@check_programs("RC504", unless=(_seeds_pipelines,))
 def unseeded_libraries(order: Order) -> Iterator[Hit]:
     """Augmentation pipelines with generators of their own."""
-    if any(order.methods("set_random_seed")):
-        return
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")):
             message = (

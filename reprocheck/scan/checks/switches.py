@@ -9,7 +9,7 @@ from itertools import filterfalse
 from reprocheck.scan.checks import devices
 from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
-from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
+from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call, Step, Store
 from reprocheck.scan.values import Value, literal
 
@@ -113,12 +113,10 @@ def _are_exclusive(one: Step, other: Step) -> bool:
     )
 
 
-@check_programs("RC011")
+# Where deterministic mode is on as well, this is no mistake.
+@check_programs("RC011", unless=(devices.lacks_cuda, devices.is_deterministic))
 def half(order: Order) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
-    # Where deterministic mode is on as well, this is no mistake.
-    if "cuda" not in devices.accelerators(order) or devices.is_deterministic(order):
-        return
     store = next(_deterministic_convolutions(order), None)
     if store is not None:
         message = (
@@ -159,10 +157,10 @@ def late_workspace(order: Order) -> Iterator[Hit]:
     )
 
 
-@check_programs("RC007")
+@check_programs("RC007", unless=(sets(_WORKSPACE),))
 def missing_workspace(order: Order) -> Iterator[Hit]:
     """CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
-    if any(order.environment(_WORKSPACE)) or devices.first_use(order, "cuda", sure=True) is None:
+    if devices.first_use(order, "cuda", sure=True) is None:
         return
     call = next(filterfalse(_only_warns, _switched_on(order)), None)
     if call is not None:
@@ -181,11 +179,9 @@ def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
     )
 
 
-@check_programs("RC007")
+@check_programs("RC007", unless=(devices.lacks_cuda, sets(_WORKSPACE)))
 def recurrent(order: Order) -> Iterator[Hit]:
     """Recurrent layers on CUDA, which wait for the same variable."""
-    if "cuda" not in devices.accelerators(order) or any(order.environment(_WORKSPACE)):
-        return
     # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
@@ -196,12 +192,14 @@ def recurrent(order: Order) -> Iterator[Hit]:
         yield hit("RC007", layer, message, severity="note")
 
 
-@check_orders("RC506")
+def _starts_again(order: Order) -> bool:
+    """Whether a program starts itself again: one that sets the variable before does it right."""
+    return any(call.name.startswith("os.exec") for call in every(order))
+
+
+@check_orders("RC506", unless=(_starts_again,))
 def hash_seed(order: Order) -> Iterator[Hit]:
     """PYTHONHASHSEED in the process that is already running."""
-    # A program that sets the variable and starts itself again does it right.
-    if any(call.name.startswith("os.exec") for call in every(order)):
-        return
     for store in order.environment("PYTHONHASHSEED"):
         tests = [ast.unparse(condition.test) for condition in store.conditions]
         if "PYTHONHASHSEED" not in " ".join(tests):
@@ -237,11 +235,9 @@ def _is_put_back(order: Order, call: Call) -> bool:
     return any(one.first.made_by("torch.get_num_threads") for one in here)
 
 
-@check_orders("RC004")
+@check_orders("RC004", unless=(devices.is_deterministic,))
 def autotune(order: Order) -> Iterator[Hit]:
     """A compiler that chooses kernels by timing them."""
-    if devices.is_deterministic(order):
-        return
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
