@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.steps import Step
+
+if TYPE_CHECKING:
+    from reprocheck.scan.project import Module
 
 
 def owner(node: ast.AST | None) -> ast.expr | None:
@@ -50,6 +54,20 @@ def targets(statement: ast.AST | None) -> list[ast.expr]:
         case ast.Assign(targets=assigned):
             return assigned
     return []
+
+
+def changed(statement: ast.AST | None) -> list[ast.expr]:
+    """What an assignment assigns to, with `=` or with `+=` and its like."""
+    match statement:
+        case ast.AugAssign(target=target):
+            return [target]
+    return targets(statement)
+
+
+def called(module: Module, around: ast.AST | None) -> Iterator[str]:
+    """The names of what is called in a node; "" for what has none."""
+    for call in within(around, ast.Call):
+        yield module.name_of(call.func)
 
 
 def attributes(nodes: Iterable[ast.AST]) -> set[str]:

@@ -173,7 +173,9 @@ def _has_order(call: Call) -> bool:
 
 
 def _draws_in_order(order: Order) -> bool:
-    """Whether deterministic operators are on: then one thread runs a `map` of tf.data that draws."""
+    """Whether deterministic operators are on: then tf.data runs a `map` that draws in one
+    thread.
+    """
     return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
 
 

@@ -92,8 +92,10 @@ def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
 
 
 def _runs(part: Part, running: set[int], mentioned: set[str]) -> bool:
-    defined = part.around is None or id(part.around) in running
-    return defined and (not part.names or _ANY in mentioned or not part.names.isdisjoint(mentioned))
+    """Whether a part may run by what runs and is mentioned so far."""
+    is_defined = part.around is None or id(part.around) in running
+    is_mentioned = not part.names or mentioned & {_ANY, *part.names}
+    return is_defined and bool(is_mentioned)
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, filterfalse
+from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
@@ -113,7 +114,7 @@ _SAVES = frozenset(
     }
 )
 _GENERATORS = re.compile("rng|random|seed")
-_LOADERS = ("load_state_dict", "load_param_into_net")
+_LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 
 
 @check_orders("RC104")
@@ -125,11 +126,13 @@ def directory_order(order: Order) -> Iterator[Hit]:
         use = _use(order, call)
         if use is not None and _is_for_data(order, call):
             message = f"`{_listing(call)}` gives names in no guaranteed order, and {use.how}"
-            severity: Severity | None = "note"
-            if use.strong or streams.uses_framework(order):
-                severity = None
+            severity = _SEVERITY[use.strong or streams.uses_framework(order)]
             patchable = call.method not in _ENTRIES
             yield hit("RC104", call, message, severity=severity, patchable=patchable)
+
+
+_SEVERITY: dict[bool, Severity | None] = {True: None, False: "note"}
+"""By whether it is sure that the order decides something of a training."""
 
 
 def _listing(call: Call) -> str:
@@ -157,10 +160,8 @@ def temporary_names(order: Order) -> Iterator[Hit]:
 def state_left(order: Order) -> Iterator[Hit]:
     """A file that is read if it is there, and that the same program writes."""
     saves = [_Save(call, target) for call in order.methods(*_SAVES) if (target := _path(call))]
-    for load in order.methods(*_LOADS):
+    for load in filterfalse(attrgetter("own"), order.methods(*_LOADS)):
         source = _path(load)
-        if source is None or load.own:
-            continue
         written = next((one.call for one in saves if _is_same(one.target, source)), None)
         if written is None or not _is_asked_for(order, load, source):
             continue
@@ -174,15 +175,24 @@ def state_left(order: Order) -> Iterator[Hit]:
             return
 
 
-@check_orders("RC102")
+def _loads_nothing(order: Order) -> bool:
+    """Whether the program loads no state, not even under an option that is off by default; callers
+    of a library may.
+    """
+    if not order.whole or any(order.methods(*_LOADERS)):
+        return False
+    calls = (module.index.calls for module in streams.closure(order))
+    methods = map(syntax.method, chain.from_iterable(calls))
+    return _LOADERS.isdisjoint(methods)
+
+
+@check_orders("RC102", unless=(_loads_nothing,))
 def resume_not_equal(order: Order) -> Iterator[Hit]:
     """A checkpoint to resume from that holds the optimizer and no generator."""
-    told: set[int] = set()
+    first: dict[int, Call] = {}
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
-        saved = call.argument(0)
-        if id(saved) in told or not _lacks_generators(saved) or not _is_loaded(order):
-            continue
-        told.add(id(saved))
+        first.setdefault(id(call.first), call)
+    for call in filter(_lacks_generators, first.values()):
         yield hit(
             "RC102",
             call,
@@ -191,22 +201,12 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
         )
 
 
-def _lacks_generators(saved: Value | None) -> bool:
+def _lacks_generators(save: Call) -> bool:
     """Whether a checkpoint holds the state of an optimizer, and of no generator."""
-    keys = "\n".join(_keys(saved))
-    if saved is None or "optim" not in keys or _GENERATORS.search(keys):
+    keys = "\n".join(_keys(save.first))
+    if "optim" not in keys or _GENERATORS.search(keys):
         return False
-    return any(made.method == "state_dict" for made in saved.calls())
-
-
-def _is_loaded(order: Order) -> bool:
-    """Whether the program loads a state, also under an option that is off by default; callers of a
-    library may.
-    """
-    if not order.whole or any(order.methods(*_LOADERS)):
-        return True
-    calls = (module.index.calls for module in streams.closure(order))
-    return any(syntax.method(node) in _LOADERS for node in chain.from_iterable(calls))
+    return "state_dict" in map(attrgetter("method"), save.first.calls())
 
 
 def lists(call: Call) -> bool:
@@ -222,28 +222,40 @@ def lists(call: Call) -> bool:
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
     """A use of the names by their order; an element that is taken by position counts too."""
-    parent = call.parent
-    match parent:
+    match call.parent:
         case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
             return sequences.Use(call, True, "one is taken by its position")
         case ast.Call() if sequences.is_blindly_used(call.node, call):
             return None
-    found = None
-    if isinstance(parent, _TAKING):
-        found = sequences.decided(order, call.result)
-    if found is None and isinstance(parent, ast.Return) and not order.whole:
-        return sequences.Use(call, False, "they are handed on in that order")
-    return found or _assigned(order, call)
+    uses = (finds(order, call) for finds in _USES)
+    return next(filter(None, uses), None)
+
+
+def _taken(order: Order, call: Call) -> sequences.Use | None:
+    """Names that go on to be used."""
+    if not isinstance(call.parent, _TAKING):
+        return None
+    return sequences.decided(order, call.result)
+
+
+def _returned(order: Order, call: Call) -> sequences.Use | None:
+    """A list of names that a library gives to callers, of whom nothing is known."""
+    if order.whole or not isinstance(call.parent, ast.Return):
+        return None
+    return sequences.Use(call, False, "they are handed on in that order")
 
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that is kept and not looked at any more."""
-    kept = getattr(call.statement, "value", None)
-    if kept is not call.node or not isinstance(call.statement, ast.Assign):
-        return None
-    if any(order.uses(call.result)) or unread.is_only_asked(call):
-        return None
-    return sequences.Use(call, False, "they are kept in that order")
+    match call.statement:
+        case ast.Assign(value=kept) if kept is call.node:
+            if not any(order.uses(call.result)) and not unread.is_only_asked(call):
+                return sequences.Use(call, False, "they are kept in that order")
+    return None
+
+
+_USES = (_taken, _returned, _assigned)
+"""What becomes of a list of names, the surest first."""
 
 
 def is_sorted_around(call: Call) -> bool:
@@ -318,14 +330,14 @@ def _carries_over(order: Order, load: Call, save: Call) -> bool:
     making moves a global generator.
     """
     written = filter(None, (save.argument(0, "obj", "data", "state"), save.receiver))
-    held = chain.from_iterable(value.origin() for value in written)
-    if any(one is load.result for one in held):
-        return True
-    if any(step.method in _RESTORES for step in order.flow(load.result)):
+    held = chain.from_iterable(map(Value.origin, written))
+    is_written_on = id(load.result) in map(id, held)
+    methods = map(attrgetter("method"), order.flow(load.result))
+    if is_written_on or not _RESTORES.isdisjoint(methods):
         return True
     first, last = sorted((order.position(load), order.position(save)))
     draws = (one.call for one in streams.drawings(order) if one.draws.when == "call")
-    return any(first < order.position(draw) < last for draw in draws)
+    return any(first < position < last for position in map(order.position, draws))
 
 
 def _path(call: Call) -> Value | None:
@@ -337,11 +349,16 @@ def _path(call: Call) -> Value | None:
     return call.argument(0, "f", "file", "filepath", "path")
 
 
-def _is_asked_for(order: Order, load: Call, source: Value) -> bool:
+def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
     """Whether a file is read only if it is there."""
-    tests = within([condition.test for condition in load.conditions], ast.Call)
-    asked = (_subject(test) for test in tests if syntax.method(test) in _TESTS)
-    return any(_is_same(order.value_of(subject), source) for subject in asked)
+    conditions = list(map(attrgetter("test"), load.conditions))
+    tests = filter(_asks_if_there, within(conditions, ast.Call))
+    asked = map(order.value_of, map(_subject, tests))
+    return any(_is_same(file, source) for file in asked)
+
+
+def _asks_if_there(test: ast.Call) -> bool:
+    return syntax.method(test) in _TESTS
 
 
 def _subject(test: ast.Call) -> ast.AST:
@@ -354,15 +371,15 @@ def _subject(test: ast.Call) -> ast.AST:
     return test
 
 
-def _is_same(one: Value, other: Value) -> bool:
-    """The same object, or the same path."""
+def _is_same(one: Value, other: Value | None) -> bool:
+    """The same object, or the same path; nothing is the same as what is not given."""
     if one is other:
         return True
     path = _literal(one)
     return path is not None and path == _literal(other)
 
 
-def _literal(value: Value) -> str | None:
+def _literal(value: Value | None) -> str | None:
     """A path that the source spells out."""
     match value:
         case Constant(value=str(text)):
@@ -376,7 +393,8 @@ def _literal(value: Value) -> str | None:
 
 def _joined(between: str, parts: Sequence[Value]) -> str | None:
     texts = list(filter(None, map(_literal, parts)))
-    if not texts or len(texts) < len(parts):
+    is_known = 0 < len(texts) == len(parts)
+    if not is_known:
         return None
     return between.join(texts)
 

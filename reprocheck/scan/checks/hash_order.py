@@ -14,7 +14,6 @@ from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Instance, Items, Made, Part, Value
 
-_NUMBER_OPERATORS = frozenset({"Mod", "FloorDiv", "Sub", "Pow"})
 _TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
 _TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
 _CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
@@ -29,6 +28,8 @@ _KNOWN = ("text", "object", "number", "unknown")
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
+_HANDS_ON = _SET_METHODS | {"keys"}
+"""Methods that give the elements of what they are called on and of what they are given."""
 _SET_OPERATORS = frozenset({"BitOr", "BitAnd", "BitXor", "Sub"})
 _KEEPS = (
     "builtins.list",
@@ -124,18 +125,23 @@ def is_set(value: Value, depth: int = 0) -> bool:
 def _is_set(option: Value, of: Value, depth: int) -> bool:
     """Whether one of the options of a value is a set."""
     match option:
-        case Items(kind=kind):
-            return kind == "set"
-        case Made(call=Call(name="builtins.set" | "builtins.frozenset")):
+        case Items(kind="set") | Made(call=Call(name="builtins.set" | "builtins.frozenset")):
             return True
-        case Made(call=Call(receiver=Value() as receiver) as call):
-            is_method = call.method in _SET_METHODS and receiver is not of
-            return is_method and is_set(receiver, depth + 1)
-        case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
-            return any(part is not of and is_set(part, depth + 1) for part in parts)
         case Part(key=None, whole=whole):
             return _holds_sets(whole, depth)
-    return False
+    # `names = names | more` in a loop: what a value is made of may be the value itself.
+    others = (part for part in _joined(option) if part is not of)
+    return any(is_set(part, depth + 1) for part in others)
+
+
+def _joined(option: Value) -> tuple[Value, ...]:
+    """What a value is made of that is a set where one of these is."""
+    match option:
+        case Made(call=Call(receiver=Value() as receiver, method=method)) if method in _SET_METHODS:
+            return (receiver,)
+        case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
+            return parts
+    return ()
 
 
 def content(value: Value, depth: int = 0) -> str:
@@ -180,19 +186,15 @@ def _element(element: Value) -> str:
 def _kind(option: Value) -> str:
     """What an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
     match option:
-        case Constant(value=int() | float()):
-            return "number"
-        case Derived(kind=kind) if kind in _NUMBER_OPERATORS:
+        case Constant(value=int() | float()) | Derived(kind="Mod" | "FloorDiv" | "Sub" | "Pow"):
             return "number"
         case Instance() if _hashes_by_address(option):
             return "object"
         case Made(call=Call(name=name)) if _LAYER.match(name):
             return "object"
-        case Made(call=Call(name=name)):
-            return _KIND_OF_RESULT.get(name, "unknown")
         case Part(key=None, whole=Made(call=Call(method=method))) if method in _MODULES:
             return "object"
-        case Part(key=None, whole=Made(call=Call(name=name))):
+        case Made(call=Call(name=name)) | Part(key=None, whole=Made(call=Call(name=name))):
             return _KIND_OF_RESULT.get(name, "unknown")
     return "unknown"
 
@@ -215,10 +217,8 @@ def _of_made(value: Made, depth: int) -> str:
             return _CONVERTED.get(function.name or "", "unknown")
         case Call(name=name, arguments=(first, *_)) if name in _KEEPS:
             return _of_kept(first, depth)
-        case Call(receiver=Value() as receiver, method=method) if method in _SET_METHODS:
+        case Call(receiver=Value() as receiver, method=method) if method in _HANDS_ON:
             return _of_several((receiver, *call.arguments), depth)
-        case Call(receiver=Value() as receiver, method="keys"):
-            return content(receiver, depth + 1)
     return "unknown"
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
@@ -129,6 +130,7 @@ _VIEWS = frozenset(
     }
 )
 _SHAPES = ("size", "shape", "input", "prototype")
+_KEPT_AS = {True: "buffer", False: "parameter"}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
 _MINDSPORE_LOADS = (
@@ -151,9 +153,7 @@ def unfilled(order: Order) -> Iterator[Hit]:
         kept = _kept(order, call)
         if kept is None or not _is_read(call) or _may_be_filled(order, call, kept):
             continue
-        what = "parameter"
-        if kept.method in _BUFFERS:
-            what = "buffer"
+        what = _KEPT_AS[kept.method in _BUFFERS]
         yield hit(
             "RC303",
             call,
@@ -171,16 +171,18 @@ def partial(order: Order) -> Iterator[Hit]:
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue
-        severity: Severity | None = None
-        if seeded_before(order, call, frozenset({"torch"})) is not None:
-            severity = "note"
+        is_seeded = seeded_before(order, call, frozenset({"torch"})) is not None
         yield hit(
             "RC305",
             call,
             "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
             " and no code checks which these are",
-            severity=severity,
+            severity=_OF_PARTIAL_LOAD[is_seeded],
         )
+
+
+_OF_PARTIAL_LOAD: dict[bool, Severity | None] = {True: "note", False: None}
+"""By whether the weights that stay as they were drawn are the same in each run."""
 
 
 @check_programs("RC305")
@@ -255,12 +257,10 @@ def _is_filled(order: Order, call: Call, kept: Call) -> bool:
     values = {id(call.result), id(kept.result)}
     steps = chain(order.flow(call.result), order.flow(kept.result))
     filling = (step for step in steps if step is not kept and _is_filling(step))
-    if any(_is_part(one, values) for step in filling for one in step.inputs):
-        return True
+    filled = chain.from_iterable(map(attrgetter("inputs"), filling))
     targets = (store.target for store in order.stores() if store.name.endswith(".data"))
-    if any(_is_part(target, values) for target in filter(None, targets)):
-        return True
-    return _is_whole_object_filled(order)
+    written = chain(filled, filter(None, targets))
+    return any(_is_part(one, values) for one in written) or _is_whole_object_filled(order)
 
 
 def _is_filling(step: Step) -> bool:
@@ -365,13 +365,11 @@ def _is_reported(order: Order, load: Call) -> bool:
     {len(model.state_dict())}")`.
     """
     state = load.argument(0, "state_dict")
-    if state is None:
-        return False
-    counted = {id(step.result) for step in order.calls("builtins.len") if step.argument(0) is state}
-    if not counted:
-        return False
-    said = chain.from_iterable(step.inputs for step in order.methods(*_LOGS))
-    return any(id(one) in counted for value in said for one in islice(value.origin(), 30))
+    counts = (step for step in order.calls("builtins.len") if step.first is state)
+    counted = {id(step.result) for step in counts}
+    said = chain.from_iterable(map(attrgetter("inputs"), order.methods(*_LOGS)))
+    origins = chain.from_iterable(islice(value.origin(), 30) for value in said)
+    return not counted.isdisjoint(map(id, origins))
 
 
 def _is_dropped(call: Call) -> bool:

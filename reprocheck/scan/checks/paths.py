@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, tables
 from reprocheck.scan.checks.streams import every
 from reprocheck.scan.index import within
@@ -93,8 +94,7 @@ def other_path(order: Order) -> Iterator[Hit]:
 def until(module: Module, project: Project) -> Iterator[Hit]:
     """Draws in a loop that ends by the clock."""
     for node in module.nodes(ast.While):
-        asked = (module.name_of(call.func) for call in within(node.test, ast.Call))
-        clock = next(filter(None, asked), "")
+        clock = next(filter(None, syntax.called(module, node.test)), "")
         if entropy.kind(clock) != "clock" or _is_apart(module, node):
             continue
         draw = _draw(module, node.body)
@@ -128,11 +128,13 @@ def _draw_in(loop: Loop) -> ast.Call | None:
 
 def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:
     """The first call in some statements that draws."""
-    for call in within(body, ast.Call):
-        name = module.name_of(call.func)
-        if name.startswith(_DRAWN) and name in tables.draws():
-            return call
-    return None
+    draws = (call for call in within(body, ast.Call) if _is_draw(module.name_of(call.func)))
+    return next(draws, None)
+
+
+def _is_draw(name: str) -> bool:
+    """Whether a call by this name draws from a generator that the rest of the program shares."""
+    return name.startswith(_DRAWN) and name in tables.draws()
 
 
 def _chooses(call: Call) -> bool:
@@ -145,9 +147,12 @@ def _chooses(call: Call) -> bool:
         match parent:
             case ast.BinOp(op=operator):
                 has_remainder |= isinstance(operator, _REMAINDERS)
-            case ast.Subscript(slice=deciding):
-                return has_remainder and deciding is node
-            case ast.If(test=deciding) | ast.IfExp(test=deciding) | ast.While(test=deciding):
+            case (
+                ast.Subscript(slice=deciding)
+                | ast.If(test=deciding)
+                | ast.IfExp(test=deciding)
+                | ast.While(test=deciding)
+            ):
                 return has_remainder and deciding is node
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
                 continue

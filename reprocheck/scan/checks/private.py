@@ -281,17 +281,26 @@ def _is_fallback(made: _Generator) -> bool:
     None`.
     """
     order, call = made.order, made.call
+    choice = _choice(call)
     is_asked = any(_asks_for_none(condition.test) for condition in call.conditions)
-    if not order.whole and (is_asked or _is_in_fallback(call)):
-        return True
+    if not order.whole:
+        return choice is not None or is_asked or _is_in_fallback(call)
+    match choice:
+        case ast.BoolOp(values=[first, *_]):
+            return not is_none(order.value_of(first))
+        case ast.IfExp():
+            return bool(call.conditions)
+    return is_asked
+
+
+def _choice(call: Call) -> ast.AST | None:
+    """The nearest expression around a call that takes it only where something else decides so."""
     around = [call.node, *call.module.expressions_around(call.node)]
     for child, at in pairwise(around):
         match at:
-            case ast.BoolOp(values=[first, *_]) if first is not child:
-                return not order.whole or not is_none(order.value_of(first))
-            case ast.IfExp(test=test) if test is not child:
-                return not order.whole or bool(call.conditions)
-    return order.whole and is_asked
+            case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) if first is not child:
+                return at
+    return None
 
 
 def _is_in_fallback(call: Call) -> bool:
@@ -316,11 +325,11 @@ _EXCUSES = (_is_left_to_callers, _is_fallback, _is_reseeded, _is_for_others, _is
 def _purpose(made: _Generator) -> str:
     """What it is used for, by the first use that tells."""
     order, value = made.order, made.value
-    codes = {_use(step) for step in order.uses(value)}
+    codes = set(map(_use, order.uses(value)))
     codes.update(_uses_in_text(made.call))
     if codes <= {None}:
-        codes = {_late_use(step) for step in islice(order.flow(value), _SCAN_DEPTH)}
-    return next((code for code in _BY_WEIGHT if code in codes), "RC407")
+        codes = set(map(_late_use, islice(order.flow(value), _SCAN_DEPTH)))
+    return next(filter(codes.__contains__, _BY_WEIGHT), "RC407")
 
 
 def _use(step: Step) -> str | None:
@@ -365,8 +374,6 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
     assigned to.
     """
     names = set(map(last_word, _holders(call))) - {""}
-    if not names:
-        return
     for function in call.module.index.functions:
         if function.name in _BY_FUNCTION:
             uses = (part for part in ast.walk(function) if last_word(part) in names)
@@ -385,13 +392,5 @@ def _holders(call: Call) -> list[ast.expr]:
 
 
 def _changes_gradient(step: Step) -> bool:
-    match step.statement:
-        case ast.AugAssign(target=target):
-            return _is_gradient(target)
-        case ast.Assign(targets=targets):
-            return any(map(_is_gradient, targets))
-    return False
-
-
-def _is_gradient(target: ast.expr) -> bool:
-    return isinstance(target, ast.Attribute) and target.attr == "grad"
+    """`weight.grad = ...`, `weight.grad += ...`."""
+    return "grad" in syntax.attributes(syntax.changed(step.statement))

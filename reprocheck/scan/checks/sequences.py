@@ -218,8 +218,7 @@ def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
 def _in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
     """`{name: next(counter) for name in names}`."""
     value = getattr(loop.node, "value", None)
-    names = {loop.module.name_of(call.func) for call in within(value, ast.Call)}
-    if "builtins.next" in names:
+    if "builtins.next" in syntax.called(loop.module, value):
         return Use(loop, True, _NUMBERED_IN_ORDER)
     return None
 
