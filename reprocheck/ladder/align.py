@@ -55,6 +55,11 @@ class Step(NamedTuple):
             return None
         return self.first, self.second
 
+    @property
+    def known(self) -> tuple[Seen, ...]:
+        """The fact in each run that has it."""
+        return tuple(filter(None, (self.first, self.second)))
+
 
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain
 from typing import Literal
 
 from reprocheck.ladder import compare, words
@@ -53,10 +53,9 @@ def _innermost(difference: Difference, differences: Sequence[Difference]) -> Dif
 
 
 def _same_gradient(a: Difference, b: Difference) -> bool:
-    """Whether two outputs have one gradient, in one iteration of run 1."""
-    if b.seen.kind != "outgrad" or a.structural or b.structural:
-        return False
-    if a.seen.iteration != b.seen.iteration:
+    """Whether two outputs, the first of both runs, have one gradient in one iteration of run 1."""
+    in_one_pass = (b.seen.kind, b.seen.iteration) == ("outgrad", a.seen.iteration)
+    if b.structural or not in_one_pass:
         return False
     return compare.hashes(a.seen.outputs) == compare.hashes(b.seen.outputs)
 
@@ -134,13 +133,13 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
-    seen, number = difference.seen, difference.step.number
-    before = [one for one in pair.differences if one.step.number < number]
+    seen = difference.seen
     in_backward = pair.before_in_iteration(difference.step, "gradient")
+    compared = {step.seen.place for step in in_backward if step.both}
     equal = None
-    if any(step.both and step.seen.place == seen.place for step in in_backward):
+    if seen.place in compared:
         equal = True
-    if any(one.rung == "gradient" for one in before):
+    if "gradient" in pair.rungs_before(difference.step.number):
         equal = False
     evidence = ReducedDiffers(
         local_equal=equal,
@@ -162,11 +161,11 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         return first
     weights = _on_each(pairs, "weights", first.place, None)
     reduced = _on_each(pairs, "reduced", first.place, first.iteration)
-    replicas = all(len(set(run)) == 1 for run in weights)
-    recorded = not any("" in run for run in (*weights, *reduced))
+    replicas = all(map(_is_one, weights))
+    recorded = "" not in chain(*weights, *reduced)
     if not replicas or not recorded:
         return first
-    one, other = (len(set(run)) == 1 for run in reduced)
+    one, other = map(_is_one, reduced)
     evidence = replace(first.evidence, one_sum=(one, other))
     said = in_words.reduced(evidence, first.place, first.iteration)
     return replace(
@@ -177,6 +176,11 @@ def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
         head=said.head,
         evidence=evidence,
     )
+
+
+def _is_one(hashes: Sequence[str]) -> bool:
+    """Whether all ranks hold the same."""
+    return len(set(hashes)) == 1
 
 
 def _on_each(
@@ -192,8 +196,8 @@ def _on_each(
 def _first_of(
     pair: Pair, kind: str, place: str, iteration: int | None
 ) -> tuple[Seen | None, Seen | None]:
-    for step in pair.of_kind(kind):
-        if step.seen.place == place and iteration in (None, step.seen.iteration):
+    for step in pair.at(place, kind):
+        if iteration in (None, step.seen.iteration):
             return step.first, step.second
     return None, None
 
@@ -214,13 +218,14 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
         return structure(pair, difference)
     seen = difference.seen
     number = difference.step.number
-    earlier = any(one.step.number < number for one in pair.differences)
     optimizers = (
         step.seen.place
         for step in pair.before(number, "hyper")
         if seen.optimizer in (None, step.seen.optimizer)
     )
-    evidence = UpdateDiffers(inputs_agree=not earlier, optimizer=next(optimizers, ""))
+    evidence = UpdateDiffers(
+        inputs_agree=not pair.rungs_before(number), optimizer=next(optimizers, "")
+    )
     said = in_words.update(evidence, seen.place, seen.iteration)
     return _said(pair, difference, said, evidence)
 
@@ -243,9 +248,9 @@ def _written(pair: Pair, difference: Difference) -> Finding:
 def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs", "no update"]:
     if update is None:
         return "no update"
-    if not update.both or pair.differs(update):
-        return "differs"
-    return "agrees"
+    if pair.agrees(update):
+        return "agrees"
+    return "differs"
 
 
 # -------------------------------------------------------------------------------- around a gradient
@@ -276,9 +281,7 @@ def _said(
 
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
     """Whether everything agrees up to the loss, as far as it was recorded."""
-    number = difference.step.number
-    before = takewhile(lambda one: one.step.number < number, pair.differences)
-    return _UP_TO_LOSS.isdisjoint(one.rung for one in before)
+    return _UP_TO_LOSS.isdisjoint(pair.rungs_before(difference.step.number))
 
 
 def _calls_behind(pair: Pair, seen: Seen) -> list[Seen]:
@@ -297,7 +300,7 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
     calls: dict[str, Seen] = {}
     for call in pair.calls(iteration):
         calls.setdefault(call.place, call)
-    parents = {parent for place in calls for parent in _parents(place)}
+    parents = set(chain.from_iterable(map(_parents, calls)))
     if len(calls) > 1:
         parents.add("")
     return [call for place, call in calls.items() if place not in parents]
@@ -311,13 +314,13 @@ def _parents(place: str) -> Iterator[str]:
 def _agreeing_outputs(pair: Pair, difference: Difference) -> set[str]:
     """Modules whose gradient of the output came before in this iteration and agrees."""
     before = pair.before_in_iteration(difference.step, "outgrad")
-    return {step.seen.place for step in before if step.both and not pair.differs(step)}
+    return {step.seen.place for step in before if pair.agrees(step)}
 
 
 def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
     """The calls that took what a module returned, known by the hash."""
-    own = [call for call in pair.calls(seen.iteration) if call.place == seen.place]
-    returned = compare.all_hashes(call.outputs for call in own)
+    own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
+    returned = compare.returned(own)
     return [call for call in later if returned & compare.hashes(call.inputs)]
 
 
@@ -325,8 +328,8 @@ def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
     """The calls behind a module up to the first whose gradient of the output agrees, that one
     included.
     """
-    agree = [n for n, call in enumerate(later) if call.place in agreeing]
-    return list(later[: agree[0] + 1]) if agree else []
+    agree = (n for n, call in enumerate(later, start=1) if call.place in agreeing)
+    return list(later[: next(agree, 0)])
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:

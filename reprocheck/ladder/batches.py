@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, filterfalse
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
@@ -73,15 +74,16 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
 def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
     difference = differences[0]
     place = difference.seen.place
-    contents = [one for one in differences if one.seen.kind == "batch" and one.seen.place == place]
-    before = pair.up_to(difference.step.number, "epoch")
-    epochs = [step.facts for step in before if step.seen.place == place and step.both]
-    batches = [step.facts for step in pair.of_kind("batch") if step.seen.place == place]
+    own = (one for one in differences if (one.seen.kind, one.seen.place) == ("batch", place))
+    before = pair.before(difference.step.number + 1, "epoch")
+    epochs = (step.facts for step in before if step.seen.place == place)
+    batches = (step.facts for step in pair.at(place, "batch"))
     return _Loader(
         difference=difference,
-        content=next(iter(contents), difference),
-        epoch=next(reversed(epochs), None),
-        batches=[facts for facts in batches if facts is not None],
+        content=next(own, difference),
+        # the nearest that both runs have
+        epoch=next(filter(None, epochs), None),
+        batches=list(filter(None, batches)),
     )
 
 
@@ -91,8 +93,7 @@ def _change(loader: _Loader) -> BatchDiffers:
         return BatchDiffers()
     if loader.epoch is not None:
         a, b = loader.epoch
-        held = "" not in (a.held, b.held)
-        if held and a.held != b.held:
+        if _told_apart(a.held, b.held):
             return _by_held(a, b)
         is_whole = not (a.cut or b.cut)
         if is_whole and a.indices != b.indices:
@@ -104,8 +105,13 @@ def _unequal_subsets(epoch: tuple[Seen, Seen] | None) -> bool:
     """Whether both runs say which samples a subset takes, and not the same."""
     if epoch is None:
         return False
-    subsets = {seen.subset for seen in epoch}
-    return "" not in subsets and len(subsets) > 1
+    a, b = epoch
+    return _told_apart(a.subset, b.subset)
+
+
+def _told_apart(a: str, b: str) -> bool:
+    """Whether both runs say something of a data set, as a hash, and not the same."""
+    return "" not in (a, b) and a != b
 
 
 def _by_held(a: Seen, b: Seen) -> BatchDiffers:
@@ -123,7 +129,7 @@ def _by_epoch(a: Seen, b: Seen, *, of_subset: bool) -> BatchDiffers:
     shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
     if of_subset:
         shown = replace(shown, shown_by="subset", built=True)
-    if _count(a.indices or ()) == _count(b.indices or ()):
+    if _count(a.indices) == _count(b.indices):
         return replace(shown, samples="other order")
     return shown
 
@@ -140,10 +146,12 @@ def _by_content(loader: _Loader) -> BatchDiffers:
     if change is not None:
         return change
     one, other = a.samples or (), b.samples or ()
-    hashed = bool(one and other)
-    if hashed and len(one) != len(other):
+    sizes = {len(one), len(other)}
+    # without hashes of samples their number is not known
+    hashed = 0 not in sizes
+    if hashed and len(sizes) > 1:
         return BatchDiffers(samples="other samples", shown_by="number of samples")
-    if set(content.outputs) < {path for path, _ in a.outputs}:
+    if set(content.outputs) < dict(a.outputs).keys():
         return BatchDiffers(samples="other content", shown_by="rest of the batch")
     if hashed:
         return _by_hashes(one, other)
@@ -174,12 +182,15 @@ def _count_together(
     batch, or there is none.
     """
     first, second = Counter[Hashable](), Counter[Hashable]()
-    for one, other in samples:
-        if one is None or other is None:
+    for both in samples:
+        if None in both:
             return None
-        first += _count(one)
-        second += _count(other)
-    return (first, second) if first else None
+        one, other = map(_count, both)
+        first += one
+        second += other
+    if not first:
+        return None
+    return first, second
 
 
 def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
@@ -194,9 +205,9 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
     return BatchDiffers(samples="other samples", shown_by="batch")
 
 
-def _count(values: Iterable[object]) -> Counter[Hashable]:
+def _count(values: Iterable[object] | None) -> Counter[Hashable]:
     """How often each sample comes; indices may be lists."""
-    return Counter(map(_hashable, values))
+    return Counter(map(_hashable, values or ()))
 
 
 def _hashable(value: object) -> Hashable:
@@ -223,6 +234,5 @@ def _moved(step: Step) -> list[str]:
 
     Keys do not move: those that stand with a batch were made by then, and maybe never used.
     """
-    facts = [seen for seen in (step.first, step.second) if seen is not None]
-    names = {name for seen in facts for name in seen.after}
-    return sorted(name for name in names if not is_key(name))
+    names = set(chain.from_iterable(seen.after for seen in step.known))
+    return sorted(filterfalse(is_key, names))

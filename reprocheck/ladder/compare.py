@@ -135,6 +135,6 @@ def hashes(leaves: Leaves) -> frozenset[str]:
     return frozenset(leaf.hash for _, leaf in leaves if leaf.hash)
 
 
-def all_hashes(many: Iterable[Leaves]) -> frozenset[str]:
-    """Hashes of the tensors among the leaves of several facts."""
-    return frozenset(chain.from_iterable(map(hashes, many)))
+def returned(facts: Iterable[Seen]) -> frozenset[str]:
+    """Hashes of the tensors that came out of several facts."""
+    return frozenset(chain.from_iterable(hashes(seen.outputs) for seen in facts))

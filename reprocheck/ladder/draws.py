@@ -54,7 +54,7 @@ def _has_no_producer(evidence: Evidence) -> bool:
     if not isinstance(evidence, BatchDiffers):
         return isinstance(evidence, InputsDiffer)
     reordered = evidence.samples == "other order" and not evidence.built
-    explained = evidence.only_in_one_run or evidence.drawn_before_seed or reordered
+    explained = any((evidence.only_in_one_run, evidence.drawn_before_seed, reordered))
     return not explained or not evidence.by_loader
 
 
@@ -67,9 +67,7 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
     seen, number = difference.seen, difference.step.number
     if seen.kind != "call":
         return None
-    for step in pair.after(number, "call"):
-        if step.seen.iteration != seen.iteration:
-            return None
+    for step in pair.after_in_iteration(difference.step, "call"):
         names = _own_draws(pair, step)
         if names and is_inside(seen.place, step.seen.place):
             return replace(finding_of(pair, step, names), number=number)
@@ -159,5 +157,5 @@ def _moved_around(pair: Pair, number: int) -> set[str]:
 
 def _with_states(steps: Iterable[Step]) -> list[Seen]:
     """The facts of run 1 that hold states of generators."""
-    facts = [step.first for step in steps if step.first is not None]
+    facts = filter(None, (step.first for step in steps))
     return [seen for seen in facts if seen.kind in _WITH_STATES]

@@ -157,7 +157,7 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
 
 
 def _measured(a: Leaf | None, b: Leaf | None) -> Measured:
-    leaves = [leaf for leaf in (a, b) if leaf is not None]
+    leaves = list(filter(None, (a, b)))
     norms = chain.from_iterable(map(_norms, leaves))
     return Measured(
         device=leaves[0].device,

@@ -99,10 +99,8 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
 def _enclosing(pair: Pair, difference: Difference) -> Seen:
     """The outermost call around a call into which the differing inputs came."""
     outermost = difference.seen
-    for step in pair.after(difference.step.number, "call"):
+    for step in pair.after_in_iteration(difference.step, "call"):
         seen = step.seen
-        if seen.iteration != difference.seen.iteration:
-            break
         if not step.both or not is_inside(outermost.place, seen.place):
             continue
         if not compare.inputs(step, pair.algorithms):
@@ -113,11 +111,10 @@ def _enclosing(pair: Pair, difference: Difference) -> Seen:
 
 def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
     """The nearest call or batch before a call, outside of `around`, that agrees."""
-    # no place begins with a dot: of the model itself every call counts
-    prefix = f"{around.place}." if around.place else "."
+    # no place begins with a dot: around the model itself, which has no path, every call counts
+    inside = f"{around.place}."
     for before in pair.before_in_iteration(step, "call", "batch"):
-        agrees = before.both and not pair.differs(before)
-        if agrees and not before.seen.place.startswith(prefix):
+        if pair.agrees(before) and not before.seen.place.startswith(inside):
             return before.seen
     return None
 
@@ -140,12 +137,10 @@ def _is_loss(pair: Pair, step: Step) -> bool:
     scalars = [leaf for _, leaf in seen.outputs if _is_single(leaf)]
     if len(scalars) != 1 or len(seen.inputs) < 2:
         return False
-    before = [call for call in pair.before(step.number, "call") if call.both]
-    returned = compare.all_hashes(call.seen.outputs for call in before)
-    if returned.isdisjoint(compare.hashes(seen.inputs)):
+    before = (call.seen for call in pair.before(step.number, "call") if call.both)
+    if compare.returned(before).isdisjoint(compare.hashes(seen.inputs)):
         return False
-    behind = [root.seen for root in pair.after(step.number, "root")]
-    roots = compare.all_hashes(root.outputs for root in behind if root.iteration == seen.iteration)
+    roots = compare.returned(root.seen for root in pair.after_in_iteration(step, "root"))
     called_a_loss = seen.class_.endswith(_LOSS_ENDS) or seen.class_ in _LOSS_CLASSES
     return called_a_loss or scalars[0].hash in roots
 
@@ -227,30 +222,22 @@ def _last_seen(pair: Pair, step: Step) -> Seen | None:
     """The nearest call before a step of which something that it took or returned was recorded:
     where a generator alone shows a call, nothing says what came before it.
     """
-    for before in pair.before_in_iteration(step, "call"):
-        if pair.tells(before):
-            return before.seen
-    return None
+    before = filter(pair.tells, pair.before_in_iteration(step, "call"))
+    return next((call.seen for call in before), None)
 
 
 def _is_number(difference: Difference) -> bool:
     """Whether the first input that differs is a single number."""
-    first = difference.step.first
-    if first is None:
-        return False
-    leaf = compare.leaf(first.inputs, difference.inputs[0])
+    leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
     return leaf is not None and _is_single(leaf)
 
 
 def _label_names(difference: Difference) -> list[str]:
     """The differing inputs of a loss that are labels by name, or integers that a loss takes."""
-    first = difference.step.first
-    if first is None or difference.seen.kind != "between":
-        return []
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
         return named
-    whole = {path for path, leaf in first.inputs if leaf.dtype.startswith(_INTEGERS)}
+    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(_INTEGERS)}
     return [path for path in difference.inputs if path in whole]
 
 

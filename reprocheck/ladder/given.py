@@ -203,7 +203,8 @@ def _plain(run: Run, word: str) -> str:
 
 
 def _is_spawned(process: Process) -> bool:
-    return any(text in word for word in process.argv for text in _SPAWNED)
+    words = "\n".join(process.argv)
+    return any(text in words for text in _SPAWNED)
 
 
 def _program(words: Sequence[str]) -> int:

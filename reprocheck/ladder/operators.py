@@ -77,7 +77,7 @@ def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
     name = step.seen.place
     filled_later = name.startswith(_COLLECTIVES) or _base(name).startswith(_ALLOCATES)
     if filled_later:
-        unfilled |= compare.all_hashes(seen.outputs for seen in step.facts)
+        unfilled |= compare.returned(step.facts)
     return not filled_later
 
 

@@ -115,6 +115,10 @@ class Pair:
         """All facts of these kinds, in order."""
         return [step for step in self.steps if step.seen.kind in kinds]
 
+    def at(self, place: str, *kinds: str) -> list[Step]:
+        """All facts of these kinds that one place has, in order."""
+        return [step for step in self.of_kind(*kinds) if step.seen.place == place]
+
     def tells(self, step: Step) -> bool:
         """Whether a fact says anything: only one run has it, or something of it can be compared."""
         return not step.both or self.comparable(step)
@@ -144,6 +148,12 @@ class Pair:
         before = self.before(step.number, *kinds)
         return (one for one in before if one.seen.iteration == iteration)
 
+    def after_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
+        """The facts of these kinds after a step in its own iteration, in order."""
+        iteration = step.seen.iteration
+        after = self.after(step.number, *kinds)
+        return (one for one in after if one.seen.iteration == iteration)
+
     def calls(self, iteration: int) -> list[Seen]:
         """The calls of modules in an iteration, in the order in which they return."""
         calls = (step.seen for step in self.of_kind("call"))
@@ -161,6 +171,14 @@ class Pair:
     def differs(self, step: Step) -> bool:
         """Whether anything of a fact differs."""
         return step.number in self._numbers
+
+    def agrees(self, step: Step) -> bool:
+        """Whether both runs have a fact, and nothing of it differs."""
+        return step.both and not self.differs(step)
+
+    def rungs_before(self, number: int) -> set[RungName]:
+        """The rungs on which something differs before a step."""
+        return {one.rung for one in self.differences if one.step.number < number}
 
     @cached_property
     def _numbers(self) -> frozenset[int]:

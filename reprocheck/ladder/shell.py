@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, dropwhile, pairwise, takewhile
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 SHELLS = (".sh", ".bash", ".ksh", ".zsh")
@@ -185,20 +185,23 @@ def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Mad
 
 def _changing(use: _Value) -> tuple[int, str] | None:
     """The first part of a value that changes, with its place, and those that follow it at once."""
-    parts = list(_parts(use.text, use.script.makefile))
-    while parts and not _CHANGES.search(parts[0][1]):
-        parts.pop(0)
+    parts = list(dropwhile(lambda part: not _changes(part), _parts(use.text, use.script.makefile)))
     if not parts:
         return None
     at, part = parts.pop(0)
     default = _DEFAULT.match(part)
     if default is not None:
         return _changing_default(use, at, part, default.end()) or (at, part)
-    for behind, more in parts:
-        if behind != at + len(part) or not _CHANGES.search(more):
+    for behind, more in takewhile(_changes, parts):
+        if behind != at + len(part):
             break
         part += more
     return at, part
+
+
+def _changes(part: tuple[int, str]) -> bool:
+    """Whether a part of a value, which stands behind its place, is another one at each start."""
+    return _CHANGES.search(part[1]) is not None
 
 
 def _changing_default(use: _Value, at: int, part: str, begin: int) -> tuple[int, str] | None:
@@ -212,10 +215,9 @@ def _changing_default(use: _Value, at: int, part: str, begin: int) -> tuple[int,
 def _names(use: _Value) -> list[str]:
     """The variables that a value names, those of arithmetic too."""
     found = [next(filter(None, match.groups())) for match in _NAME.finditer(use.text)]
-    parts = [part for _, part in _parts(use.text, use.script.makefile)]
-    for part in parts:
-        if part.startswith("$(("):
-            found += _IN_ARITHMETIC.findall(part)
+    parts = _parts(use.text, use.script.makefile)
+    arithmetic = (part for _, part in parts if part.startswith("$(("))
+    found += chain.from_iterable(map(_IN_ARITHMETIC.findall, arithmetic))
     return list(dict.fromkeys(found))
 
 
@@ -243,9 +245,8 @@ def _made(use: _Value, at: int, part: str, value: str) -> Made:
 def _passed(script: Script, name: str) -> Iterator[_Value]:
     """The values of an argument in the commands of a script."""
     text = _joined(script.text)
-    for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?:=|[ \t]+)", text):
-        if not _is_comment(text, match.start()):
-            yield _Value(script, match.end(), _word(text, match.end()))
+    for end in _ends_in(text, rf"(?<![\w-]){re.escape(name)}(?:=|[ \t]+)"):
+        yield _Value(script, end, _word(text, end))
 
 
 def _assigned(script: Script, name: str) -> Iterator[_Value]:
@@ -255,15 +256,19 @@ def _assigned(script: Script, name: str) -> Iterator[_Value]:
     """
     text = _joined(script.text)
     sign = _SIGNS[script.makefile]
-    for match in re.finditer(rf"(?<![\w$-]){re.escape(name)}{sign}", text):
-        if _is_comment(text, match.start()):
-            continue
-        begins = text.rfind("\n", 0, match.start()) + 1
-        value = _word(text, match.end())
+    for end in _ends_in(text, rf"(?<![\w$-]){re.escape(name)}{sign}"):
+        begins = text.rfind("\n", 0, end) + 1
+        value = _word(text, end)
         # outside of a recipe the rest of the line is the value
         if script.makefile and not text.startswith("\t", begins):
-            value = text[match.end() :].partition("\n")[0]
-        yield _Value(script, match.end(), value)
+            value = text[end:].partition("\n")[0]
+        yield _Value(script, end, value)
+
+
+def _ends_in(text: str, pattern: str) -> Iterator[int]:
+    """Where each match of a pattern ends, but for those in comments."""
+    matches = re.finditer(pattern, text)
+    return (match.end() for match in matches if not _is_comment(text, match.start()))
 
 
 def _joined(text: str) -> str:

@@ -13,6 +13,8 @@ from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
 _NO_PRODUCER = "no recorded producer differs"
+_ONE, _SEVERAL = ("does not", "differs"), ("do not", "differ")
+"""How it is said of something that it does not agree: beside what agrees, and alone."""
 
 
 def own(evidence: CallDiffers, seen: Seen, *, last: Seen | None) -> Said:
@@ -82,7 +84,7 @@ class Agreed:
 
     @property
     def text(self) -> str:
-        """As a clause."""
+        """As a clause; "" where nothing was recorded."""
         names = {
             "weights": self.weights,
             "RNG states": self.states,
@@ -91,8 +93,15 @@ class Agreed:
         }
         agreeing = [name for name, agrees in names.items() if agrees]
         if not agreeing:
-            return "nothing else was recorded"
+            return ""
         return f"{words.listed(agreeing)} agree"
+
+    def beside(self, what: str, verbs: tuple[str, str]) -> str:
+        """A clause that something does not agree, beside what does."""
+        beside, alone = verbs
+        if not self.text:
+            return f"{what} {alone}"
+        return f"{self.text}, {what} {beside}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +118,7 @@ class Unseen:
 def labels_of_module(seen: Seen, agreed: Agreed) -> Said:
     """The call of a loss that is given other labels."""
     name = words.module(seen.place, seen.class_)
-    differ = f"{agreed.text}, the labels that the loss {name} is taken against do not"
+    differ = agreed.beside(f"the labels that the loss {name} is taken against", _SEVERAL)
     return Said(
         culprit=f"the labels that {name} is given",
         detail=f"{capital(differ)}; {_NO_PRODUCER}.",
@@ -127,14 +136,12 @@ def labels(
     `path`: the first that differs.
     """
     culprit = f"something between {_after(last)} and the loss that was not recorded"
-    what = (
-        "what the loss is taken from besides them (labels, targets, constants) does not:"
-        f" `{path}` of {seen.place}"
-    )
+    other = agreed.beside("what else the loss is taken from (labels, targets, constants)", _ONE)
+    differ = f"{other}: `{path}` of {seen.place}; {_NO_PRODUCER}"
     if names:
         culprit = f"the labels that the loss is taken against (`{names[0]}` of {seen.place})"
-        what = "the labels that the loss is taken against do not"
-    differ = f"{agreed.text}, {what}; {_NO_PRODUCER}"
+        other = agreed.beside("the labels that the loss is taken against", _SEVERAL)
+        differ = f"{other}; {_NO_PRODUCER}"
     return Said(
         culprit=culprit,
         detail=f"{capital(differ)}.",
@@ -153,13 +160,15 @@ def loss(iteration: int, unseen: Unseen, *, last: Seen | None, agreed: Agreed) -
         shown = f" ({unseen.compiled} shows the forward pass)"
         if unseen.first_weights:
             culprit += ", or the first weights"
+    detail = f"The loss differs, {agreed.text}"
+    differs = f"{agreed.text} and the loss differs"
+    if not agreed.text:
+        detail = "The loss differs, and nothing recorded before it shows why"
+        differs = "the loss differs, and nothing recorded before it shows why"
     return Said(
         culprit=culprit,
-        detail=f"The loss differs, {agreed.text}: {culprit}.",
-        sentence=(
-            f"{words.within(iteration)} {agreed.text} and the loss differs: the difference is made"
-            f" by {culprit}{shown}"
-        ),
+        detail=f"{detail}: {culprit}.",
+        sentence=f"{words.within(iteration)} {differs}: the difference is made by {culprit}{shown}",
     )
 
 
