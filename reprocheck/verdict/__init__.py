@@ -25,7 +25,7 @@ from reprocheck.model.letters import capital
 from reprocheck.verdict import words
 from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
-from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up
+from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, compare
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, verdict_of
 from reprocheck.verdict.failure import reason as failure_reason
@@ -54,11 +54,14 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     divergence = first_divergence(runs, tolerance)
     decision = _decide(runs, rows, bitwise, divergence)
     rule = _stricter(decision, fail_on, bitwise, divergence)
+    exit_code = EXIT_CODE[decision.verdict]
+    if rule:
+        exit_code = 1
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
         reason=_sentence(f"{decision.reason}{rule}"),
-        exit_code=1 if rule else EXIT_CODE[decision.verdict],
+        exit_code=exit_code,
         comparisons=rows,
         bitwise=bitwise,
         first_divergence=divergence,
@@ -73,7 +76,7 @@ def _decide(
     """The order of the documentation: a difference that was seen, then a failure, then
     inconclusive, then agreement.
     """
-    ranks = max((len(run.traces) for run in runs), default=0)
+    ranks = _most_ranks(runs)
     if row := _worst(rows, "forward"):
         return _differ("before the first update of the weights", row, ranks)
     if row := _worst(rows, "backward"):
@@ -116,20 +119,12 @@ def _too_early(run: Run, reference: Run) -> bool:
     own, references = run.by_rank, reference.by_rank
     if not references or references.keys() - own.keys():
         return True
-    for rank, ruling in references.items():
-        try:
-            pairs = [pair_up(own[rank], ruling, kind, run.number) for kind in KINDS]
-        except CannotCompare:
-            return _lacks(own[rank], ruling)
-        last = max(pair.checked.iteration for pair in pairs)
-        if own[rank].unfinished and last >= len(own[rank].losses):
-            return True
-    return False
+    return any(_lacks(own[rank], ruling) for rank, ruling in references.items())
 
 
 def _lacks(trace: Trace, ruling: Trace) -> bool:
     """Whether the iterations that the checks need are missing or unfinished in a trace; not, where
-    they are there and do not fit.
+    they are there and their losses cannot be paired.
     """
     if trace.forward is None or ruling.backward is None:
         return True
@@ -138,22 +133,47 @@ def _lacks(trace: Trace, ruling: Trace) -> bool:
 
 def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
     """Why a check could not be made, empty where all were."""
+    reasons = (
+        _interrupted(runs),
+        _without_loss(runs),
+        _alone(runs),
+        _not_made(rows),
+        silent(runs),
+        apart(runs),
+    )
+    return next(filter(None, reasons), "")
+
+
+def _interrupted(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.record.ended == "interrupted" and _too_early(run, runs[0]):
             return f"run {run.number} was interrupted before both checks could be made"
+    return ""
+
+
+def _without_loss(runs: Sequence[Run]) -> str:
     for run in runs:
         if not run.recorded_losses:
             return _no_loss(run)
-    if len(runs) < 2:
-        return (
-            "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
-            " another recording"
-        )
+    return ""
+
+
+def _alone(runs: Sequence[Run]) -> str:
+    if len(runs) > 1:
+        return ""
+    return (
+        "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
+        " another recording"
+    )
+
+
+def _not_made(rows: Sequence[Comparison]) -> str:
+    """The first check that could not be made: of all runs and ranks the forward check first."""
     not_made = [row for row in rows if row.passed is None]
-    if not_made:
-        first = min(not_made, key=lambda row: KINDS.index(row.kind))
-        return f"the {first.kind} check could not be made: {first.detail}"
-    return silent(runs) or apart(runs)
+    if not not_made:
+        return ""
+    first = min(not_made, key=lambda row: KINDS.index(row.kind))
+    return f"the {first.kind} check could not be made: {first.detail}"
 
 
 def _no_loss(run: Run) -> str:
@@ -178,13 +198,8 @@ def _agreement(
     runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
 ) -> str:
     seen = _seen(runs)
-    if divergence is not None and divergence.value is None:
-        return f"both checks pass in {seen}, and then the runs diverge: {divergence.detail}"
     if divergence is not None:
-        return (
-            f"both checks pass in {seen}, and from iteration {divergence.iteration} on the runs"
-            f" diverge: {words.later(divergence)}"
-        )
+        return f"both checks pass in {seen}, and {words.later(divergence)}"
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
@@ -199,8 +214,15 @@ def _seen(runs: Sequence[Run]) -> str:
     """`2 runs of 10 iterations on 4 ranks`."""
     shortest = min(len(trace.losses) for run in runs for trace in run.traces)
     seen = f"{len(runs)} runs of {words.count(shortest, 'iteration')}"
-    ranks = max(len(run.traces) for run in runs)
-    return f"{seen} on {ranks} ranks" if ranks > 1 else seen
+    ranks = _most_ranks(runs)
+    if ranks > 1:
+        seen += f" on {ranks} ranks"
+    return seen
+
+
+def _most_ranks(runs: Sequence[Run]) -> int:
+    """The number of ranks of the run that recorded most of them."""
+    return max((len(run.traces) for run in runs), default=0)
 
 
 def _largest(rows: Sequence[Comparison]) -> str:
@@ -218,17 +240,13 @@ def _stricter(
     """What to add to the reason where `--fail-on` makes the exit code 1, else nothing."""
     if decision.verdict != "reproducible":
         return ""
-    if fail_on == "any-iteration" and divergence is not None:
-        return (
-            "; exit code 1 by --fail-on any-iteration: the runs differ in iteration"
-            f" {divergence.iteration}"
-        )
-    if fail_on == "bitwise" and bitwise.equal is not True:
-        return (
-            "; exit code 1 by --fail-on bitwise: the runs differ in iteration"
-            f" {bitwise.first_iteration}"
-        )
-    return ""
+    differs_from = {"bitwise": bitwise.first_iteration}
+    if divergence is not None:
+        differs_from["any-iteration"] = divergence.iteration
+    iteration = differs_from.get(fail_on)
+    if iteration is None:
+        return ""
+    return f"; exit code 1 by --fail-on {fail_on}: the runs differ in iteration {iteration}"
 
 
 def _sentence(text: str) -> str:

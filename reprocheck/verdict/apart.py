@@ -24,7 +24,7 @@ def apart(runs: Sequence[Run]) -> str:
     """
     for run in runs:
         processes = [trace.process for trace in run.traces if trace.process.origin]
-        by_beginning = sorted(processes, key=lambda process: process.began or 0.0)
+        by_beginning = sorted(processes, key=_began)
         for late, stopped in product(by_beginning, processes):
             if _was_waiting(late, stopped):
                 return _APART.format(run=run.number, late=late.rank, stopped=stopped.rank)
@@ -37,8 +37,14 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
     Times of two machines are never compared.
     """
     # Where one of the times is not known, nothing lies between them.
-    began, left = late.began or 0.0, stopped.left or inf
-    return late.node == stopped.node and late.started < left < began
+    left = stopped.left or inf
+    same_machine = late.node == stopped.node
+    return same_machine and late.started < left < _began(late)
+
+
+def _began(process: Process) -> float:
+    """When it had its first loss; 0 where that is not known."""
+    return process.began or 0.0
 
 
 def silent(runs: Sequence[Run]) -> str:

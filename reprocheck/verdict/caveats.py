@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
-from reprocheck.model import Bitwise, Checked, Comparison, Divergence, Run, Trace, VerdictName
+from reprocheck.model import (
+    NOT_RECORDED,
+    Bitwise,
+    Checked,
+    Comparison,
+    Divergence,
+    Run,
+    Trace,
+    VerdictName,
+)
 from reprocheck.model.ranks import together
 from reprocheck.verdict import words
 from reprocheck.verdict.lost import early, lost
@@ -62,9 +72,8 @@ def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None)
     if bitwise.ulp is not None and dtype:
         where += f", by up to {bitwise.ulp} ULP of {dtype}"
     yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
-    wide = next(filter(None, map(_wide, rows)), "")
-    if wide:
-        yield wide
+    # One row stands for all.
+    yield from islice(filter(None, map(_wide, rows)), 1)
 
 
 def _wide(row: Comparison) -> str:
@@ -83,45 +92,54 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.ended_as_planned:
             continue
-        iterations = max((len(trace.losses) for trace in run.traces), default=0)
-        recorded = words.count(iterations, "recorded iteration")
+        recorded = words.count(run.longest, "recorded iteration")
         detail = words.behind(lost(run))
         yield f"Run {run.number} {words.ending(run)}, after {recorded}{detail}."
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     """What was seen of the weights of a rank, where it moves or weakens the second check."""
-    checked = trace.backward
-    ruling = None if reference is None else reference.backward
-    if checked is not None and not trace.weights_seen:
+    if trace.backward is not None and not trace.weights_seen:
         yield (
             f"Whether updates change the weights could not be seen ({words.RANKS}); the first"
             " update is taken to be a real one."
         )
-    if reference is trace and checked is not None and checked.iteration > 2:
+    who = f"run {run.number}, {words.RANKS}"
+    ruling = NOT_RECORDED["backward"]
+    if reference is not None:
+        ruling = reference.checked("backward")
+        yield from _first_changes(trace, reference, who)
+    for iteration in trace.skipped:
+        if iteration <= ruling.iteration:
+            yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
+
+
+def _first_changes(trace: Trace, reference: Trace, who: str) -> Iterator[str]:
+    """That weights first change later than in the first iteration; in a later run, that they do in
+    another one than in run 1.
+    """
+    checked, ruling = trace.backward, reference.backward
+    if ruling is None or len(trace.losses) < ruling.iteration:
+        return
+    if reference is trace:
+        yield from _late_check(trace, ruling)
+        return
+    own = "do not change in the recorded iterations"
+    if checked is not None:
+        own = f"first change in iteration {checked.iteration - 1}"
+    if checked is None or checked.iteration != ruling.iteration:
+        first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
+        yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
+
+
+def _late_check(trace: Trace, checked: Checked) -> Iterator[str]:
+    """That the second check of run 1 is not made on iteration 2, and why."""
+    if checked.iteration > 2:
         before = f"{_before_the_first_change(trace)} ({words.RANKS})"
         yield (
             f"{before}, so the second check is made on iteration {checked.iteration} instead of"
             " iteration 2."
         )
-    who = f"run {run.number}, {words.RANKS}"
-    if reference is not trace and ruling is not None and len(trace.losses) >= ruling.iteration:
-        yield from _first_changes(checked, ruling, who)
-    last = 2 if ruling is None else ruling.iteration
-    for iteration in trace.skipped:
-        if iteration <= last:
-            yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
-
-
-def _first_changes(checked: Checked | None, ruling: Checked, who: str) -> Iterator[str]:
-    """That weights first change in another iteration than in run 1."""
-    if checked is not None and checked.iteration == ruling.iteration:
-        return
-    own = "do not change in the recorded iterations"
-    if checked is not None:
-        own = f"first change in iteration {checked.iteration - 1}"
-    first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
-    yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
 
 
 def _before_the_first_change(trace: Trace) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
 from reprocheck.verdict import words
@@ -16,7 +17,8 @@ from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
 def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     """Of all recorded iterations; with the dtype that the ULP are of."""
-    if len(runs) < 2 or not any(run.recorded_losses for run in runs):
+    recorded = any(map(attrgetter("recorded_losses"), runs))
+    if len(runs) < 2 or not recorded:
         return Bitwise(equal=None), None
     ranks = {frozenset(run.by_rank) for run in runs}
     if len(ranks) > 1:
@@ -24,9 +26,9 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     found = list(_unequal(runs))
     if not found:
         return Bitwise(equal=True), None
-    first = min(unequal.iteration for unequal in found)
+    first = min(map(attrgetter("iteration"), found))
     there = [unequal for unequal in found if unequal.iteration == first]
-    ends = all(unequal.ends for unequal in there)
+    ends = all(map(attrgetter("ends"), there))
     bitwise = Bitwise(equal=False, first_iteration=first, one_is_longer=ends)
     distances = [unequal.ulp for unequal in there if unequal.ulp is not None]
     dtypes = {unequal.dtype for unequal in there}
@@ -56,14 +58,15 @@ def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | 
     if not runs:
         return None
     found = [one for run in runs[1:] for one in _divergences(run, runs[0], tolerance)]
-    return min(found, key=lambda one: (one.iteration, one.run, one.rank), default=None)
+    return min(found, key=attrgetter("iteration", "run", "rank"), default=None)
 
 
 def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Divergence]:
     """The first one of each rank of a run."""
     own, references = run.by_rank, first.by_rank
+    shared = own.keys() & references.keys()
     for rank in sorted(references.keys() | own.keys()):
-        if rank in own and rank in references:
+        if rank in shared:
             found = _of_rank(own[rank], references[rank], run, first, tolerance)
         else:
             found = _of_one_run(rank, own, run)
@@ -73,7 +76,9 @@ def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Diverge
 
 def _of_one_run(rank: int, own: Mapping[int, Trace], run: Run) -> Divergence:
     """A rank that only one of the two runs has."""
-    where = run.number if rank in own else 1
+    where = 1
+    if rank in own:
+        where = run.number
     return Divergence(
         iteration=1,
         run=run.number,
@@ -109,8 +114,10 @@ def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
     """Why a loss has no partner: one series is longer, or holds more losses in the iteration."""
     own, other = len(trace.losses), len(reference.losses)
     if iteration > min(own, other):
-        which = f" of run {run}" if run > 2 else ""
-        return f"one run is longer: {other} against {words.count(own, 'iteration')}{which}"
+        lengths = f"{other} against {words.count(own, 'iteration')}"
+        if run > 2:
+            lengths += f" of run {run}"
+        return f"one run is longer: {lengths}"
     count = losses_in(trace, iteration)
     expected = losses_in(reference, iteration)
     said = f"iteration {iteration} holds {words.count(count, 'loss')} in run {run}"

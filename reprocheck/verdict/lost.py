@@ -8,18 +8,19 @@ compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import groupby, islice
 from math import inf
+from operator import attrgetter
 
-from reprocheck.model import Process, Run, Trace
+from reprocheck.model import Ended, Process, Run, Trace
 from reprocheck.model.ranks import named
 from reprocheck.verdict import words
 
 _OF_THE_END = ("KeyboardInterrupt", "SystemExit")
 """What ends a process that is asked to end."""
-_ENDED_BY_US = ("timed_out", "interrupted")
 _MOST_NAMED = 4
 
 
@@ -40,19 +41,28 @@ class _Rank:
 
     @property
     def error(self) -> str:
+        """The error that ended it; empty where it was only asked to end."""
         error = self.process.error
-        return "" if error.startswith(_OF_THE_END) else error
+        if error.startswith(_OF_THE_END):
+            return ""
+        return error
 
     @property
     def gone(self) -> float:
         """Seconds after the start at which its process had ended; infinite where it had not."""
-        gone = self.process.gone
-        return inf if gone is None else gone
+        if self.process.gone is None:
+            return inf
+        return self.process.gone
 
     @property
     def alive(self) -> bool:
         """Whether nobody saw its process end."""
-        return self.process.gone is None
+        return self.gone == inf
+
+    @property
+    def machine(self) -> tuple[bool, int | None]:
+        """Whether its machine has a number, and which: the one without comes first."""
+        return self.process.node is not None, self.process.node
 
     @property
     def when(self) -> str:
@@ -70,6 +80,15 @@ class _Rank:
         return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 
+_NUMBER: Callable[[_Rank], int] = attrgetter("number")
+_REACHED: Callable[[_Rank], int] = attrgetter("reached")
+_GONE: Callable[[_Rank], float] = attrgetter("gone")
+_MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
+# Of ranks that were seen to end at the same time the one that came least far is named first, and
+# one that was killed before one that came to its exit.
+_ENDED_FIRST = attrgetter("gone", "reached", "process.ended", "number")
+
+
 def lost(run: Run) -> str:
     """Which rank ended first, when and how, and which were still waiting; or which is behind.
 
@@ -78,21 +97,19 @@ def lost(run: Run) -> str:
     ranks = _ranks(run)
     if len(ranks) < 2:
         return ""
-    furthest = max(rank.reached for rank in ranks)
-    found = [_on_one_machine(machine, run, furthest) for machine in _by_machine(ranks)]
-    said = "; ".join(filter(None, found))
-    if said or run.record.ended not in _ENDED_BY_US:
-        return said
-    return _behind(ranks, furthest)
+    furthest = max(map(_REACHED, ranks))
+    on_one_machine = partial(_on_one_machine, run=run, furthest=furthest)
+    said = "; ".join(filter(None, map(on_one_machine, _by_machine(ranks))))
+    ended_by_us = run.record.ended in ("timed_out", "interrupted")
+    if ended_by_us and not said:
+        return _behind(ranks, furthest)
+    return said
 
 
 def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
-    """The ranks of each machine, in the order of the machines' numbers; without one first."""
-    machines = defaultdict(list)
-    for rank in ranks:
-        machines[rank.process.node].append(rank)
-    numbers = sorted(machines, key=lambda node: -1 if node is None else node)
-    return [machines[number] for number in numbers]
+    """The ranks of each machine, in the order of the machines' numbers."""
+    in_order = sorted(ranks, key=_MACHINE)
+    return [list(there) for _, there in groupby(in_order, key=_MACHINE)]
 
 
 def _ranks(run: Run) -> list[_Rank]:
@@ -106,7 +123,7 @@ def _ranks(run: Run) -> list[_Rank]:
         started_by_rank = (one.ppid, one.rank, one.node) in known
         if one.rank is not None and not started_by_rank:
             found.setdefault(one.rank, _Rank(number=one.rank, process=one, reached=0))
-    return [found[number] for number in sorted(found)]
+    return sorted(found.values(), key=_NUMBER)
 
 
 def _of_trace(trace: Trace) -> _Rank:
@@ -121,13 +138,17 @@ def _of_trace(trace: Trace) -> _Rank:
 
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     """Who ended first there."""
-    node = ranks[0].process.node
-    where = "" if node is None else f"on node {node} "
+    where = ""
+    numbered, node = ranks[0].machine
+    if numbered:
+        where = f"on node {node} "
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
-    seen = [rank for rank in early if not rank.alive]
-    if seen:
-        first = min(seen, key=lambda one: (one.gone, one.reached, one.process.ended, one.number))
-        return f"{where}{_first(first, ranks)}{_others(first, ranks, run)}"
+    if not early:
+        return ""
+    first = min(early, key=_ENDED_FIRST)
+    if not first.alive:
+        others = _OTHERS[run.record.ended](first, ranks)
+        return f"{where}{_first(first, ranks)}{others}"
     # Nobody saw these end: their errors alone tell of them, and not which came first.
     if len(early) == len(ranks):
         return ""
@@ -137,8 +158,9 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
 
 def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
     """Of the rank that was seen to end first of those that ended too early: when and how."""
-    before_all = all(rank.gone >= first.gone for rank in ranks)
-    ended = "ended first" if before_all else "ended"
+    ended = "ended"
+    if first.gone == min(map(_GONE, ranks)):
+        ended = "ended first"
     return f"rank {first.number} {ended}, {first.when}, {first.how}"
 
 
@@ -163,26 +185,46 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
     return rank.unfinished or rank.process.name == "MainProcess"
 
 
-def _others(first: _Rank, ranks: Sequence[_Rank], run: Run) -> str:
-    """What became of the others."""
-    if run.record.ended == "failed":
-        gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
-        gone.remove(first.number)
-        return f"; {named(gone)} ended after it" if gone else ""
-    waiting = [rank for rank in ranks if rank.alive]
-    if run.record.ended not in _ENDED_BY_US or not waiting:
+def _ended_after(first: _Rank, ranks: Sequence[_Rank]) -> str:
+    """Which of the others were seen to end after the first."""
+    gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
+    gone.remove(first.number)
+    if not gone:
         return ""
-    last = max(rank.reached for rank in waiting)
-    who = named([rank.number for rank in waiting])
+    return f"; {named(gone)} ended after it"
+
+
+def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
+    """Which of the others had not ended when we ended the run."""
+    waiting = [rank for rank in ranks if rank.alive]
+    if not waiting:
+        return ""
+    last = max(map(_REACHED, waiting))
+    who = named(list(map(_NUMBER, waiting)))
     verb = words.was(len(waiting))
     return f"; {who} {verb} still waiting in iteration {last} when the run was ended"
+
+
+def _nothing(_: _Rank, __: Sequence[_Rank]) -> str:
+    """Of a run that came to its end: nothing became of the others."""
+    return ""
+
+
+_OTHERS: Mapping[Ended, Callable[[_Rank, Sequence[_Rank]], str]] = {
+    "completed": _nothing,
+    "stopped": _nothing,
+    "failed": _ended_after,
+    "timed_out": _waiting,
+    "interrupted": _waiting,
+}
+"""How a run ended -> what is said of the ranks beside the one that ended first."""
 
 
 def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
     """Nobody ended: the ranks that have recorded least."""
     if not furthest:
         return ""
-    last = min(rank.reached for rank in ranks)
+    last = min(map(_REACHED, ranks))
     if last == furthest:
         return f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind"
     slow = [rank.number for rank in ranks if rank.reached == last]
@@ -197,6 +239,7 @@ def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
 def early(runs: Sequence[Run]) -> Iterator[str]:
     """Ranks of runs that went well otherwise which ended before the others."""
     for run in runs:
+        # How the others ended is said of them with what was lost.
         if not run.record.ended_as_planned:
             continue
         sentence = lost(run) or _uneven(run)

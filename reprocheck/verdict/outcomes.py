@@ -5,10 +5,11 @@ runs can exclude.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
-from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run, Trace
-from reprocheck.verdict.series import first_unequal
+from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run
+from reprocheck.verdict.series import Unequal, first_unequal
 from reprocheck.verdict.words import count
 
 MOST_ITERATIONS = 1000
@@ -17,7 +18,7 @@ _RISK = 0.05
 
 def outcomes(runs: Sequence[Run]) -> Outcomes:
     """Group runs whose losses are equal in every bit, and say what the sample excludes."""
-    if not any(run.traces for run in runs):
+    if not any(map(attrgetter("traces"), runs)):
         return Outcomes(
             groups=(),
             bound=None,
@@ -57,10 +58,16 @@ def upper_bound(different: int, others: int) -> float:
 
 def same_bits(run: Run, other: Run) -> bool:
     """Whether two runs have the same ranks and each rank the same losses, bit for bit."""
+    same_ranks = run.by_rank.keys() == other.by_rank.keys()
+    return same_ranks and not any(_unequal(run, other))
+
+
+def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
+    """Where each of the ranks that both runs have is first not equal in every bit."""
     own, others = run.by_rank, other.by_rank
-    if own.keys() != others.keys():
-        return False
-    return all(first_unequal(own[rank].losses, others[rank].losses) is None for rank in own)
+    shared = own.keys() & others.keys()
+    found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
+    return filter(None, found)
 
 
 def _at_most(different: int, others: int, share: float) -> float:
@@ -86,15 +93,13 @@ def _longer(runs: Sequence[Run]) -> str:
     """Of two runs whose losses are equal as far as both go: which is longer. Empty otherwise."""
     if len(runs) != 2:
         return ""
-    first, second = (run.by_rank for run in runs)
-    if first.keys() != second.keys():
+    first, second = runs
+    if first.by_rank.keys() != second.by_rank.keys():
         return ""
-    found = [first_unequal(second[rank].losses, first[rank].losses) for rank in first]
-    unequal = list(filter(None, found))
-    if not unequal or not all(one.ends for one in unequal):
+    by_their_ends = {unequal.ends for unequal in _unequal(second, first)}
+    if by_their_ends != {True}:
         return ""
-    own, other = (max(len(trace.losses) for trace in run.traces) for run in runs)
-    lengths = f"{own} against {count(other, 'iteration')}"
+    lengths = f"{first.longest} against {count(second.longest, 'iteration')}"
     equal = "As far as both runs go, their losses are equal in every bit"
     ended = [run.number for run in runs if not run.record.ended_as_planned]
     if ended:
@@ -137,10 +142,11 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
         return ()
     found = []
     for rank in sorted(set.intersection(*map(set, by_rank))):
-        series = [one[rank] for one in by_rank]
-        shortest = min(len(trace.losses) for trace in series)
-        for iteration in range(1, min(MOST_ITERATIONS, shortest) + 1):
-            found.append(_spread([_sum(trace, iteration) for trace in series], iteration, rank))
+        series = [traces[rank].losses for traces in by_rank]
+        shortest = min(MOST_ITERATIONS, *map(len, series))
+        for iteration in range(1, shortest + 1):
+            sums = [sum(losses.losses(iteration)) for losses in series]
+            found.append(_spread(sums, iteration, rank))
     return tuple(found)
 
 
@@ -158,7 +164,3 @@ def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:
     mean = math.fsum(value / len(sums) for value in sums)
     squares = math.fsum((value - mean) * (value - mean) for value in sums)
     return mean, math.sqrt(squares / (len(sums) - 1))
-
-
-def _sum(trace: Trace, iteration: int) -> float:
-    return sum(trace.losses.losses(iteration))

@@ -9,9 +9,11 @@ with one of run 1 that has the same losses, as far as there is one.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count, filterfalse
+from operator import attrgetter
 
 from reprocheck.model import Run, Tolerance, Trace
 from reprocheck.model.ranks import named
@@ -19,6 +21,7 @@ from reprocheck.verdict.series import first_outside, first_unequal
 
 _Pairs = dict[int, int]
 """Rank in a run -> rank in run 1."""
+_ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 
 
 def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
@@ -49,7 +52,9 @@ def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, 
 
 def _renumbered(run: Run, reference: Run, tolerance: Tolerance) -> Run:
     numbers, said = partners(run, reference, tolerance)
-    return _with_ranks(run, numbers, said) if numbers else run
+    if not numbers:
+        return run
+    return _with_ranks(run, numbers, said)
 
 
 def _without_rank(run: Run) -> dict[int, Trace]:
@@ -65,25 +70,24 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
     for skipped in (0, 1):
         there = defaultdict(list)
         taken = set(pairs.values())
-        for rank, trace in others.items():
-            if rank not in taken:
-                there[trace.process.origin[skipped:]].append(rank)
-        for rank, trace in own.items():
-            waiting = there[trace.process.origin[skipped:]]
-            if waiting and rank not in pairs:
+        for other in filterfalse(taken.__contains__, others):
+            origin = _ORIGIN(others[other])
+            there[origin[skipped:]].append(other)
+        for rank in filterfalse(pairs.__contains__, own):
+            origin = _ORIGIN(own[rank])
+            waiting = there[origin[skipped:]]
+            if waiting:
                 pairs[rank] = waiting.pop(0)
     return pairs
 
 
 def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int]:
     """The ranks that share the place where they come from with others of one of the runs."""
-    several = {
-        origin
-        for side in (own, others)
-        for origin, number in Counter(trace.process.origin for trace in side.values()).items()
-        if number > 1
-    }
-    return {rank for rank, trace in own.items() if trace.process.origin in several}
+    in_run = Counter(map(_ORIGIN, own.values()))
+    in_reference = Counter(map(_ORIGIN, others.values()))
+    # The larger of both numbers.
+    most = in_run | in_reference
+    return {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
 
 
 def _as_sets(
@@ -98,7 +102,7 @@ def _as_sets(
     """
     left = sorted(ranks)
     taken = {other for rank, other in pairs.items() if rank not in ranks}
-    free = [other for other in sorted(others) if other not in taken]
+    free = sorted(others.keys() - taken)
     found: _Pairs = {}
 
     def settle(partners: Iterable[tuple[int, int]]) -> None:
@@ -115,8 +119,9 @@ def _as_sets(
         near = [other for other in free if fits(others[other])]
         close[rank] = _first(near, pairs.get(rank))
     settle(_matched(close))
-    settle([item for item in pairs.items() if item[0] in ranks])
-    settle(list(zip(list(left), list(free), strict=False)))
+    settle(pairs.items())
+    # Copies, as both change while partners are settled.
+    settle(zip(list(left), list(free), strict=False))
     return found
 
 
@@ -137,8 +142,7 @@ def _equal(
     for rank in left:
         alike = there[_bits(own[rank])]
         same += [(rank, other) for other in alike if not _unequal(own[rank], others[other])]
-    by_origin = [item for item in same if item in pairs.items()]
-    return [*by_origin, *same]
+    return sorted(same, key=lambda item: item not in pairs.items())
 
 
 def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
@@ -164,9 +168,8 @@ def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
     partner: dict[int, int] = {}
 
     def place(rank: int, tried: set[int]) -> bool:
-        for other in candidates[rank]:
-            if other in tried:
-                continue
+        # Asked of each in its turn: while it is placed, others are tried, too.
+        for other in filterfalse(tried.__contains__, candidates[rank]):
             tried.add(other)
             if other not in partner or place(partner[other], tried):
                 partner[other] = rank
@@ -175,17 +178,16 @@ def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
 
     for rank in candidates:
         place(rank, set())
-    return [(rank, other) for other, rank in partner.items()]
+    return list(zip(partner.values(), partner.keys(), strict=True))
 
 
 def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int]:
     """Old rank -> new rank; those without a partner come behind all others."""
-    with_rank = {trace.rank for trace in run.traces} - own.keys()
-    taken = with_rank | set(pairs.values())
-    numbers = dict(pairs)
-    for rank in sorted(own.keys() - pairs.keys()):
-        numbers[rank] = max((*taken, *numbers.values()), default=-1) + 1
-    return numbers
+    with_rank = run.by_rank.keys() - own.keys()
+    highest = max((*with_rank, *pairs.values()), default=-1)
+    without_partner = sorted(own.keys() - pairs.keys())
+    behind = zip(without_partner, count(highest + 1), strict=False)
+    return {**pairs, **dict(behind)}
 
 
 def _said(ranks: Sequence[int]) -> str:

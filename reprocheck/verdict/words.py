@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Sequence
-from itertools import chain
 from math import isfinite
+from operator import attrgetter
 
 from reprocheck.model import Comparison, Divergence, Run
 
@@ -47,8 +47,7 @@ def of_ranks(text: str, ranks: str, *, several: bool) -> str:
 
 def several_ranks(runs: Sequence[Run]) -> bool:
     """Whether the runs have more than one rank."""
-    traces = chain.from_iterable(run.traces for run in runs)
-    return len({trace.rank for trace in traces}) > 1
+    return len({trace.rank for run in runs for trace in run.traces}) > 1
 
 
 def place(row: Comparison, ranks: int) -> str:
@@ -70,8 +69,9 @@ def difference(row: Comparison, ranks: int) -> str:
     if value == reference and row.detail:
         sizes = row.detail
     if row.max_difference is None:
-        both_finite = isfinite(row.value) and isfinite(row.reference)
-        apart = "too far apart for a number" if both_finite else "finite in one run only"
+        apart = "finite in one run only"
+        if all(map(isfinite, (row.value, row.reference))):
+            apart = "too far apart for a number"
         return f"in {place(row, ranks)}, {sizes}: {apart}"
     allowed = row.allowed or 0.0
     return (
@@ -99,7 +99,7 @@ def reached(iteration: int, *, unfinished: bool) -> str:
     """
     if not iteration:
         return ""
-    preposition = "in" if unfinished else "after"
+    preposition = {True: "in", False: "after"}[unfinished]
     return f"{preposition} iteration {iteration}"
 
 
@@ -109,10 +109,14 @@ def behind(detail: str) -> str:
 
 
 def later(divergence: Divergence) -> str:
-    """The first loss outside the tolerance."""
-    assert divergence.value is not None and divergence.reference is not None
+    """Where runs diverge whose checks pass: the first loss outside the tolerance."""
+    if divergence.value is None or divergence.reference is None:
+        return f"then the runs diverge: {divergence.detail}"
     value, reference = numbers(divergence.value, divergence.reference)
-    return f"run {divergence.run} has loss {value} where run 1 has {reference}"
+    return (
+        f"from iteration {divergence.iteration} on the runs diverge: run {divergence.run} has loss"
+        f" {value} where run 1 has {reference}"
+    )
 
 
 def ending(run: Run, where: str = "", *, several: bool = False) -> str:
@@ -136,21 +140,23 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
 
 def _error(run: Run) -> str:
     """The exception that ended the run. What its log names besides may have been caught."""
-    named = next(filter(None, (process.error for process in run.processes)), "")
+    errors = map(attrgetter("error"), run.processes)
+    named: str = next(filter(None, errors), "")
     if named:
         return named
-    if run.processes and all(one.ended for one in run.processes):
+    ended = {process.ended for process in run.processes}
+    if ended == {True}:
         return ""
     return last_error(run.stderr_tail)
 
 
 def last_error(stderr: str) -> str:
     """The last line that names an exception; empty where none does."""
-    for line in reversed(stderr.splitlines()):
-        found = _ERROR.match(line.strip())
-        if found:
-            return found[1][:200]
-    return ""
+    from_the_end = map(str.strip, reversed(stderr.splitlines()))
+    found = next(filter(None, map(_ERROR.match, from_the_end)), None)
+    if found is None:
+        return ""
+    return found[1][:200]
 
 
 def _signal(number: int) -> str:
