@@ -7,7 +7,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import starmap
+from itertools import filterfalse, starmap
 
 from reprocheck.rules import find, nearest
 from reprocheck.scan.text import split
@@ -47,14 +47,15 @@ def _ignore(line: int, column: int, comment: str) -> Ignore | None:
     match = _COMMENT.search(comment)
     if match is None:
         return None
-    words = filter(None, re.split(r"[\s,]+", match[1] or ""))
+    named, reason = match.groups(default="")
+    words = filter(None, re.split(r"[\s,]+", named))
     known = [(word, find(word)) for word in words]
     return Ignore(
         line=line,
         column=column + match.start() + 1,
         codes=tuple(entry.code for _, entry in known if entry is not None),
         unknown=tuple(word for word, entry in known if entry is None),
-        reason=match[2].strip() or NO_REASON,
+        reason=reason.strip() or NO_REASON,
     )
 
 
@@ -62,14 +63,12 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
     except (tokenize.TokenError, SyntaxError, RecursionError):
+        # a text that is no Python, or not to its end: what looks like a comment is taken for one
         for number, line in enumerate(split(text), 1):
-            match = _COMMENT.search(line)
-            if match:
-                yield number, match.start(), match[0]
+            yield from ((number, match.start(), match[0]) for match in _COMMENT.finditer(line))
         return
-    for token in tokens:
-        if token.type == tokenize.COMMENT:
-            yield *token.start, token.string
+    comments = (token for token in tokens if token.type == tokenize.COMMENT)
+    yield from ((*token.start, token.string) for token in comments)
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
@@ -97,7 +96,7 @@ def complaint(ignore: Ignore) -> str:
         return f"{said}; {close[0]} is nearest"
     if not ignore.used:
         return "nothing is found here that this comment answers"
-    unused = [code for code in ignore.codes if code not in ignore.used]
+    unused = ", ".join(filterfalse(ignore.used.__contains__, ignore.codes))
     if not unused:
         return ""
-    return f"nothing is found here that {', '.join(unused)} would answer"
+    return f"nothing is found here that {unused} would answer"

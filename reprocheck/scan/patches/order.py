@@ -5,6 +5,7 @@ asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import libcst as cst
 
@@ -161,26 +162,28 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
         return None
     function = tree.function(node)
     given = [one.value for one in positional(node)]
-    sets = [one for one in given if _is_set(tree, one)]
+    sets = list(filter(partial(_is_set, tree), given))
     goes_over_first = function in _TAKERS or last(function) == "join"
     if goes_over_first:
         sets = sets or given[:1]
-    if not sets:
-        return _of_list(tree, given)
-    if len(sets) > 1:
-        return None
-    if function == "builtins.list" and len(node.args) == 1:
-        return _sorted_instead(node)
-    return Edit(changes=((sets[0], _sorted),))
+    match sets:
+        case []:
+            return _of_list(tree, given)
+        case [_] if function == "builtins.list":
+            return _sorted_instead(node)
+        case [one]:
+            return Edit(changes=((one, _sorted),))
+    return None
 
 
 def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
     """The set in `list(names)`, where one of some variables alone holds such a list."""
     held = filter(None, map(tree.value_of, given))
-    lists = [one for one in held if _is_list_of_set(tree, one)]
-    if len(lists) != 1:
-        return None
-    return _of_call(tree, lists[0])
+    lists = list(filter(partial(_is_list_of_set, tree), held))
+    match lists:
+        case [alone]:
+            return _of_call(tree, alone)
+    return None
 
 
 def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:

@@ -109,11 +109,11 @@ def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     """A line below the call in a line that seeds another stream, with its number."""
     on_line = [one for one in tree.every(cst.Call) if tree.line(one) == line]
     call = next(filter(partial(is_seeding, tree), on_line), None)
-    statement = tree.statement_of(call or tree.module)
-    if call is None or statement is None:
+    if call is None:
         return None
+    statement = tree.statement_of(call)
     given = _number(tree, call)
-    if given is None or any(of_kind(inside(given), *_CHANGING)):
+    if statement is None or given is None:
         return None
     text = f"{name_of(tree, seeder.module)}.{seeder.function}({tree.module.code_for_node(given)})"
     return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
@@ -125,12 +125,16 @@ def is_seeding(tree: Tree, call: cst.Call) -> bool:
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """The number that a seeding call is given; None where it is not in plain sight."""
+    """The number that a seeding call is given; None where it is not in plain sight, or where it
+    must not be written down a second time.
+    """
     known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):
         return None
     given = argument(call, known.keyword)
     if given is None or is_none(given.value):
+        return None
+    if any(of_kind(inside(given.value), *_CHANGING)):
         return None
     return given.value
 
@@ -200,9 +204,13 @@ def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[s
         elif isinstance(node.names, cst.ImportStar):
             yield f"{written(node.module)}.*", "*"
         else:
-            origin = written(node.module)
-            for one in node.names:
-                yield f"{origin}.{one.evaluated_name}", one.evaluated_alias or one.evaluated_name
+            yield from map(partial(_of_member, written(node.module)), node.names)
+
+
+def _of_member(module: str, imported: cst.ImportAlias) -> tuple[str, str]:
+    """`from numpy import random as npr` brings `numpy.random`, under the name that it says."""
+    name = imported.evaluated_name
+    return f"{module}.{name}", imported.evaluated_alias or name
 
 
 def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
@@ -260,13 +268,10 @@ def headed(
     missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
     calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
     new_imports = [_line(f"import {name}") for name in missing]
-    new_lines = list(map(_line, calls))
-    follows_something = bool(above or new_imports)
-    if new_lines and follows_something:
-        new_lines[0] = _apart(new_lines[0])
-    first_of_all = not (above or new_lines)
-    if below and first_of_all and new_imports:
-        below[0] = _apart(below[0])
+    new_lines = _apart(list(map(_line, calls)), [*above, *new_imports])
+    if not (above or new_lines):
+        # the text begins with the imports: what it has itself stands apart from them
+        below = _apart(below, new_imports)
     return module.with_changes(body=[*above, *new_imports, *new_lines, *below])
 
 
@@ -274,6 +279,9 @@ def _line(text: str) -> cst.SimpleStatementLine:
     return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
 
 
-def _apart(statement: Statement) -> Statement:
-    """A statement with an empty line above it."""
-    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+def _apart(statements: list[Statement], above: Sequence[cst.CSTNode]) -> list[Statement]:
+    """Statements with an empty line above the first, where there is something above that."""
+    if not (statements and above):
+        return statements
+    first, *others = statements
+    return [first.with_changes(leading_lines=[cst.EmptyLine(indent=False)]), *others]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from collections.abc import Iterable
+from itertools import chain, filterfalse, takewhile
 
 import libcst as cst
 
@@ -134,8 +135,7 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     if is_none(given.value):
         return Edit(changes=(with_value(given, "0"),))
     value = _held(tree, given.value, finding)
-    variables = _variables(given.value)
-    if value is None or not all(_is_seed_alone(tree, name) for name in variables):
+    if value is None or not _are_seeds_alone(tree, _variables(given.value)):
         return None
     return _constant(tree, value)
 
@@ -204,8 +204,8 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     names = [last(written(target)) for target in targets]
     are_variables = all(isinstance(target, cst.Name) for target in targets)
     if are_variables and finding.evidence.get("in_sight") == "yes":
-        return all(_is_seed_alone(tree, name) for name in names)
-    return all("seed" in name.lower() for name in names)
+        return _are_seeds_alone(tree, names)
+    return all(map(_is_called_seed, names))
 
 
 def _targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
@@ -229,9 +229,10 @@ def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
     if isinstance(value, cst.Attribute):
         return value.attr.value in _NUMBERS
     function = tree.function(value)
-    if value is made and last(function) in _GIVE_NUMBERS:
-        return True
-    return last(function) in _NUMBERS or function.startswith("builtins.int")
+    numbers = _NUMBERS
+    if value is made:
+        numbers = _NUMBERS | _GIVE_NUMBERS
+    return last(function) in numbers or function.startswith("builtins.int")
 
 
 def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
@@ -293,11 +294,11 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     function = tree.function(call)
     if not function.startswith("torch."):
         return Edit(changes=((call, _with_zero),))
-    sister = _SISTERS.get(last(function))
-    is_statement = isinstance(tree.parent(call), cst.Expr)
-    if sister is None or not is_statement or not isinstance(call.func, cst.Attribute):
-        return None
-    return Edit(changes=((call, lambda node: _with_zero(called(node, sister))),))
+    sister = _SISTERS.get(last(function), "")
+    match tree.parent(call), call.func:
+        case cst.Expr(), cst.Attribute() if sister:
+            return Edit(changes=((call, lambda node: _with_zero(called(node, sister))),))
+    return None
 
 
 def _with_zero(node: cst.CSTNode) -> cst.CSTNode:
@@ -359,14 +360,18 @@ def _variables(seed: cst.BaseExpression) -> list[str]:
     return [one.value for one in of_kind([seed, *bound], cst.Name)]
 
 
-def _is_seed_alone(tree: Tree, name: str) -> bool:
-    """Whether a variable is used for seeds alone, or is called one: a time that is also measured
+def _are_seeds_alone(tree: Tree, names: Iterable[str]) -> bool:
+    """Whether variables are used for seeds alone, or are called one: a time that is also measured
     with must stay a time.
     """
-    if "seed" in name.lower():
-        return True
-    uses = set(tree.named(name)).difference(tree.binds(name))
+    others = list(filterfalse(_is_called_seed, names))
+    uses = set(chain.from_iterable(map(tree.named, others)))
+    uses.difference_update(*map(tree.binds, others))
     return all(_is_for_seeding(tree, use) for use in uses)
+
+
+def _is_called_seed(name: str) -> bool:
+    return "seed" in name.lower()
 
 
 def _is_for_seeding(tree: Tree, use: cst.CSTNode) -> bool:
@@ -409,13 +414,11 @@ def _loader(tree: Tree, call: cst.Call) -> cst.Call | None:
     around = set(tree.around(call))
     functions = of_kind(around, cst.FunctionDef)
     own = {function.name.value for function in functions}
-    found = []
-    for loader in tree.every(cst.Call):
-        given = keyword(loader, "worker_init_fn")
-        if given is None or is_open(loader):
-            continue
-        if given.value in around or written(given.value) in own:
-            found.append(loader)
-    if len(found) != 1:
-        return None
-    return found[0]
+    running = {*around, *own}
+    closed = filterfalse(is_open, tree.every(cst.Call))
+    given = [(loader, keyword(loader, "worker_init_fn")) for loader in closed]
+    workers = [(loader, worker.value) for loader, worker in given if worker is not None]
+    match [loader for loader, run in workers if not running.isdisjoint((run, written(run)))]:
+        case [alone]:
+            return alone
+    return None
