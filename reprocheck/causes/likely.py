@@ -107,7 +107,7 @@ def _useless(check: Check, rung: Rung | None) -> Iterator[str]:
     """Controls that cannot change anything here."""
     if not _accelerated(check, rung):
         yield from _OF_ACCELERATORS
-    if all(_fixed_hash(facts) for facts in _facts(check)):
+    if all(map(has_fixed_hash, _facts(check))):
         yield "hash-seed"
 
 
@@ -115,7 +115,8 @@ def _facts(check: Check) -> list[Mapping[str, object]]:
     return [run.environment for run in check.runs] or [{}]
 
 
-def _fixed_hash(facts: Mapping[str, object]) -> bool:
+def has_fixed_hash(facts: Mapping[str, object]) -> bool:
+    """Whether the user fixed the hash seed before the start, by the facts of an environment."""
     return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
 
 

@@ -7,7 +7,6 @@ only fits, or rests on a line of the source, is suspected. A list of operators a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from reprocheck.causes.suspects.backward import gradient, later, reduced, update
 from reprocheck.causes.suspects.data import batch
@@ -15,7 +14,7 @@ from reprocheck.causes.suspects.environment import environment
 from reprocheck.causes.suspects.forward import forward
 from reprocheck.causes.suspects.generators import generators
 from reprocheck.causes.suspects.given import of_given
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint
+from reprocheck.causes.suspects.look import Look, Suspect, if_hinted, only_suspected
 from reprocheck.causes.suspects.start import files, hyper_parameters, weights
 from reprocheck.model import RungName
 
@@ -53,16 +52,14 @@ def _of_sides(look: Look) -> Iterator[Suspect]:
     given = look.ladder.rung("files and arguments").status == "differs"
     if look.quiet or (given and look.rung.rung == "hyper-parameters"):
         return
-    yield from (replace(suspect, shown=()) for suspect in _OF_RUNG[look.rung.rung](look))
+    yield from only_suspected(_OF_RUNG[look.rung.rung](look))
 
 
 def _beside(look: Look) -> Iterator[Suspect]:
     """Differences of the environment explain only a rounding-level difference."""
     if look.rung.size == "rounding":
-        for suspect in environment(look):
-            yield replace(suspect, shown=())
-        if compiled := look.hint("compile"):
-            yield by_hint("compile-cache", compiled, "compiles")
+        yield from only_suspected(environment(look))
+        yield from if_hinted("compile-cache", look.hint("compile"), "compiles")
 
 
 _OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {

@@ -4,99 +4,130 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.forward import noisy
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint, called, of_hint
+from reprocheck.causes.suspects.look import (
+    Case,
+    Look,
+    Suspect,
+    by_hint,
+    called,
+    if_hinted,
+    of_first_case,
+    of_hint,
+    otherwise,
+    takes_another_path,
+)
 from reprocheck.causes.suspects.path import other_path
+from reprocheck.causes.usercode import Hint
 from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
 
 _BACKWARDS: Mapping[str, re.Pattern[str]] = {
     "upsample-backward": re.compile(r"upsampl|interpolat|grid_?sampl", re.IGNORECASE),
     "attention-backward": re.compile(r"attention|flash", re.IGNORECASE),
     "extension-backward": re.compile(r"mamba|selective_?scan|ssm", re.IGNORECASE),
-    "convolution-algorithm": re.compile(r"conv", re.IGNORECASE),
 }
 """Entries for one kind of backward pass on an accelerator, by the names of operators, nodes and
 classes.
 """
+_OF_DEVICE: Mapping[str, Mapping[str, re.Pattern[str]]] = {
+    "cpu": {},
+    "cuda": {**_BACKWARDS, "convolution-algorithm": re.compile(r"conv", re.IGNORECASE)},
+}
+"""Those of a device, where they are not the same as for any other accelerator."""
+_CHOSEN_BY = {"convolution-algorithm": ("benchmark",)}
+"""Kinds of hints that speak for one of them."""
+_CANCELS = "Where large terms cancel, another order of additions shows as a gross difference."
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
     """The first gradient that differs."""
-    if look.rung.another_path:
-        yield other_path(look)
-    elif isinstance(look.rung.evidence, ChangedAfterBackward):
-        yield from reduced(look)
-    elif look.rung.size == "rounding":
-        yield from _special(look)
-        yield from noisy(look, "noisy-backward-kernel", backward=True)
-    else:
-        yield from _gross_gradient(look)
+    yield from of_first_case(_CASES, look)
 
 
-def _special(look: Look) -> Iterator[Suspect]:
-    """The kinds of backward pass that accelerators are known for."""
-    if look.device == "cpu":
-        return
-    for entry, pattern in _BACKWARDS.items():
-        found = [name for name in look.operators if pattern.search(name)]
-        if found and (entry != "convolution-algorithm" or look.device == "cuda"):
-            benchmark = look.hint("benchmark") if entry == "convolution-algorithm" else None
-            said = (f"{found[0]} lies where the difference begins.",)
-            yield by_hint(
-                entry,
-                benchmark,
-                "lets cuDNN choose by timing",
-                look.recorded("operation differs"),
-                said,
-            )
+def _another_path(look: Look) -> Iterator[Suspect]:
+    yield other_path(look)
 
 
-def _gross_gradient(look: Look) -> Iterator[Suspect]:
-    listed = tuple(operator.sentence for operator in look.listed(backward=True)[:3])
+def _is_changed_afterwards(look: Look) -> bool:
+    return isinstance(look.rung.evidence, ChangedAfterBackward)
+
+
+def _is_rounding(look: Look) -> bool:
+    return look.rung.size == "rounding"
+
+
+def _rounding(look: Look) -> Iterator[Suspect]:
+    """The kinds of backward pass that accelerators are known for, and any other."""
+    patterns = _OF_DEVICE.get(look.device, _BACKWARDS)
+    for entry, pattern in patterns.items():
+        found = next(filter(pattern.search, look.operators), None)
+        if found is None:
+            continue
+        chosen = look.hint(*_CHOSEN_BY.get(entry, ()))
+        said = f"{found} lies where the difference begins."
+        shown = look.recorded("operation differs")
+        yield by_hint(entry, chosen, "lets cuDNN choose by timing", shown, (said,))
+    yield from noisy(look, "noisy-backward-kernel", backward=True)
+
+
+def _gross(look: Look) -> Iterator[Suspect]:
+    """A draw of its own, or a listed operator in which large terms cancel.
+
+    The operator comes first only where nothing speaks for a draw.
+    """
+    listed = look.listed(backward=True)
     private = look.hint("entropy")
-    place = look.hint("custom backward", "hook")
-    cancels = "Where large terms cancel, another order of additions shows as a gross difference."
-    line = private or place
     given = look.given_generator()
-    noise = Suspect(
-        name="private-gradient-noise",
-        shown=given,
-        evidence=(
-            *of_hint(place, "changes gradients"),
-            *of_hint(private, "draws without a seed or from the system"),
-        ),
-        source=line.source if line else None,
-        calls=called(place, private),
-    )
-    if listed and not private and not given:
-        yield Suspect(
-            name="noisy-backward-kernel",
-            shown=look.recorded("operation differs"),
-            evidence=(*listed, cancels),
-        )
-        yield noise
+    noise = _own_noise(look, private, given)
+    kernel = Suspect(name="noisy-backward-kernel", evidence=(*listed, _CANCELS))
+    drawn = private is not None or given
+    if drawn or not listed:
+        yield from (noise, kernel)
         return
+    yield replace(kernel, shown=look.recorded("operation differs"))
     yield noise
-    yield Suspect(name="noisy-backward-kernel", evidence=(*listed, cancels))
+
+
+def _own_noise(look: Look, private: Hint | None, given: tuple[Recorded, ...]) -> Suspect:
+    """Noise that a hook adds to gradients; the line that draws says more than the hook itself."""
+    place = look.hint("custom backward", "hook")
+    evidence = (
+        *of_hint(place, "changes gradients"),
+        *of_hint(private, "draws without a seed or from the system"),
+    )
+    plain = Suspect(name="private-gradient-noise", shown=given, evidence=evidence)
+    line = private or place
+    if line is None:
+        return plain
+    return replace(plain, source=line.source, calls=called(place, private))
 
 
 def reduced(look: Look) -> Iterator[Suspect]:
     """Between the backward pass and the update."""
     several = look.ranks > 1 and look.rung.rung == "reduced gradient"
+    agreed = _agreed_before(look)
     if several and look.rung.size == "rounding":
-        shown = look.recorded("sum over ranks differs") if _agreed_before(look) else ()
-        said = (
-            f"Local gradients agree; {look.ranks} ranks add them up."
-            if shown
-            else f"{look.ranks} ranks add gradients up."
-        )
-        yield Suspect(name="collective-order", shown=shown, evidence=(said,))
+        yield _summed(look, agreed=agreed)
         return
-    shown = look.recorded("changed after the backward pass") if _agreed_before(look) else ()
-    yield by_hint("gradient-changed", look.hint("entropy"), "draws a number", shown)
+    changed = by_hint("gradient-changed", look.hint("entropy"), "draws a number")
+    if agreed:
+        changed = replace(changed, shown=look.recorded("changed after the backward pass"))
+    yield changed
     if several:
         yield Suspect(name="collective-order", evidence=(f"The run has {look.ranks} ranks.",))
+
+
+def _summed(look: Look, *, agreed: bool) -> Suspect:
+    """The order in which ranks add gradients up; shown where each gave the same."""
+    adding = f"{look.ranks} ranks add"
+    if not agreed:
+        return Suspect(name="collective-order", evidence=(f"{adding} gradients up.",))
+    shown = look.recorded("sum over ranks differs")
+    said = f"Local gradients agree; {adding} them up."
+    return Suspect(name="collective-order", shown=shown, evidence=(said,))
 
 
 def _agreed_before(look: Look) -> bool:
@@ -109,25 +140,29 @@ def _agreed_before(look: Look) -> bool:
 
 def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
-    private, threads = look.hint("entropy"), look.hint("threads")
+    private = look.hint("entropy")
+    drawing = "draws without a seed"
     if isinstance(look.rung.evidence, WeightWritten):
-        yield by_hint(
-            "weights-written",
-            private,
-            "draws without a seed",
-            look.recorded("written beside the optimizer"),
-        )
+        written = look.recorded("written beside the optimizer")
+        yield by_hint("weights-written", private, drawing, written)
     else:
-        yield by_hint(
-            "noisy-update", private, "draws without a seed", look.recorded("update differs")
-        )
-    if threads:
-        yield by_hint("threads-share-weights", threads, "lets others write during the training")
+        yield by_hint("noisy-update", private, drawing, look.recorded("update differs"))
+    threads = look.hint("threads")
+    yield from if_hinted("threads-share-weights", threads, "lets others write during the training")
 
 
 def later(look: Look) -> Iterator[Suspect]:
     """After the iterations that were recorded in depth."""
+    maybe = "may be what differs"
     yield Suspect(name="late-drift", shown=look.recorded("differs later"))
-    for name, kind in (("compile-cache", "compile"), ("threads-share-weights", "threads")):
-        if found := look.hint(kind):
-            yield by_hint(name, found, "may be what differs")
+    yield from if_hinted("compile-cache", look.hint("compile"), maybe)
+    yield from if_hinted("threads-share-weights", look.hint("threads"), maybe)
+
+
+_CASES = (
+    Case(takes_another_path, _another_path),
+    Case(_is_changed_afterwards, reduced),
+    Case(_is_rounding, _rounding),
+    Case(otherwise, _gross),
+)
+"""What a difference of a gradient may be; the first that holds counts."""

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
-from reprocheck.causes.suspects.look import DRAWS, PRIVATE, Look, Suspect, by_hint, called, of_hint
+from reprocheck.causes.suspects.look import (
+    DRAWS,
+    PRIVATE,
+    Case,
+    Look,
+    Suspect,
+    by_hint,
+    called,
+    if_hinted,
+    of_first_case,
+    of_hint,
+    otherwise,
+    takes_another_path,
+)
 from reprocheck.causes.suspects.path import by_clock, other_path
 from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
 
@@ -21,58 +35,89 @@ _DRAWING = re.compile(
     r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE
 )
 
+_UNFILLED = "makes a tensor without filling it"
+_COMPUTED = "and the value that differs is computed from it"
+_CLOCK = f"reads the clock, {_COMPUTED}"
+_HASHES = (
+    "What differs are whole numbers, as labels and token ids are; string hashes were not fixed"
+    " (PYTHONHASHSEED)."
+)
+_ROUNDING = (
+    "From equal inputs the result differs by rounding alone, as another order of additions makes"
+    " it."
+)
+_KERNEL = "From equal inputs an operator that draws no numbers gives another result."
+
 
 def forward(look: Look) -> Iterator[Suspect]:
     """A module or the loss: culprit or victim, a private draw or another order of additions."""
-    operator = look.rung.operator
-    if look.rung.another_path:
-        yield other_path(look)
-    elif given := look.given_generator():
-        yield from _seeded_by_clock(look)
-        yield by_hint("private-draw", look.hint("entropy"), PRIVATE, given)
-    elif _is_given_otherwise(look):
-        yield from _unrecorded(look)
-    elif look.rung.generators.drawn:
-        yield from by_seeds(look, unseeded="unseeded-layer")
-    elif _draws_unseen(look):
-        said = (
-            f"{class_of(look.rung.evidence)} draws random numbers, and its kernel shows no state."
-        )
-        yield Suspect(name="unseeded-layer", evidence=(said,))
-    elif operator is not None and operator.reads_unfilled:
-        memory = look.hint("memory")
-        yield Suspect(
-            name="uninitialised-memory",
-            shown=look.recorded("memory not filled"),
-            evidence=of_hint(memory, "makes a tensor without filling it"),
-            calls=called(memory),
-        )
-    elif _operator_is_victim(look) and (threads := look.hint("threads")):
-        yield by_hint("threads-share-weights", threads, "runs beside the training")
-        yield from _unrecorded(look)
-    elif _from_elsewhere(look):
-        yield from _unrecorded(look)
-    elif look.rung.size == "rounding" or _kernel(look):
-        yield from noisy(look, "noisy-forward-kernel", backward=False)
-    else:
-        yield from _gross(look)
+    yield from of_first_case(_CASES, look)
+
+
+def _another_path(look: Look) -> Iterator[Suspect]:
+    yield other_path(look)
+
+
+def _own_generator(look: Look) -> Iterator[Suspect]:
+    """The operator that differs first was given a generator of its own."""
+    yield from _seeded_by_clock(look)
+    yield by_hint("private-draw", look.hint("entropy"), PRIVATE, look.given_generator())
+
+
+def _layer_draws(look: Look) -> Iterator[Suspect]:
+    yield from by_seeds(look, unseeded="unseeded-layer")
+
+
+def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
+    drawing = class_of(look.rung.evidence)
+    said = f"{drawing} draws random numbers, and its kernel shows no state."
+    yield Suspect(name="unseeded-layer", evidence=(said,))
+
+
+def _left_unfilled(look: Look) -> Iterator[Suspect]:
+    """The operator reads memory that nothing filled."""
+    shown = look.recorded("memory not filled")
+    found = by_hint("uninitialised-memory", look.hint("memory"), _UNFILLED, shown)
+    # the line may make any other tensor: the one of the rung stays
+    yield replace(found, source=None)
+
+
+def _threads_beside(look: Look) -> Iterator[Suspect]:
+    yield by_hint("threads-share-weights", look.hint("threads"), "runs beside the training")
+    yield from _unrecorded(look)
+
+
+def _noise(look: Look) -> Iterator[Suspect]:
+    yield from noisy(look, "noisy-forward-kernel", backward=False)
 
 
 def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
     """A clock that feeds what differs: it seeds the generator that is drawn from there, or makes
     the values.
     """
-    if clock := look.feeding("clock"):
-        yield by_hint(
-            "clock-seed", clock, "reads the clock, and the value that differs is computed from it"
-        )
+    yield from if_hinted("clock-seed", look.feeding("clock"), _CLOCK)
+
+
+def _drew(look: Look) -> bool:
+    """Whether it drew from a generator that stood otherwise."""
+    return bool(look.rung.generators.drawn)
+
+
+def _reads_unfilled(look: Look) -> bool:
+    operator = look.rung.operator
+    return operator is not None and operator.reads_unfilled
+
+
+def _written_by_threads(look: Look) -> bool:
+    """Whether something else is given to an operator, and threads may have made it."""
+    return look.operator_is_victim and look.hint("threads") is not None
 
 
 def _from_elsewhere(look: Look) -> bool:
     """Whether an operator is given something else that no operator made, or the loss is all that
     was recorded, and no line says a draw.
     """
-    victim = _operator_is_victim(look)
+    victim = look.operator_is_victim
     if victim and look.feeding(*_FEEDS, "clock"):
         return True
     alone = look.ladder.rung("forward").status == "not_recorded" and not look.operators
@@ -87,10 +132,6 @@ def _is_given_otherwise(look: Look) -> bool:
     return isinstance(evidence, InputsDiffer)
 
 
-def _operator_is_victim(look: Look) -> bool:
-    return look.rung.operator is not None and look.rung.operator.inputs_differ
-
-
 def _draws_unseen(look: Look) -> bool:
     """A layer that draws by its name, in a framework whose generators cannot be read, unless the
     user's own draws from elsewhere.
@@ -100,10 +141,12 @@ def _draws_unseen(look: Look) -> bool:
     return "torch" not in look.frameworks and bool(_DRAWING.search(name)) and not own
 
 
-def _kernel(look: Look) -> bool:
-    """Whether level `op` shows an operator that draws nothing, has equal inputs and another output:
-    its kernel makes the difference.
+def _is_noise(look: Look) -> bool:
+    """Whether it differs by rounding, or level `op` shows an operator that draws nothing, has equal
+    inputs and another output: its kernel makes the difference.
     """
+    if look.rung.size == "rounding":
+        return True
     operator = look.rung.operator
     if operator is None or operator.inputs_differ:
         return False
@@ -111,79 +154,93 @@ def _kernel(look: Look) -> bool:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    private, memory = look.hint("entropy"), look.hint("memory")
-    odd = look.rung.measured.like_left_over_memory
-    unfilled = by_hint("uninitialised-memory", memory, "makes a tensor without filling it")
-    if odd and memory:
-        yield unfilled
-    yield from _seeded_by_clock(look)
-    drawing = [name for name in look.operators if _DRAWS.match(name)][:1]
-    said = tuple(
-        f"`{name}` draws random numbers, and the default generators agree." for name in drawing
-    )
-    shown = tuple(Recorded(kind="private generator given", of=name) for name in drawing)
-    yield by_hint("private-draw", private, PRIVATE, shown, said)
-    if listed := look.listed(backward=False):
-        yield Suspect(
-            name="noisy-forward-kernel",
-            evidence=tuple(operator.sentence for operator in listed[:3]),
-        )
-    if memory and not odd:
-        yield unfilled
+    """A gross difference from equal inputs.
+
+    A tensor that is left unfilled comes first where the values look like left-over memory.
+    """
+    memory = if_hinted("uninitialised-memory", look.hint("memory"), _UNFILLED)
+    others = (*_seeded_by_clock(look), _own_draw(look), *_listed(look))
+    if look.rung.measured.like_left_over_memory:
+        yield from (*memory, *others)
+    else:
+        yield from (*others, *memory)
+
+
+def _own_draw(look: Look) -> Suspect:
+    """Random numbers that no default generator made."""
+    private = look.hint("entropy")
+    drawing = next(filter(_DRAWS.match, look.operators), None)
+    if drawing is None:
+        return by_hint("private-draw", private, PRIVATE)
+    said = f"`{drawing}` draws random numbers, and the default generators agree."
+    shown = Recorded(kind="private generator given", of=drawing)
+    return by_hint("private-draw", private, PRIVATE, (shown,), (said,))
+
+
+def _listed(look: Look) -> Iterator[Suspect]:
+    listed = look.listed(backward=False)
+    if listed:
+        yield Suspect(name="noisy-forward-kernel", evidence=listed)
 
 
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
     """A rounding-level difference from equal inputs: the kernel, and what is known of it."""
-    listed = tuple(operator.sentence for operator in look.listed(backward=backward)[:3])
-    rounding = (
-        "From equal inputs the result differs by rounding alone, as another order of additions"
-        " makes it."
-    )
-    kernel = "From equal inputs an operator that draws no numbers gives another result."
-    said = (rounding if look.rung.size == "rounding" else kernel, *listed)
+    said = _KERNEL
+    if look.rung.size == "rounding":
+        said = _ROUNDING
+    evidence = (said, *look.listed(backward=backward))
     shown = look.recorded("operation differs")
     if look.device == "npu":
-        yield Suspect(name="ascend-kernel", shown=shown, evidence=said)
+        yield Suspect(name="ascend-kernel", shown=shown, evidence=evidence)
         yield Suspect(name=name)
     elif "jax" in look.frameworks and look.device == "cuda":
-        yield Suspect(name="xla-kernels", shown=shown, evidence=said)
+        yield Suspect(name="xla-kernels", shown=shown, evidence=evidence)
     else:
-        yield Suspect(name=name, shown=shown, evidence=said)
+        yield Suspect(name=name, shown=shown, evidence=evidence)
 
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
     """Other inputs, and no recorded producer that differs."""
-    feeding = look.feeding(*_FEEDS)
-    if feeding and feeding.kind == "memory":
-        yield by_hint(
-            "uninitialised-memory",
-            feeding,
-            "makes a tensor without filling it, and the value that differs is computed from it",
-        )
-    elif feeding:
-        yield by_hint("private-draw", feeding, DRAWS)
+    yield from _feeding(look)
     found = list(origins(look))
     yield from found
-    private, memory = look.hint("entropy"), look.hint("memory")
     clock = look.feeding("clock")
     yield Suspect(
         name="unrecorded-input",
         shown=look.recorded("no producer differs"),
-        evidence=of_hint(clock, "reads the clock, and the value that differs is computed from it"),
+        evidence=of_hint(clock, _CLOCK),
         calls=called(clock),
     )
     yield from by_clock(look.code, near=look.rung.source)
-    if (
-        not found
-        and not look.hash_is_fixed
-        and (look.rung.measured.dtype or "int").startswith(("int", "uint"))
-    ):
-        said = (
-            "What differs are whole numbers, as labels and token ids are; string hashes were not"
-            " fixed (PYTHONHASHSEED)."
-        )
-        yield Suspect(name="hash-order", evidence=(said,))
-    if private:
-        yield by_hint("private-draw", private, PRIVATE)
-    if memory:
-        yield by_hint("uninitialised-memory", memory, "makes a tensor without filling it")
+    if not found and not look.hash_is_fixed and _is_whole(look.rung.measured.dtype):
+        yield Suspect(name="hash-order", evidence=(_HASHES,))
+    yield from if_hinted("private-draw", look.hint("entropy"), PRIVATE)
+    yield from if_hinted("uninitialised-memory", look.hint("memory"), _UNFILLED)
+
+
+def _feeding(look: Look) -> tuple[Suspect, ...]:
+    """The line that makes the value which differs."""
+    feeding = look.feeding(*_FEEDS)
+    if feeding is not None and feeding.kind == "memory":
+        return if_hinted("uninitialised-memory", feeding, f"{_UNFILLED}, {_COMPUTED}")
+    return if_hinted("private-draw", feeding, DRAWS)
+
+
+def _is_whole(dtype: str) -> bool:
+    """Whether values of that type are whole numbers, as far as the type is known."""
+    return not dtype or dtype.startswith(("int", "uint"))
+
+
+_CASES = (
+    Case(takes_another_path, _another_path),
+    Case(Look.given_generator, _own_generator),
+    Case(_is_given_otherwise, _unrecorded),
+    Case(_drew, _layer_draws),
+    Case(_draws_unseen, _layer_draws_unseen),
+    Case(_reads_unfilled, _left_unfilled),
+    Case(_written_by_threads, _threads_beside),
+    Case(_from_elsewhere, _unrecorded),
+    Case(_is_noise, _noise),
+    Case(otherwise, _gross),
+)
+"""What a difference of a module or of the loss may be; the first that holds counts."""

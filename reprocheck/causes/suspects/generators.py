@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.suspects.look import SHUFFLES, Look, Suspect, called, of_hint
+from reprocheck.causes.suspects.look import Look, Suspect, by_hint, called, draw_an_order
 from reprocheck.ladder import words
-from reprocheck.model.evidence import BatchDiffers, StateDiffers
+from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
 from reprocheck.model.letters import capital
 
 _SEED: Mapping[str, str] = {
@@ -20,6 +21,9 @@ _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
 fix is the one that suffices.
 """
 
+_GIVEN = {False: "was seeded with", True: "had folded in"}
+"""What was done with a number: by whether it was folded into a key."""
+
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
     """A generator whose state differs: never seeded, seeded with another number, or seeded equally
@@ -27,35 +31,38 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
     """
     shown = look.generator_facts()
     kinds = {fact.kind for fact in shown}
-    if "seeded unequally" in kinds or "seeded by the system" in kinds:
-        yield from _other_seed(look, unseeded, shown)
-    elif kinds & SEEDED_EQUALLY and "never seeded" not in kinds:
+    if "seeded by the system" in kinds:
+        # `torch.seed()` and its like seed from the operating system: as good as unseeded
+        yield _seeded_otherwise(look, unseeded, shown)
+    elif "seeded unequally" in kinds:
+        # a number that the script gives is a seed
+        yield _seeded_otherwise(look, "clock-seed", shown)
+    elif "never seeded" in kinds or kinds.isdisjoint(SEEDED_EQUALLY):
+        yield from _never_seeded(look, unseeded, late, shown)
+    else:
         said = _moved(look)
         yield Suspect(name="shifted-stream", shown=shown, evidence=(said,), source=look.seed_line())
-    else:
-        yield from _never_seeded(look, unseeded, late, shown)
     if look.ranks > 1:
         yield Suspect(name="seed-per-process", evidence=(f"The run has {look.ranks} ranks.",))
 
 
 def _moved(look: Look) -> str:
     """What was recorded of generators that were seeded equally, and stand otherwise."""
-    drawn = look.rung.generators.drawn
     names = look.rung.generators.names
     who = capital(words.generators(names))
-    if any(one.key for one in drawn):
-        return (
-            f"{who} was made from the same number in both runs, and differs when it is drawn from."
+    if any(one.key for one in look.rung.generators.drawn):
+        said = "was made from the same number in both runs, and differs when it is drawn from."
+    elif len(names) > 1:
+        said = (
+            "were seeded with the same numbers in both runs, and their states differ when they are"
+            " drawn from."
         )
-    if len(names) > 1:
-        return (
-            f"{who} were seeded with the same numbers in both runs, and their states differ when"
-            " they are drawn from."
+    else:
+        said = (
+            "was seeded with the same number in both runs, and its state differs when it is drawn"
+            " from."
         )
-    return (
-        f"{who} was seeded with the same number in both runs, and its state differs when it is"
-        " drawn from."
-    )
+    return f"{who} {said}"
 
 
 def _never_seeded(
@@ -65,29 +72,31 @@ def _never_seeded(
     seeded afterwards.
     """
     drawn = look.rung.generators.names
-    said = (
-        f"Nothing seeded {' and '.join(drawn)} before the first draw."
-        if drawn
-        else "No seed was recorded before the first draw."
-    )
-    later = _seeded_later(look) if late else ()
-    if later:
+    said = _nothing_seeded(drawn)
+    later = _seeded_later(look)
+    if late and later:
         yield Suspect(name=late, shown=shown, evidence=(said, *later), source=look.rung.source)
-    draw = look.draw_from(drawn) if look.rung.source is None else None
-    yield Suspect(
-        name=unseeded,
-        shown=() if later else shown,
-        evidence=(said, *of_hint(draw, "draws from it")),
-        source=draw.source if draw else look.rung.source,
-        calls=called(draw),
-        fix=_seeding(look, drawn),
-    )
+        # one that was seeded, if only afterwards, is not shown to be unseeded
+        shown = ()
+    draw = None
+    if look.rung.source is None:
+        draw = look.draw_from(drawn)
+    found = by_hint(unseeded, draw, "draws from it", shown, (said,))
+    source = found.source or look.rung.source
+    yield replace(found, source=source, fix=_seeding(look, drawn))
+
+
+def _nothing_seeded(drawn: Sequence[str]) -> str:
+    if not drawn:
+        return "No seed was recorded before the first draw."
+    return f"Nothing seeded {' and '.join(drawn)} before the first draw."
 
 
 def _seeding(look: Look, drawn: Sequence[str]) -> str:
     """What seeds these generators, if the framework's own fix does not; empty where it does."""
-    reached = _SEEDED_BY.get(look.frameworks[0], frozenset()) if look.frameworks else frozenset()
-    if not drawn or not set(drawn) <= set(_SEED) or set(drawn) <= reached:
+    names = set(drawn)
+    reached = _SEEDED_BY.get(look.framework, frozenset())
+    if names <= reached or not names <= _SEED.keys():
         return ""
     return "\n".join(_SEED[name] for name in drawn)
 
@@ -101,74 +110,76 @@ def _seeded_later(look: Look) -> tuple[str, ...]:
     )
 
 
-def _other_seed(look: Look, unseeded: str, shown: tuple[Recorded, ...]) -> Iterator[Suspect]:
-    """`torch.seed()` and its like seed from the operating system: as good as unseeded.
+def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
+    """A generator that was given another number in each run."""
+    drawn = look.rung.generators.drawn
+    said = tuple(_seeds(one, *one.seeds) for one in drawn if one.seeds is not None)
+    return Suspect(name=name, shown=shown, evidence=said, source=look.seed_line())
 
-    A number that the script gives is a seed.
-    """
-    said = tuple(
-        f"{capital(words.generators([one.name]))}"
-        f" {'had folded in' if one.folded else 'was seeded with'} {one.seeds[0]} in run 1 and"
-        f" {one.seeds[1]} in run 2."
-        for one in look.rung.generators.drawn
-        if one.seeds is not None
-    )
-    by_system = any(fact.kind == "seeded by the system" for fact in shown)
-    yield Suspect(
-        name=unseeded if by_system else "clock-seed",
-        shown=shown,
-        evidence=said,
-        source=look.seed_line(),
-    )
+
+def _seeds(one: Generator, first: object, second: object) -> str:
+    who = capital(words.generators([one.name]))
+    return f"{who} {_GIVEN[one.folded]} {first} in run 1 and {second} in run 2."
+
+
+def generators(look: Look) -> Iterator[Suspect]:
+    """A module or a loader draws from a generator whose state differs."""
+    yield from by_seeds(look, unseeded=_of_draw(look, look.shown(StateDiffers)))
+
+
+def _of_draw(look: Look, shown: StateDiffers) -> str:
+    """The entry for a draw from a generator that nothing seeded: by who draws, and what of."""
+    rung = look.ladder.rung("batch")
+    batch = BatchDiffers()
+    if isinstance(rung.evidence, BatchDiffers):
+        batch = rung.evidence
+    if shown.outside:
+        return _drawn_outside(look, shown, batch)
+    # beside a batch that agrees, the loader draws without need of it: what differs is made by the
+    # next that draws
+    if shown.got == "call" or rung.status == "equal":
+        return "unseeded-layer"
+    if batch.by_loader or batch.samples in ("other order", "other content"):
+        return _drawn_by_loader(look, shown, batch)
+    # nothing shows that samples were put into another order
+    return _made_of(look, batch)
+
+
+def _drawn_outside(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
+    """What the script drew by itself."""
+    if shown.got in ("batch", "epoch"):
+        return _made_of(look, batch)
+    return "unseeded-draw"
 
 
 def _made_of(look: Look, batch: BatchDiffers) -> str:
     """What the script drew before a loader handed it out: which samples a subset takes, their
     order, or anything else.
     """
+    if batch.subset:
+        return "unseeded-split"
     drawn = look.rung.generators.names
     draw = look.draw_from(drawn)
-    splits = draw is None and "numpy" in drawn and look.hint("split") is not None
-    if splits or batch.subset:
+    unseen = draw is None and "numpy" in drawn
+    if unseen and look.hint("split") is not None:
         return "unseeded-split"
-    shuffled = batch.samples == "other order" or (
-        draw is not None and draw.name.rpartition(".")[2] in SHUFFLES
-    )
-    return "unseeded-shuffle" if shuffled else "unseeded-draw"
+    if batch.samples == "other order" or draw_an_order(*called(draw)):
+        return "unseeded-shuffle"
+    return "unseeded-draw"
 
 
-def _drawn_by_loader(look: Look, batch: BatchDiffers) -> str:
+def _drawn_by_loader(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
     """What a loader drew: the order of its samples, or what they hold."""
     if batch.samples == "other content":
-        return "worker-seed" if batch.worker is not None else "unseeded-augmentation"
+        return _content_drawn_by(batch.worker)
     known = batch.samples == "other order" or batch.by_indices
-    if known or look.shown(StateDiffers).got == "epoch":
+    an_epoch = shown.got == "epoch"
+    if known or an_epoch or look.draws_an_order(look.rung.generators.names):
         return "unseeded-shuffle"
-    shuffles = look.draws_an_order(look.rung.generators.names)
-    return "unseeded-shuffle" if shuffles else "unseeded-augmentation"
+    return "unseeded-augmentation"
 
 
-def generators(look: Look) -> Iterator[Suspect]:
-    """A module or a loader draws from a generator whose state differs."""
-    shown = look.shown(StateDiffers)
-    rung = look.ladder.rung("batch")
-    batch = rung.evidence if isinstance(rung.evidence, BatchDiffers) else BatchDiffers()
-    if shown.outside:
-        of_data = shown.got in ("batch", "epoch")
-        unseeded = _made_of(look, batch) if of_data else "unseeded-draw"
-        yield from by_seeds(look, unseeded=unseeded)
-        return
-    # beside a batch that agrees, the loader draws without need of it: what differs is made by the
-    # next that draws
-    if shown.got == "call" or rung.status == "equal":
-        yield from by_seeds(look, unseeded="unseeded-layer")
-        return
-    ordered = batch.samples in ("other order", "other content")
-    # nothing shows that samples were put into another order
-    if not batch.by_loader and not ordered:
-        yield from by_seeds(look, unseeded=_made_of(look, batch))
-        return
-    yield from by_seeds(look, unseeded=_drawn_by_loader(look, batch))
-    never = any(one.seeded == "never" for one in shown.generators.drawn)
-    if never and not ordered:
-        yield Suspect(name="unseeded-augmentation")
+def _content_drawn_by(worker: int | None) -> str:
+    if worker is None:
+        return "unseeded-augmentation"
+    return "worker-seed"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.started import made_at_start
-from reprocheck.causes.suspects.look import Look, Suspect
+from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
 from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.ladder.sentences import given as in_words
-from reprocheck.ladder.shell import Made
-from reprocheck.model import Rung, SourceDifference, SourceLine
+from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 
 MOST_QUOTED = 3
@@ -20,62 +21,77 @@ MOST_QUOTED = 3
 
 def of_given(look: Look) -> Iterator[Suspect]:
     """Other code, other arguments, other files."""
-    code = look.check.between.other_code if look.check.between else ()
+    code = look.between.other_code
     below = look.ladder.first_of_training
-    follows = (below.detail,) if below is not None and below.detail else ()
-    others = (
-        given_otherwise(look.check, below.rung, loaded_file(below.evidence))
-        if below is not None
-        else given_otherwise(look.check)
-    )
-    sure = (
-        look.quiet
-        or not look.check.record.compared
-        or _names_place(below, [*_lines(code), *(one.name for one in others)])
-    )
+    others = _given(look.check, below)
+    found = (*_other_source(look, code), *_other_input(look, others))
+    texts = (*_lines(code), *(one.name for one in others))
+    sure = look.quiet or not look.check.record.compared or _names_place(below, texts)
+    if sure:
+        return iter(found)
+    return only_suspected(found)
+
+
+def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
+    """What the runs were not given alike, where `below` differs first in the training."""
+    if below is None:
+        return given_otherwise(check)
+    return given_otherwise(check, below.rung, loaded_file(below.evidence))
+
+
+def _follows(look: Look) -> tuple[str, ...]:
+    """What differs first in the training."""
+    below = look.ladder.first_of_training
+    if below is None or not below.detail:
+        return ()
+    return (below.detail,)
+
+
+def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Suspect]:
+    """The user's source is not the same on both sides."""
     if code:
         yield Suspect(
             name="other-source",
-            shown=tuple(Recorded(kind="text differs", of=one.file) for one in code) if sure else (),
-            evidence=(*_quoted(code), *follows),
+            shown=tuple(Recorded(kind="text differs", of=one.file) for one in code),
+            evidence=(*_quoted(code), *_follows(look)),
             source=look.rung.source,
         )
-    if others:
-        said = () if not code else tuple(in_words.sentence(one) for one in others[:MOST_QUOTED])
-        origin = made_at_start(look.check, look.code.sources.text)
-        yield Suspect(
-            name="changing-input",
-            shown=tuple(
-                Recorded(kind="contents differ", of=one.name)
-                for one in others
-                if sure and (below or not one.made)
-            ),
-            evidence=(*said, *_where(origin), *follows),
-            source=_line(origin) or look.line_at(others[0].line),
-            fix=_fixed(origin) if origin is not None else _same(others[0]),
-        )
 
 
-def _line(origin: Made | None) -> SourceLine | None:
-    return (
-        SourceLine(file=origin.file, line=origin.line)
-        if origin is not None and origin.file
-        else None
+def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
+    """The arguments, variables or files of the runs are not the same."""
+    if not others:
+        return
+    blamed = others
+    if look.ladder.first_of_training is None:
+        # what each run makes itself may hold a date, and changes no training
+        blamed = [one for one in others if not one.made]
+    said: tuple[str, ...] = ()
+    if look.between.other_code:
+        # the sentence of the rung says what the code is
+        said = tuple(map(in_words.sentence, others[:MOST_QUOTED]))
+    follows = _follows(look)
+    plain = Suspect(
+        name="changing-input",
+        shown=tuple(Recorded(kind="contents differ", of=one.name) for one in blamed),
+        evidence=(*said, *follows),
+        source=look.line_at(others[0].line),
+        fix=_same(others[0]),
     )
-
-
-def _where(origin: Made | None) -> tuple[str, ...]:
+    origin = made_at_start(look.check, look.code.sources.text)
     if origin is None:
-        return ()
-    place = f"Line {origin.line} of `{origin.file}`" if origin.file else "The command"
-    return (f"{place} makes it of `{origin.by}`, which differs at each start.",)
-
-
-def _fixed(origin: Made) -> str:
-    """A fixed value where the script makes one anew."""
+        yield plain
+        return
+    made = f"makes it of `{origin.by}`, which differs at each start."
     if not origin.file:
-        return f"Give a fixed value in the command in place of `{origin.by}`."
-    return f"Give it a fixed value in line {origin.line} of {origin.file}: `{origin.fixed}`"
+        evidence = (*said, f"The command {made}", *follows)
+        fix = f"Give a fixed value in the command in place of `{origin.by}`."
+        yield replace(plain, evidence=evidence, fix=fix)
+        return
+    evidence = (*said, f"Line {origin.line} of `{origin.file}` {made}", *follows)
+    source = SourceLine(file=origin.file, line=origin.line)
+    fix = f"Give it a fixed value in line {origin.line} of {origin.file}: `{origin.fixed}`"
+    yield replace(plain, evidence=evidence, source=source, fix=fix)
 
 
 def _same(given: Given) -> str:
@@ -99,32 +115,27 @@ def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
     """Whether a line or an argument that differs names what differs first in the training, such as
     `lr`.
     """
-    name = str(below.place or "").rpartition(".")[2] if below is not None else ""
-    return bool(name) and any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)
+    if below is None or not below.place:
+        return False
+    name = below.place.rpartition(".")[2]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return bool(name) and any(map(word.search, texts))
 
 
 def _lines(code: Sequence[SourceDifference]) -> list[str]:
     """The lines that differ, of both sides."""
-    return [
-        line.text
-        for one in code
-        for pair in one.changed
-        for line in (pair.first, pair.second)
-        if line is not None
-    ]
+    pairs = chain.from_iterable(one.changed for one in code)
+    lines = chain.from_iterable((pair.first, pair.second) for pair in pairs)
+    return [line.text for line in lines if line is not None]
 
 
 def _quoted(code: Sequence[SourceDifference]) -> list[str]:
     """The lines behind the first, which the rung has quoted."""
-    pairs = [
-        (one.file, pair)
+    quoted = [
+        f"Line {pair.first.line} of `{one.file}` is `{pair.first.text}` in run 1 and"
+        f" `{pair.second.text}` in run 2."
         for one in code
         for pair in one.changed
         if pair.first is not None and pair.second is not None
-    ][1:MOST_QUOTED]
-    return [
-        f"Line {pair.first.line} of `{file}` is `{pair.first.text}` in run 1 and"
-        f" `{pair.second.text}` in run 2."
-        for file, pair in pairs
-        if pair.first is not None and pair.second is not None
     ]
+    return quoted[1:MOST_QUOTED]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeVar
 
 from reprocheck.causes.device import kind as kind_of_device
 from reprocheck.causes.evidence import Kind, Recorded
+from reprocheck.causes.likely import has_fixed_hash
 from reprocheck.causes.usercode import Hint, UserCode
-from reprocheck.model import Check, Ladder, Rung, SourceLine
+from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
-from reprocheck.rules import Operator, known
+from reprocheck.rules import known
 
 PRIVATE = "makes a generator without a seed, or draws from the system"
 """What a line of the kind `entropy` does."""
@@ -27,8 +29,14 @@ _SEEDED: Mapping[SeededAs, Kind] = {
     "unequally": "seeded unequally",
     "by the system": "seeded by the system",
 }
+_MADE: Mapping[SeededAs, Kind] = {**_SEEDED, "equally": "key made equally"}
+"""The same of keys, which are made from a number and do not move when they are drawn from."""
+_NOTHING_BETWEEN = Between(sentence="")
+"""What stands between the runs of one check."""
+MOST_LISTED = 3
+"""Listed operators that are named as evidence."""
 Shown = TypeVar("Shown", bound=Evidence)
-SHUFFLES = ("shuffle", "permutation", "permuted", "sample", "choice", "choices")
+_SHUFFLES = frozenset({"shuffle", "permutation", "permuted", "sample", "choice", "choices"})
 """Functions of `random` and `numpy.random` that draw an order."""
 
 
@@ -77,15 +85,8 @@ class Look:
         """What was recorded of the generators that the rung names: their states differ, and how
         each of them was seeded.
         """
-        found: list[Recorded] = []
-        for one in self.rung.generators.drawn:
-            found += [
-                Recorded(kind="state differs", of=one.name),
-                Recorded(kind=_seeding(one), of=one.name),
-            ]
-            if one.later is not None:
-                found.append(Recorded(kind="seeded later", of=one.name))
-        return tuple(found)
+        found = (_facts_of(one) for one in self.rung.generators.drawn)
+        return tuple(chain.from_iterable(found))
 
     def seed_line(self) -> SourceLine | None:
         """The line that seeded, with its text; that of the rung where none was recorded."""
@@ -113,39 +114,56 @@ class Look:
         return kind_of_device(self.rung.measured.device)
 
     @property
+    def framework(self) -> str:
+        """The framework to which the fixes of the check belong."""
+        return next(iter(self.frameworks), "")
+
+    @property
+    def between(self) -> Between:
+        """Of two recordings: what stands between them."""
+        return self.check.between or _NOTHING_BETWEEN
+
+    @property
     def quiet(self) -> bool:
         """Of two recordings: whether the runs of each side agree among themselves."""
-        noise = self.check.between.noise if self.check.between else ()
+        noise = self.between.noise
         return len(noise) == 2 and all(side.equal for side in noise)
 
     @property
     def ranks(self) -> int:
         """Ranks of run 1."""
-        return len(self.check.runs[0].traces) if self.check.runs else 0
+        return len(self.check.runs[0].traces)
 
     @property
     def hash_is_fixed(self) -> bool:
         """Whether the user fixed the hash seed before the start."""
-        facts = self.check.runs[0].environment if self.check.runs else {}
-        return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
+        return has_fixed_hash(self.check.runs[0].environment)
 
     @property
-    def operators(self) -> list[str]:
+    def operator_is_victim(self) -> bool:
+        """Whether the operator that differs first is given something else already."""
+        return self.rung.operator is not None and self.rung.operator.inputs_differ
+
+    @property
+    def operators(self) -> tuple[str, ...]:
         """What the rung names that can make a difference: operator, autograd nodes, classes.
 
         A victim is not among them.
         """
         operator = self.rung.operator
-        named = [operator.name] if operator is not None and not operator.inputs_differ else []
-        return [*named, *self.rung.operations]
+        if operator is None or operator.inputs_differ:
+            return self.rung.operations
+        return (operator.name, *self.rung.operations)
 
-    def listed(self, *, backward: bool) -> list[Operator]:
-        """Listed operators among those that the rung names, on its device."""
+    def listed(self, *, backward: bool) -> tuple[str, ...]:
+        """What is known of the listed operators among those that the rung names, on its device."""
         found = (
             known(name, device=self.device, backward=backward, frameworks=self.frameworks)
             for name in self.operators
         )
-        return list(dict.fromkeys(operator for operators in found for operator in operators))
+        operators = dict.fromkeys(chain.from_iterable(found))
+        sentences = [operator.sentence for operator in operators]
+        return tuple(sentences[:MOST_LISTED])
 
     def unseeded_draw(self) -> Hint | None:
         """A line that draws from a generator of Python or numpy whose state differs, though nothing
@@ -157,35 +175,20 @@ class Look:
         """A line that draws from one of these generators, as far as they are Python's or
         numpy's.
         """
-        modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
-        return (
-            next(
-                (
-                    hint
-                    for hint in self.code.hints
-                    if hint.kind == "draw" and hint.name.startswith(modules)
-                ),
-                None,
-            )
-            if modules
-            else None
-        )
+        return next(self._drawing(generators), None)
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
         """Whether a line puts things into an order that it draws from one of these generators, or
         no line that draws from them is known.
         """
+        names = [hint.name for hint in self._drawing(generators)]
+        return not names or draw_an_order(*names)
+
+    def _drawing(self, generators: Sequence[str]) -> Iterator[Hint]:
+        """The lines that draw from one of these generators."""
         modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
-        names = (
-            [
-                hint.name
-                for hint in self.code.hints
-                if hint.kind == "draw" and hint.name.startswith(modules)
-            ]
-            if modules
-            else []
-        )
-        return not names or any(name.rpartition(".")[2] in SHUFFLES for name in names)
+        draws = (hint for hint in self.code.hints if hint.kind == "draw")
+        return (hint for hint in draws if hint.name.startswith(modules))
 
     def feeding(self, *kinds: str) -> Hint | None:
         """A line that makes what the rung's own line reads."""
@@ -196,11 +199,48 @@ class Look:
         return self.code.of(*kinds, near=self.rung.source)
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A row in the table of a rung: what may have happened there, and what is suspected then."""
+
+    holds: Callable[[Look], object]
+    suspects: Callable[[Look], Iterable[Suspect]]
+
+
+def of_first_case(cases: Iterable[Case], look: Look) -> Iterator[Suspect]:
+    """What is suspected in the first case that holds."""
+    first = next(case for case in cases if case.holds(look))
+    yield from first.suspects(look)
+
+
+def otherwise(look: Look) -> bool:
+    """Holds always: for the last row of a table."""
+    return True
+
+
+def takes_another_path(look: Look) -> bool:
+    """Whether the runs do not go the same way through the code."""
+    return look.rung.another_path
+
+
+def _facts_of(generator: Generator) -> Iterator[Recorded]:
+    """What was recorded of a generator whose state differs."""
+    yield Recorded(kind="state differs", of=generator.name)
+    yield Recorded(kind=_seeding(generator), of=generator.name)
+    if generator.later is not None:
+        yield Recorded(kind="seeded later", of=generator.name)
+
+
 def _seeding(generator: Generator) -> Kind:
     """How a generator was seeded before it was drawn from."""
-    if generator.seeded == "equally" and generator.key:
-        return "key made equally"
+    if generator.key:
+        return _MADE[generator.seeded]
     return _SEEDED[generator.seeded]
+
+
+def draw_an_order(*names: str) -> bool:
+    """Whether a function of one of these full names draws an order."""
+    return not _SHUFFLES.isdisjoint(name.rpartition(".")[2] for name in names)
 
 
 def line(hint: Hint, what: str) -> str:
@@ -210,12 +250,14 @@ def line(hint: Hint, what: str) -> str:
 
 def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
     """The same as evidence; nothing without a hint."""
-    return (line(hint, what),) if hint else ()
+    if hint is None:
+        return ()
+    return (line(hint, what),)
 
 
 def called(*hints: Hint | None) -> tuple[str, ...]:
     """What these lines call."""
-    return tuple(hint.name for hint in hints if hint is not None)
+    return tuple(hint.name for hint in filter(None, hints))
 
 
 def by_hint(
@@ -228,13 +270,18 @@ def by_hint(
     """Entry `name` with what was recorded and `said` for it; a hint adds its line as evidence and
     source, and no certainty.
     """
-    return Suspect(
-        name=name,
-        shown=shown,
-        evidence=(*said, *of_hint(hint, what)),
-        source=hint.source if hint else None,
-        calls=called(hint),
-    )
+    plain = Suspect(name=name, shown=shown, evidence=said)
+    if hint is None:
+        return plain
+    evidence = (*said, line(hint, what))
+    return replace(plain, evidence=evidence, source=hint.source, calls=(hint.name,))
+
+
+def if_hinted(name: str, hint: Hint | None, what: str) -> tuple[Suspect, ...]:
+    """Entry `name` for a line that alone speaks for it; nothing without one."""
+    if hint is None:
+        return ()
+    return (by_hint(name, hint, what),)
 
 
 def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
@@ -242,4 +289,9 @@ def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
     without one.
     """
     what = "draws from a generator that nothing seeded: its state is not the same in both runs"
-    return (by_hint(name, draw, what),) if draw else ()
+    return if_hinted(name, draw, what)
+
+
+def only_suspected(found: Iterable[Suspect]) -> Iterator[Suspect]:
+    """The same without the facts that would make them sure."""
+    return (replace(suspect, shown=()) for suspect in found)

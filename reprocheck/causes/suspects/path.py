@@ -12,6 +12,7 @@ from reprocheck.model import SourceLine
 BY_CLOCK, BY_SYSTEM = "clock path", "system path"
 """Kinds of hints: the clock, or what the system gives, decides which branch the program takes."""
 _DECIDES = "{} decides here which branch the program takes"
+_DECIDED_BY = {BY_CLOCK: "the clock", BY_SYSTEM: "what the system gives"}
 _A_LOOP = """\
 # continue for a number of steps, not for a time: that number differs in each run
 for step in range(number_of_steps):  # instead of: {text}"""
@@ -33,9 +34,7 @@ def other_path(look: Look) -> Suspect:
         system = look.hint("entropy", "clock")
         said = of_hint(system, "reads the system or the clock")
         return Suspect(name="different-path", shown=shown, evidence=said, calls=called(system))
-    what = "the clock" if decides.kind == BY_CLOCK else "what the system gives"
-    evidence = (line(decides, _DECIDES.format(what)),)
-    return _decided(decides, evidence, shown)
+    return _decided(decides, shown)
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
@@ -44,14 +43,15 @@ def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect
     """
     clock = code.of(BY_CLOCK, near=near)
     if clock is not None:
-        yield _decided(clock, (line(clock, _DECIDES.format("the clock")),), ())
+        yield _decided(clock, ())
 
 
-def _decided(by: Hint, evidence: tuple[str, ...], shown: tuple[Recorded, ...]) -> Suspect:
+def _decided(by: Hint, shown: tuple[Recorded, ...]) -> Suspect:
+    what = _DECIDES.format(_DECIDED_BY[by.kind])
     return Suspect(
         name="different-path",
         shown=shown,
-        evidence=evidence,
+        evidence=(line(by, what),),
         source=by.source,
         fix=_fix(by),
         calls=called(by),
@@ -63,4 +63,6 @@ def _fix(decides: Hint) -> str:
     text = decides.source.text.strip()
     if decides.kind == BY_SYSTEM:
         return _A_DRAW.format(text=text)
-    return (_A_LOOP if text.startswith("while ") else _A_LIMIT).format(text=text)
+    if text.startswith("while "):
+        return _A_LOOP.format(text=text)
+    return _A_LIMIT.format(text=text)
