@@ -4,13 +4,21 @@ step has made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
+from reprocheck.causes.suspects.look import (
+    PRIVATE,
+    Look,
+    Suspect,
+    by_hint,
+    if_hinted,
+    unseeded,
+)
 from reprocheck.causes.suspects.path import other_path
-from reprocheck.model.evidence import BatchDiffers
+from reprocheck.causes.usercode import Hint
+from reprocheck.model.evidence import BatchDiffers, Samples
 from reprocheck.model.letters import capital
 from reprocheck.scan.places import OF_OBJECTS
 
@@ -46,6 +54,9 @@ generator is meant.
 
 _RESEEDED = "seeds the default generator from the operating system"
 
+_HASHES = (
+    "PYTHONHASHSEED was not fixed before the start, so strings hash differently in each process."
+)
 _IN_ORDER = (
     "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders"
     " objects by their addresses"
@@ -68,16 +79,9 @@ def batch(look: Look) -> Iterator[Suspect]:
         yield other_path(look)
     if shown.built:
         yield from _built(look, shown)
-    elif shown.samples == "other content":
-        yield from _content(look, shown)
-    elif shown.samples == "other order":
-        yield from _order(look, shown)
     else:
-        yield from unfilled(look)
-        yield from origins(look)
-        order, content = _order(look, shown), _content(look, shown)
-        known = shown.samples != "unknown"
-        yield from (*order, *content) if known else (*content, *order)
+        yield from _BY_SAMPLES[shown.samples](look, shown)
+    # ranks take their samples by their numbers: that changes which they take, not what these hold
     if look.ranks > 1 and shown.samples != "other content":
         yield Suspect(name="rank-sampler", evidence=(f"The run has {look.ranks} ranks.",))
 
@@ -87,64 +91,101 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     by something that is not seeded.
     """
     early = batch.drawn_before_seed or {}
-    said = tuple(
-        f"{capital(name)} was drawn from before {line or 'the script'} seeds it."
-        for name, line in early.items()
-    )
-    private, draw = look.hint("entropy"), look.hint("draw") if said else look.unseeded_draw()
+    said = drawn_early(early)
+    private, draw = look.hint("entropy"), look.unseeded_draw()
+    if early:
+        draw = look.hint("draw")
     found = list(origins(look))
-    shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
+    shown = drawn_before(early)
     if batch.subset and not found:
         shown = (*shown, *look.recorded("taken from the set differs"))
-    name = _name_of_built(batch, private=private is not None, unseeded=bool(said or draw))
-    what = PRIVATE if private else "draws from a generator before it is seeded"
-    suspect = by_hint(name, private or draw, what, shown, said)
-    yield from (suspect, *found) if said else (*found, suspect)
+    if private is not None:
+        suspect = by_hint(_built_privately(batch), private, PRIVATE, shown, said)
+    else:
+        unseeded_by = draw is not None or bool(early)
+        what = "draws from a generator before it is seeded"
+        suspect = by_hint(_built_by_draw(batch, unseeded=unseeded_by), draw, what, shown, said)
+    if said:
+        yield from (suspect, *found)
+    else:
+        yield from (*found, suspect)
 
 
-def _name_of_built(batch: BatchDiffers, *, private: bool, unseeded: bool) -> str:
-    """The entry for a data set that was made otherwise: by what is not the same about it."""
+def drawn_early(early: Mapping[str, str]) -> tuple[str, ...]:
+    """Generators that were seeded only after something had drawn from them, by their lines."""
+    return tuple(
+        f"{capital(name)} was drawn from before {seed or 'the script'} seeds it."
+        for name, seed in early.items()
+    )
+
+
+def drawn_before(early: Mapping[str, str]) -> tuple[Recorded, ...]:
+    """The same as facts."""
+    return tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
+
+
+def _built_privately(batch: BatchDiffers) -> str:
+    """The entry for a data set that something private made: by what is not the same about it."""
     if batch.subset:
         return "unseeded-split"
     if batch.samples == "other order":
-        return "private-shuffle" if private else "unseeded-shuffle"
-    return "unseeded-augmentation" if unseeded and not private else "private-augmentation"
+        return "private-shuffle"
+    return "private-augmentation"
+
+
+def _built_by_draw(batch: BatchDiffers, *, unseeded: bool) -> str:
+    """The same where no line makes a generator of its own; `unseeded`: a draw is known."""
+    if batch.subset:
+        return "unseeded-split"
+    if batch.samples == "other order":
+        return "unseeded-shuffle"
+    if unseeded:
+        return "unseeded-augmentation"
+    return "private-augmentation"
 
 
 def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     private = look.hint("entropy")
-    shown = tuple(
-        Recorded(kind="private state differs", of=name) for name in batch.private_generators
-    )
-    own = by_hint(
-        "private-shuffle",
-        private,
-        "makes a generator without a seed, or seeds it from the system",
-        shown,
-    )
-    if private is not None and private.name in _RESEEDS:
-        own = by_hint("clock-seed", private, _RESEEDED)
-    reordered = batch.samples == "other order"
-    shuffles = reordered or look.draws_an_order(look.rung.unused_generators)
-    yield from unseeded(
-        "unseeded-shuffle" if shuffles else "unseeded-augmentation", look.unseeded_draw()
-    )
+    yield from unseeded(_drawn_for(look, batch), look.unseeded_draw())
     if _pipeline_unseeded(look, batch):
-        yield Suspect(
-            name="unseeded-shuffle", evidence=("No seed was recorded that its pipeline takes.",)
-        )
+        said = "No seed was recorded that its pipeline takes."
+        yield Suspect(name="unseeded-shuffle", evidence=(said,))
+    own = _own_order(batch, private)
     others = list(origins(look))
-    likely = shown or batch.whole_epoch or private
-    yield from (own, *others) if likely or not others else (*others, own)
+    # another line explains it only where nothing speaks for a generator of the loader's own
+    if batch.private_generators or batch.whole_epoch or private:
+        yield from (own, *others)
+    else:
+        yield from (*others, own)
     if batch.worker is not None:
         yield Suspect(name="arrival-order", evidence=("The batches are made by worker processes.",))
+
+
+def _drawn_for(look: Look, batch: BatchDiffers) -> str:
+    """The entry for a line that draws: the order of samples, or what they hold."""
+    if batch.samples == "other order" or look.draws_an_order(look.rung.unused_generators):
+        return "unseeded-shuffle"
+    return "unseeded-augmentation"
+
+
+def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
+    """An order that a generator of the loader's own draws."""
+    if private is not None and private.name in _RESEEDS:
+        return by_hint("clock-seed", private, _RESEEDED)
+    own = batch.private_generators
+    shown = tuple(Recorded(kind="private state differs", of=name) for name in own)
+    what = "makes a generator without a seed, or seeds it from the system"
+    return by_hint("private-shuffle", private, what, shown)
 
 
 def _pipeline_unseeded(look: Look, batch: BatchDiffers) -> bool:
     """Whether the batches come from a pipeline that shuffles by itself, and nothing seeded what it
     takes its seeds from.
     """
-    framework = "mindspore" if "mindspore" in look.frameworks else next(iter(look.frameworks), "")
+    framework = look.framework
+    if "mindspore" in look.frameworks:
+        # its data sets may feed the training of any other framework
+        framework = "mindspore"
     seeds = _PIPELINES.get(framework)
     return seeds is not None and seeds.isdisjoint(batch.seeded)
 
@@ -154,27 +195,38 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     comes first, and not this one.
     """
     private, worker = look.hint("entropy"), batch.worker
-    if parallel := look.hint("parallel map"):
-        yield by_hint("parallel-map", parallel, "calls a function for several samples at a time")
+    parallel = look.hint("parallel map")
+    yield from if_hinted("parallel-map", parallel, "calls a function for several samples at a time")
     if batch.worker_seeds:
         yield _seeded_by_worker(look, worker, batch.worker_seeds)
     elif worker is not None and private is not None and private.name.endswith("seed"):
-        yield by_hint(
-            "worker-seed",
-            private,
-            "seeds from the system",
-            (),
-            (f"The batch was made by worker {worker}.",),
-        )
+        said = f"The batch was made by worker {worker}."
+        yield by_hint("worker-seed", private, "seeds from the system", said=(said,))
         private = None
     # where the data are built otherwise, equal indices are not the same samples
     if private is None:
         yield from unfilled(look)
         yield from origins(look)
-    if private is not None and private.name in _RESEEDS:
+    elif private.name in _RESEEDS:
         yield by_hint("clock-seed", private, _RESEEDED)
         return
     yield by_hint("private-augmentation", private, PRIVATE)
+
+
+def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
+    """Other samples: of another order, or of another content."""
+    yield from unfilled(look)
+    yield from origins(look)
+    yield from _order(look, batch)
+    yield from _content(look, batch)
+
+
+def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
+    """The same where nothing shows whether they are other samples at all."""
+    yield from unfilled(look)
+    yield from origins(look)
+    yield from _content(look, batch)
+    yield from _order(look, batch)
 
 
 def _seeded_by_worker(
@@ -211,22 +263,29 @@ def origins(look: Look) -> Iterator[Suspect]:
     """
     for name, (kinds, what) in ORIGINS.items():
         found = look.hint(*kinds)
-        if not found or (name == "hash-order" and look.hash_is_fixed):
+        if found is None:
             continue
-        evidence = [line(found, what)]
+        suspect = by_hint(name, found, what)
+        if found.name.endswith(OF_OBJECTS):
+            suspect = replace(suspect, fix=_IN_ORDER)
         if name == "hash-order":
-            evidence.append(
-                "PYTHONHASHSEED was not fixed before the start, so strings hash differently in each"
-                " process."
-            )
-        fix = _IN_ORDER if found.name.endswith(OF_OBJECTS) else ""
-        yield Suspect(
-            name=name,
-            evidence=tuple(evidence),
-            source=found.source,
-            fix=fix,
-            calls=called(found),
-        )
-        late = look.hint("late hash seed") if name == "hash-order" else None
-        if late:
-            yield by_hint("late-hash-seed", late, "comes too late")
+            yield from _by_hash(look, suspect)
+        else:
+            yield suspect
+
+
+def _by_hash(look: Look, suspect: Suspect) -> Iterator[Suspect]:
+    """Hashes of strings decide only where the user did not fix them, before the start."""
+    if look.hash_is_fixed:
+        return
+    yield replace(suspect, evidence=(*suspect.evidence, _HASHES))
+    yield from if_hinted("late-hash-seed", look.hint("late hash seed"), "comes too late")
+
+
+_BY_SAMPLES: Mapping[Samples, Callable[[Look, BatchDiffers], Iterator[Suspect]]] = {
+    "other content": _content,
+    "other order": _order,
+    "other samples": _any,
+    "unknown": _unknown,
+}
+"""What is suspected, by what is not the same about the samples."""

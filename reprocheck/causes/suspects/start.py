@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.suspects.data import origins
+from reprocheck.causes.suspects.data import drawn_before, drawn_early, origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.given import of_given
-from reprocheck.causes.suspects.look import PRIVATE, Look, Suspect, by_hint, called, line, unseeded
+from reprocheck.causes.suspects.look import (
+    PRIVATE,
+    Look,
+    Suspect,
+    by_hint,
+    if_hinted,
+    unseeded,
+)
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
 from reprocheck.ladder.sentences.start import other_sizes
@@ -27,17 +34,23 @@ _NO_STATE = (
     "No state of a generator was recorded when it was made: it may have been loaded, copied, or"
     " made in another process."
 )
+_STATES_AGREE = (
+    "The default generators were in the same state when it was made, so none of them made the"
+    " difference."
+)
+_LEFT_OVER = "It holds values that are not finite, or huge or tiny as left-over memory often is."
+_MEMORY = "uninitialised-memory"
+_READ = {True: "it", False: "them"}
+"""How files are called that a run read: by whether there is but one."""
 
 
 def files(look: Look) -> Iterator[Suspect]:
     """State that a run left, or other inputs."""
-    left = [path for path in look.check.state_left if path]
+    left = look.check.state_left
     if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
     elif left:
-        said = (
-            f"The later run read {'it' if len(left) == 1 else 'them'} before it wrote there itself."
-        )
+        said = f"The later run read {_READ[len(left) == 1]} before it wrote there itself."
         files_left = tuple(Recorded(kind="file left by run 1", of=path) for path in left)
         yield Suspect(
             name="state-left",
@@ -62,29 +75,22 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
         return
     if look.shown(HyperParameterDiffers).other_weights:
         yield from origins(look)
-    clock, draw, measured = (
-        look.hint("clock", "entropy"),
-        look.hint("draw"),
-        look.hint("elapsed"),
-    )
-    if draw and not clock:
-        yield by_hint("random-hyper-parameter", draw, "draws a number")
+    clock = look.hint("clock", "entropy")
     shown = look.recorded("value differs")
-    if measured and not clock:
-        yield by_hint(
-            "drifting-hyper-parameter",
-            measured,
-            "measures how long something takes, and uses the number",
-            shown,
-        )
-    else:
-        yield by_hint("drifting-hyper-parameter", clock, "reads the clock or the system", shown)
+    drifting = by_hint("drifting-hyper-parameter", clock, "reads the clock or the system", shown)
+    if clock is None:
+        yield from if_hinted("random-hyper-parameter", look.hint("draw"), "draws a number")
+        measured = look.hint("elapsed")
+        what = "measures how long something takes, and uses the number"
+        drifting = by_hint("drifting-hyper-parameter", measured, what, shown)
+    yield drifting
 
 
 def weights(look: Look) -> Iterator[Suspect]:
     """By the states of the generators when the weight was made."""
     shown = look.shown(WeightsDiffer)
-    if sizes := other_sizes(look.rung.measured.shapes):
+    sizes = other_sizes(look.rung.measured.shapes)
+    if sizes:
         yield from _another_model(look, sizes)
         return
     if shown.missing_from is not None:
@@ -95,12 +101,8 @@ def weights(look: Look) -> Iterator[Suspect]:
     if shown.loaded is not None:
         yield from _loaded_otherwise(look, shown.loaded)
         return
-    seeded = all(
-        fact.kind in SEEDED_EQUALLY
-        for fact in look.generator_facts()
-        if fact.kind != "state differs"
-    )
-    if shown.filled_in_other_order and seeded:
+    seeded = {fact.kind for fact in look.generator_facts()} - {"state differs"}
+    if shown.filled_in_other_order and seeded <= SEEDED_EQUALLY:
         yield from origins(look)
         said = "The weights are filled one after the other, in another order in each run."
         yield Suspect(
@@ -166,56 +168,34 @@ def _in_what_writes(look: Look, file: str) -> str:
 def _unfilled(look: Look) -> Iterator[Suspect]:
     """The generators stood the same: nobody filled the weight, or something private did."""
     here = look.code.on(look.rung.source, "memory", "entropy", "clock")
-    memory, private = (here, None) if here and here.kind == "memory" else (None, here)
     odd = look.rung.measured.like_left_over_memory
-    unfilled = Suspect(
-        name="uninitialised-memory",
-        shown=look.recorded("memory not filled") if memory or odd else (),
-        evidence=tuple(
-            sentence
-            for sentence, holds in (
-                (
-                    (
-                        "The default generators were in the same state when it was made, so none of"
-                        " them made the difference."
-                    ),
-                    True,
-                ),
-                (
-                    (
-                        "It holds values that are not finite, or huge or tiny as left-over memory"
-                        " often is."
-                    ),
-                    odd,
-                ),
-                (
-                    line(memory, "makes a tensor without filling it") if memory else "",
-                    memory is not None,
-                ),
-            )
-            if holds
-        ),
-        source=memory.source if memory else None,
-        calls=called(memory),
-    )
-    drawn = private or (None if memory else look.hint("entropy"))
-    own = by_hint("private-initialiser", drawn, _SYSTEM)
-    if memory or odd:
-        yield from (unfilled, own) if drawn else (unfilled,)
+    said: tuple[str, ...] = (_STATES_AGREE,)
+    if odd:
+        said = (_STATES_AGREE, _LEFT_OVER)
+    shown = look.recorded("memory not filled")
+    if here is not None and here.kind == "memory":
+        yield by_hint(_MEMORY, here, "makes a tensor without filling it", shown, said)
+        return
+    private = here or look.hint("entropy")
+    if odd:
+        yield Suspect(name=_MEMORY, shown=shown, evidence=said)
+        yield from if_hinted("private-initialiser", private, _SYSTEM)
+        return
+    yield from unseeded("unseeded-weights", look.unseeded_draw())
+    own = by_hint("private-initialiser", private, _SYSTEM)
+    unfilled = Suspect(name=_MEMORY, evidence=said)
+    # a line that makes the very weight says more than one that stands anywhere
+    if here is not None:
+        yield from (own, *origins(look), unfilled)
     else:
-        yield from unseeded("unseeded-weights", look.unseeded_draw())
-        yield from (own, *origins(look), unfilled) if private else (*origins(look), unfilled, own)
+        yield from (*origins(look), unfilled, own)
 
 
 def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
     """Weights of which no state is known, and a generator that was seeded only after something had
     drawn from it.
     """
-    said = tuple(
-        f"{capital(name)} was drawn from before {seed or 'the script'} seeds it."
-        for name, seed in early.items()
-    )
-    shown = tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
+    said, shown = drawn_early(early), drawn_before(early)
     made = look.code.assigned(look.rung.place or "")
     yield Suspect(
         name="seed-after-model", shown=shown, evidence=said, source=made or look.rung.source
@@ -243,5 +223,4 @@ def _without_states(look: Look) -> Iterator[Suspect]:
     yield Suspect(
         name="unseeded-weights", evidence=(_NO_STATE, "Nothing seeded a generator before it.")
     )
-    if system:
-        yield by_hint("private-initialiser", system, _SYSTEM)
+    yield from if_hinted("private-initialiser", system, _SYSTEM)
