@@ -54,11 +54,10 @@ def _why_not(name: RungName, ranks: Sequence[Rank]) -> str:
     incomparable = next((rank.pair for rank in ranks if rank.pair.incomparable), None)
     if incomparable is not None:
         return in_words.incomparable(incomparable)
+    if name != "forward":
+        return ""
     hidden = filter(None, (shown_by(rank.pair) for rank in ranks))
-    shown = next(hidden, "")
-    if shown and name == "forward":
-        return in_words.compiled(shown)
-    return ""
+    return next(map(in_words.compiled, hidden), "")
 
 
 def _states(ranks: Sequence[Rank]) -> Rung:

@@ -189,8 +189,9 @@ def _on_each(
     """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run
     2; empty where a rank has none.
     """
-    facts = [_first_of(pair, kind, place, iteration) for pair in pairs]
-    return [_hash_of(first) for first, _ in facts], [_hash_of(second) for _, second in facts]
+    facts = (_first_of(pair, kind, place, iteration) for pair in pairs)
+    first, second = zip(*facts, strict=True)
+    return list(map(_hash_of, first)), list(map(_hash_of, second))
 
 
 def _first_of(

@@ -182,10 +182,9 @@ def _words(run: Run, trace: Trace) -> list[str]:
     """
     process = trace.process
     by_pid = {one.pid: one for one in run.processes}
-    seen: set[int] = set()
-    while _is_spawned(process) and process.ppid in by_pid and process.pid not in seen:
-        seen.add(process.pid)
-        process = by_pid[process.ppid]
+    # each parent is taken once: a number that the system gave twice can make a circle
+    while _is_spawned(process) and process.ppid in by_pid:
+        process = by_pid.pop(process.ppid)
     if _is_spawned(process):
         return []
     words = [_plain(run, word) for word in process.argv[1:]]

@@ -108,9 +108,10 @@ def _in_time(path: str, first: Finding | None, lead: Rank | None) -> bool:
     """
     if first is None or lead is None:
         return True
-    opened = [one for one in lead.pair.second.opened if (one.path, one.mode) == (path, "r")]
+    opened = lead.pair.second.opened
+    positions = (one.position for one in opened if (one.path, one.mode) == (path, "r"))
     # by the first time that it was opened
-    return all(one.position <= _reached(lead.pair, first) for one in opened[:1])
+    return next(positions, 0) <= _reached(lead.pair, first)
 
 
 def _reached(pair: Pair, first: Finding) -> int:

@@ -50,8 +50,8 @@ def _with_operators(check: Check, folder: Path, pair: Pair) -> Pair | None:
     if pair.operators:
         return pair
     pairs, _ = read_pairs(folder, deeper)
-    of_rank = next((one for one in pairs if one.rank == pair.rank), pair)
-    return of_rank if of_rank.operators else None
+    with_operators = (one for one in pairs if one.rank == pair.rank and one.operators)
+    return next(with_operators, None)
 
 
 def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:

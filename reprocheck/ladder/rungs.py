@@ -176,8 +176,9 @@ def _first(
     """The rung to look at first."""
     files = rungs["files and arguments"]
     if shown.first is not None:
-        leads_there = _leads_to(check, files, shown.first, shown.found)
-        return files if leads_there else rungs[shown.first.rung]
+        if _leads_to(check, files, shown.first, shown.found):
+            return files
+        return rungs[shown.first.rung]
     candidates = [files, rungs["environment"]]
     if came_back:
         candidates = [rungs["later"]]

@@ -187,7 +187,7 @@ def drawn_from(
     """The generators of these names, and what is known of the seeds of all; `later`: of those that
     came behind the draw.
     """
-    concerned = [seeded[name] for name in names if name in seeded]
+    concerned = _concerned(seeded, names)
     # those with another number in each run say more
     concerned.sort(key=lambda one: one.equal)
     lines = [one.line for one in concerned]
@@ -221,5 +221,10 @@ def is_key(generator: str) -> bool:
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
     """The line that seeded one of the generators with another number in each run."""
-    concerned = [seeded[name] for name in names if name in seeded]
-    return next((one.line for one in concerned if not one.equal), "")
+    unequal = (one.line for one in _concerned(seeded, names) if not one.equal)
+    return next(unequal, "")
+
+
+def _concerned(seeded: Mapping[str, Seeding], names: Sequence[str]) -> list[Seeding]:
+    """How those of these generators were seeded that were."""
+    return list(filter(None, map(seeded.get, names)))

@@ -106,8 +106,8 @@ def recorded(fields: Mapping[str, Any]) -> Recorded:
 
 def difference(a: Fingerprint, b: Fingerprint) -> Difference:
     """Compare two fingerprints."""
-    read = a.hash and b.hash
-    if not read or a.algorithm != b.algorithm:
+    unread = "" in (a.hash, b.hash)
+    if unread or a.algorithm != b.algorithm:
         return Difference(comparable=False)
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return Difference(comparable=True, equal=False, size="gross")
@@ -223,7 +223,7 @@ def _between_sketches(x: _Estimated, y: _Estimated) -> float:
     if math.isfinite(x.norm) != math.isfinite(y.norm):
         return math.inf
     distance = _length(x.sketch - y.sketch)
-    all_in_sketch = x.norm < HUGE and y.norm < HUGE
+    all_in_sketch = max(x.norm, y.norm) < HUGE
     if not all_in_sketch:
         # where the sketches agree, the others differ
         return _share(distance, y.length or x.length) or math.inf

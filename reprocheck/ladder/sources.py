@@ -52,7 +52,7 @@ class Sources:
     def __init__(self, check: Check, folder: Path) -> None:
         self._file = folder / NAME
         self._started = _seconds(check.record.started)
-        held = _held(self._file) or _NOTHING_HELD
+        held = _held(self._file)
         self._closed = held.closed or bool(check.record.compared)
         self._texts: dict[str, str | None] = dict(held.files)
         self._changed = held is _NOTHING_HELD
@@ -221,8 +221,9 @@ def close(folder: Path) -> None:
     """
     file = folder / NAME
     held = _held(file)
-    if held is not None and not held.closed:
-        _write(file, replace(held, closed=True))
+    if held is _NOTHING_HELD or held.closed:
+        return
+    _write(file, replace(held, closed=True))
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
@@ -230,7 +231,7 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
     side has no such file.
     """
     held, sides = _held(folder / NAME), check.record.compared
-    if held is None or len(sides) != 2:
+    if len(sides) != 2:
         return
     first, second = ({name: held.files.get(name) for name in side.sources} for side in sides)
     second |= {name: text for name, text in held.second.items() if name in second}
@@ -239,15 +240,15 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
             yield name, first.get(name), second.get(name)
 
 
-def _held(file: Path) -> _Held | None:
-    """What the report folder holds; None where it holds nothing that can be read."""
+def _held(file: Path) -> _Held:
+    """What the report folder holds; nothing where it holds nothing that can be read."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         files = {str(name): text for name, text in held["files"].items()}
         second = {str(name): text for name, text in held.get("second", {}).items()}
         closed = held.get("closed") is True
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
+        return _NOTHING_HELD
     return _Held(
         files={name: text for name, text in files.items() if isinstance(text, str | None)},
         closed=closed,

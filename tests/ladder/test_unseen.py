@@ -72,6 +72,15 @@ def test_generators_that_unseen_weights_may_have_been_drawn_from_are_not_said_to
     )
 
 
+def test_where_only_the_loss_was_recorded_nothing_is_said_to_agree(tmp_path: Path) -> None:
+    ladder = climb(tmp_path, [loss(1.0)], [loss(2.0)])
+    assert ladder.first == "loss"
+    assert words(ladder.sentence) == (
+        "In iteration 1 the loss differs, and nothing recorded before it shows why: the difference is made by something "
+        "between the start and the loss that was not recorded."
+    )
+
+
 def test_generators_that_stand_where_they_were_found_made_no_weight(tmp_path: Path) -> None:
     ladder = climb(
         tmp_path, lazily_built("a", first=[], found=True), lazily_built("b", first=[], found=True)
